@@ -37,7 +37,9 @@ _FILES = {
     "hopscope.css": ("pipeline.report", "hopscope.css", "text/css; charset=utf-8"),
 }
 MAX_REQUEST_BYTES = 1 << 16
+MAX_DISCARDED_BYTES = 64 << 20  # of a longer one, which is answered in words only once it is read
 MAX_LISTED = 200  # ASes that the page offers; any other can be typed
+EXAMPLES = {"weights": "whole:1:1024"}  # in a field that may stay empty
 
 
 class ExploreServer(http.server.ThreadingHTTPServer):
@@ -95,7 +97,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN)
             return
         try:
-            length = int(self.headers.get("Content-Length") or 0)
+            length = max(0, int(self.headers.get("Content-Length") or 0))
+            if MAX_REQUEST_BYTES < length <= MAX_DISCARDED_BYTES:
+                self._answer(lambda: self._discard(length))
+                return
             given = json.loads(self.rfile.read(min(length, MAX_REQUEST_BYTES)) or b"{}")
         except ValueError:
             self._refuse(HTTPStatus.BAD_REQUEST)
@@ -110,6 +115,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND)
             return
         self._answer(actions[name])
+
+    def _discard(self, length: int) -> None:
+        """Read a request that is too long and refuse it: a browser reads no answer before."""
+        while length > 0 and (some := self.rfile.read(min(length, MAX_REQUEST_BYTES))):
+            length -= len(some)
+        raise UsageError(f"this is too long: give at most {MAX_REQUEST_BYTES:,} characters in all")
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the terminal is for the address and errors."""
@@ -171,6 +182,7 @@ def choices(store: Path | None) -> dict[str, Any]:
                 "label": each.replace("_", " "),
                 "help": known[each].help,
                 "is_switch": known[each].kind is bool,
+                "example": EXAMPLES.get(each, "optional"),
                 "default": "1000"
                 if known[each].is_required
                 else known[each].text(known[each].default),
@@ -221,7 +233,7 @@ def graph_request(given: dict[str, Any]) -> dict[str, Any]:
     if origin == "file":
         return {"do": "graph", "from": origin, "path": str(given.get("path", "")).strip()}
     if origin == "as":
-        asn = str(given.get("asn", "")).strip().upper().removeprefix("AS")
+        asn = str(given.get("asn", "")).strip().upper().removeprefix("AS").strip()
         if not (asn.isascii() and asn.isdecimal() and len(asn) <= 10):
             raise UsageError("give an AS as a number, such as 3356")
         return {"do": "graph", "from": origin, "snapshot": str(given.get("snapshot")), "asn": asn}

@@ -117,6 +117,8 @@ def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address, tmp_path)
         ("bfs", "", "Give a source for bfs: a node or its address"),
         ("bfs", "60", "Source 60 is not a router of degrees; its 60 routers are 0 to 59"),
         ("bfs", "192.0.2.1", "Degrees has no addresses"),
+        ("bfs", "x" * 5000, "x \u2026 x"),
+        ("bfs", "x" * 100_000, "This is too long: give at most 65,536 characters in all"),
     ):
         search(page, algorithm, source)
         error.filter(has_text=message).wait_for()
@@ -155,6 +157,16 @@ def test_a_long_wrong_word_stays_within_the_page(page, address):
     search(page, "bfs", "x" * 200)
     page.locator("#error:not([hidden])", has_text="neither a number nor an address").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_second_page_shows_what_the_first_one_loads_when_it_is_looked_at(page, address):
+    start(page, address)
+    make(page, 60)
+    with page.context.new_page() as other:
+        start(other, address)
+        make(other, 61)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.locator("#about", has_text="degrees: 61 nodes").wait_for()
 
 
 def test_a_job_can_be_cancelled_and_the_next_one_works(page, address):

@@ -35,12 +35,14 @@
     } catch {
       throw new Error("The explorer has been stopped: start hopscope explore again.");
     }
-    const value = await answer.json();
+    const value = await answer.json().catch(() => ({})); // a refusal has no words
     if (!answer.ok) throw new Error(value.error ? capital(value.error) : `The explorer answered ${answer.status}.`);
     return value;
   }
   function complain(message) {
-    at("error").textContent = message;
+    // What was pasted may be long: how it begins, and what is wrong with it.
+    const text = message.length > 600 ? `${message.slice(0, 300)} \u2026 ${message.slice(-200)}` : message;
+    at("error").textContent = text;
     at("error").hidden = !message;
   }
   async function attempt(action) {
@@ -67,6 +69,7 @@
         label.append(input, capital(field.label));
       } else {
         input.value = field.default;
+        if (!field.default) input.placeholder = field.example;
         label.append(capital(field.label), input);
       }
       return label;
@@ -112,8 +115,9 @@
   }
   function search(event) {
     event.preventDefault();
+    const end = (name) => at(name).closest(".off") ? "" : at(name).value; // not what is hidden
     const given = {
-      algorithm: at("algorithm").value, source: at("source").value, target: at("target").value,
+      algorithm: at("algorithm").value, source: end("source"), target: end("target"),
       device: at("device").value, compare: at("compare").checked,
     };
     begin("search", given);
@@ -233,6 +237,20 @@
     if (!at("result").hidden) at("result-head").focus({ preventScroll: true });
   }
 
+  // Another page of this explorer may have loaded another graph meanwhile.
+  async function catchUp() {
+    if (busy) return;
+    try {
+      const state = await ask("state");
+      if (busy || (state.number === shown && state.job === null)) return;
+      complain("");
+      show(state);
+      if (busy) await follow();
+    } catch (error) {
+      complain(error.message);
+    }
+  }
+
   attempt(async () => {
     choices = await ask("choices");
     fill(at("model"), choices.models.map(({ name }) => [name, name]));
@@ -247,6 +265,7 @@
     at("snapshot").addEventListener("change", () => { at("asn").value = ""; showAses(); });
     at("cancel").addEventListener("click", () => attempt(() => ask("cancel", {})));
     for (const input of at("graph").elements.from) input.addEventListener("change", () => { showOrigin(); if (input.value === "as") showAses(); });
+    addEventListener("focus", catchUp);
     showOrigin();
     showModel();
     showAlgorithm();

@@ -111,6 +111,13 @@ def test_an_error_is_a_sentence_for_the_page(server):
     assert call(server, "api/ases", {"snapshot": "a"})[0] == 422
 
 
+def test_what_is_too_long_is_read_and_refused_in_a_sentence(server):
+    given = {"from": "file", "path": "x" * 1_000_000}
+    status, text, _ = call(server, "api/graph", given)
+    assert (status, json.loads(text)["error"][:16]) == (422, "this is too long")
+    assert server.session.requests == []
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -135,7 +142,7 @@ def test_ends_that_an_algorithm_does_not_use_are_left_out():
 
 
 def test_an_as_is_a_number():
-    assert graph_request({"from": "as", "snapshot": "a", "asn": " as3356 "})["asn"] == "3356"
+    assert graph_request({"from": "as", "snapshot": "a", "asn": " as 3356 "})["asn"] == "3356"
     with pytest.raises(UsageError, match="give an AS as a number"):
         graph_request({"from": "as", "snapshot": "a", "asn": "Level3"})
 
@@ -147,5 +154,6 @@ def test_the_page_offers_every_algorithm_and_each_model_of_one_graph():
     assert "internet" not in models
     fields = {field["name"]: field for field in models["degrees"]}
     assert fields["connected"]["is_switch"]
+    assert fields["weights"]["example"] == "whole:1:1024"
     assert fields["min_degree"]["default"] == "2"
     assert offered["snapshots"] == []
