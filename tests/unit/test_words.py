@@ -64,4 +64,4 @@ def test_a_word_that_readers_stumble_over_is_nowhere(texts, pattern):
         for name, text in texts.items()
         for each in re.finditer(pattern, text)
     ]
-    assert found == [], f"write: {WORDS[pattern]}"
+    assert not found, "\n".join([f"write: {WORDS[pattern]}", *found])
