@@ -58,7 +58,7 @@ class Served:
         give_up = time.monotonic() + START_S
         while True:
             try:
-                with urllib.request.urlopen(request, timeout=30) as answer:
+                with urllib.request.urlopen(request, timeout=120) as answer:
                     return json.load(answer)
             except urllib.error.HTTPError as error:
                 # The database is locked, and nothing was done: Prefect's own client tries again.

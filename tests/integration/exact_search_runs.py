@@ -11,7 +11,7 @@ from pipeline.errors import PipelineError
 from pipeline.schedule.dispatch import run_task
 from pipeline.schedule.exact_search.tasks import run_exact
 
-HELD_S = 30  # seconds; then something is wrong, and the task fails
+HELD_S = 180  # seconds; then something is wrong, and the task fails
 
 
 def first(folder, name) -> bool:

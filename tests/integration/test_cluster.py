@@ -146,7 +146,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time_and_is_reported(
     (lost,) = measurement.cluster["lost_workers"]
     assert lost["worker"] in cluster.facts
     assert started <= lost["at"] <= time.time()
-    cluster.client.wait_for_workers(2, timeout=30)  # on the loop that logs the loss
+    cluster.client.wait_for_workers(2, timeout=180)  # on the loop that logs the loss
     assert f"worker {lost['worker']} was lost" in caplog.text
 
 
@@ -160,7 +160,7 @@ def test_two_runs_at_once_on_one_scheduler(snapshot, wanted, there):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=240)
     assert found == {5: wanted, 6: wanted}
 
 
@@ -189,7 +189,7 @@ def die(task):
 
 def test_a_task_that_kills_its_worker_fails_alone(cluster):
     tasks = iter(range(6))
-    limits = Limits(poll_s=0.5, lost_s=15)
+    limits = Limits(poll_s=0.5, lost_s=120)
     outcomes = drive(
         cluster.client,
         die,
@@ -202,7 +202,7 @@ def test_a_task_that_kills_its_worker_fails_alone(cluster):
     assert isinstance(by_task[3].error, PipelineError)
     assert "poison: the workers that ran it died" in str(by_task[3].error)
     assert [by_task[task].result for task in (0, 1, 2, 4, 5)] == [0, 1, 2, 4, 5]
-    cluster.client.wait_for_workers(2, timeout=30)
+    cluster.client.wait_for_workers(2, timeout=180)
 
 
 def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster):
@@ -233,7 +233,7 @@ def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster)
     assert sorted(errors) == held
     assert all("no answer from worker tls://127.0.0.1:" in text for text in errors.values())
     assert sorted(by_task) == sorted(held + short)
-    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.wait_for_workers(2, timeout=180)
     assert pids.isdisjoint(cluster.client.run(os.getpid).values())
 
 
@@ -259,7 +259,7 @@ def square(task):
     number, marker = task
     time.sleep(0.05)
     if marker and not os.path.exists(marker):
-        Path(marker).touch()
+        Path(marker).write_text(str(os.getpid()))
         os.kill(os.getpid(), signal.SIGSTOP)
     return number * number
 
@@ -269,7 +269,7 @@ def hang_once(task):
     number, marker = task
     time.sleep(0.05)
     if marker and not os.path.exists(marker):
-        Path(marker).touch()
+        Path(marker).write_text(str(os.getpid()))
         time.sleep(1000)
     return number * number
 
@@ -281,21 +281,19 @@ def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(cluster, tmp_path,
     """The estimate of 50 ms decides, not the hour that any task may take."""
     marker = str(tmp_path / "hung")
     tasks = iter([(i, marker if i == 7 else "") for i in range(40)])
-    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.wait_for_workers(2, timeout=180)
     cluster.client.run(withdraw_here, [])  # imports what tasks need
-    pids = set(cluster.client.run(os.getpid).values())
     limits = Limits(poll_s=0.2, least_s=4, first_s=4)
     given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
     outcomes = list(drive(cluster.client, run, lambda: next(tasks, None), **given))
     results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
     assert results == [(i, i * i) for i in range(40)]
     failed = {str(attempt.error) for outcome in outcomes for attempt in outcome.failed}
-    assert os.path.exists(marker)
     found = [text for text in failed if text.startswith("square_7: ")]
     # On a busy machine the deadline of an answer may pass first.
     assert any(reason in text or "no answer from worker" in text for text in found), failed
-    cluster.client.wait_for_workers(2, timeout=60)
-    assert len(pids & set(cluster.client.run(os.getpid).values())) == 1
+    cluster.client.wait_for_workers(2, timeout=180)
+    assert int(Path(marker).read_text()) not in cluster.client.run(os.getpid).values()
 
 
 def pause_once(task):
@@ -303,7 +301,7 @@ def pause_once(task):
     number, marker = task
     time.sleep(0.05)
     if marker and not os.path.exists(marker):
-        Path(marker).touch()
+        Path(marker).write_text(str(os.getpid()))
         worker = get_worker()
         worker.memory_manager.memory_pause_fraction = 1e-9
         while worker.status.name == "running":  # it looks at its memory every 0.2 s
@@ -311,21 +309,33 @@ def pause_once(task):
     return number * number
 
 
+async def _steal(on, dask_scheduler):
+    stealing = dask_scheduler.extensions["stealing"]
+    await (stealing.start() if on else stealing.stop())
+
+
+@pytest.fixture
+def no_stealing(cluster):
+    """Tasks that wait at a worker stay there: Dask may move some of them, or all in time."""
+    cluster.client.run_on_scheduler(_steal, False)
+    yield
+    cluster.client.run_on_scheduler(_steal, True)
+
+
+@pytest.mark.usefixtures("no_stealing")
 def test_a_worker_that_is_paused_for_good_is_replaced_and_its_tasks_run(cluster, tmp_path):
     """Dask would leave those that wait there until it has memory again."""
     marker = str(tmp_path / "paused")
     tasks = iter([(i, marker if i == 7 else "") for i in range(60)])
-    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.wait_for_workers(2, timeout=180)
     cluster.client.run(withdraw_here, [])  # imports what tasks need
-    pids = set(cluster.client.run(os.getpid).values())
     limits = Limits(poll_s=0.2, least_s=4, first_s=4, paused_s=2)
     given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
     outcomes = list(drive(cluster.client, pause_once, lambda: next(tasks, None), **given))
     results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
     assert results == [(i, i * i) for i in range(60)]
-    assert os.path.exists(marker)
-    cluster.client.wait_for_workers(2, timeout=60)
-    assert len(pids & set(cluster.client.run(os.getpid).values())) == 1
+    cluster.client.wait_for_workers(2, timeout=180)
+    assert int(Path(marker).read_text()) not in cluster.client.run(os.getpid).values()
 
 
 class CUDARuntimeError(RuntimeError):
@@ -351,7 +361,7 @@ def square_on_a_gpu(task):
 @pytest.mark.parametrize("for_good", [False, True])
 def test_a_gpu_that_fails_takes_only_its_worker_out_of_service(cluster, tmp_path, for_good):
     """A new process may cure it, or not."""
-    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.wait_for_workers(2, timeout=180)
     cluster.client.run(is_lost, ValueError())  # imports what tasks need
     pids = set(cluster.client.run(os.getpid).values())
     survivor = str(min(pids)) if for_good else ""
@@ -364,7 +374,7 @@ def test_a_gpu_that_fails_takes_only_its_worker_out_of_service(cluster, tmp_path
     assert failures
     # Those that were on their way to a worker when it failed; up to two more workers may fail.
     assert len(failures) <= MIN_WINDOW * (3 if for_good else 1)
-    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.wait_for_workers(2, timeout=180)
     left = set(cluster.client.run(os.getpid).values())
     assert len(pids & left) == 1
     assert not for_good or int(survivor) in left

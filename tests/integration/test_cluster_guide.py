@@ -85,7 +85,7 @@ def test_the_script_for_slurm_starts_a_worker_with_the_address_of_its_node(tmp_p
         env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=True,
     )
     options = understood(done.stdout.splitlines(), tmp_path)

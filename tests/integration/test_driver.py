@@ -53,7 +53,7 @@ def run_with_faults(task):
         call = CALLS[task]
     if task == 30:
         LATE_TASK_RAN.set()
-    if task == 0 and not LATE_TASK_RAN.wait(timeout=30):
+    if task == 0 and not LATE_TASK_RAN.wait(timeout=180):
         raise RuntimeError("task 30 did not run while task 0 was running: there is a barrier")
     if task % 10 == 3 and call < 3:
         raise RetryableError(f"task {task}: no memory now")
@@ -154,12 +154,12 @@ def test_runs_at_once_on_one_scheduler_do_not_share_results(client):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=240)
     assert found == {offset: {task: task + offset for task in range(30)} for _, offset in runs}
 
 
 def run_slowly(task):
-    if task and not LATE_TASK_RAN.wait(timeout=30):
+    if task and not LATE_TASK_RAN.wait(timeout=180):
         raise RuntimeError("nobody stopped us")
     with LOCK:
         CALLS[task] += 1
@@ -267,7 +267,7 @@ def wait_for_the_late_task(task):
         STARTED.append(task)
         if {0, 1} <= set(STARTED):
             BOTH_RUN.set()
-    if task in (0, 1) and not LATE_TASK_RAN.wait(timeout=30):
+    if task in (0, 1) and not LATE_TASK_RAN.wait(timeout=180):
         raise RuntimeError("nobody let it end")
     return bytes(3 * MAX_POSTED_BYTES) if task == 1 else task
 
@@ -277,7 +277,7 @@ def test_useless_tasks_are_withdrawn_and_running_ones_used(client):
     asked = []
 
     def useless(waiting):
-        BOTH_RUN.wait(timeout=30)
+        BOTH_RUN.wait(timeout=180)
         asked.append(sorted(waiting))
         return [task for task in waiting if task % 2 == 0 or task == 1]
 
@@ -311,7 +311,7 @@ def test_urgent_tasks_begin_before_those_that_have_waited_longer(client):
         nonlocal n_asked
         n_asked += 1
         if n_asked == 2:
-            BOTH_RUN.wait(timeout=30)
+            BOTH_RUN.wait(timeout=180)
         if n_asked == 4:  # it has been sent
             LATE_TASK_RAN.set()
         return 100 if n_asked == 2 else None
@@ -345,7 +345,7 @@ def test_a_task_to_be_tried_again_fails_if_the_scheduler_is_gone(client, monkeyp
 def hold_one(task):
     with LOCK:
         CALLS[task] += 1
-    if task == 0 and not LATE_TASK_RAN.wait(timeout=60):
+    if task == 0 and not LATE_TASK_RAN.wait(timeout=180):
         raise RuntimeError("nobody let go of it")
     return task
 

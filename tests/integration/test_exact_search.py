@@ -157,7 +157,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(cluster, job, trut
         check_widths(answer.widths, truth[answer.job.row])
     assert any("died" in str(a.error) for outcome in reported for a in outcome.failed)
     assert all(outcome.error is None for outcome in reported)
-    cluster.client.wait_for_workers(2, timeout=30)
+    cluster.client.wait_for_workers(2, timeout=180)
 
 
 def test_a_run_cut_short_reports_an_interval(cluster, job, truth):

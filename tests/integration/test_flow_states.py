@@ -98,7 +98,7 @@ def state_names(server):
     request = urllib.request.Request(
         f"{server.api_url}/flow_runs/filter", b"{}", {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return {(run["state"]["name"], run["state"]["type"]) for run in json.load(answer)}
 
 

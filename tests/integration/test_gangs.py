@@ -127,7 +127,7 @@ def job_of(snapshot, asn, n_sources=3, device="cpu", n_ranks=2):
 
 def await_workers(cluster, n_workers=2):
     """Wait until all are there: one may be starting again."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while len(cluster.n_threads()) < n_workers:
         assert time.monotonic() < end
         time.sleep(0.2)
@@ -155,7 +155,7 @@ def run_gang(
     begin = time.monotonic()
     job = job_of(snapshot, 30, device=device, n_ranks=n_ranks)
     (outcome,) = runner.run(replace(job, cost_s=cost_s))
-    assert time.monotonic() - begin < 90  # it hangs nowhere
+    assert time.monotonic() - begin < 240  # it hangs nowhere
     (described,) = runner.report
     return outcome, described
 

@@ -153,7 +153,7 @@ from pipeline.schedule import run
 
 def slow(task):
     print("began", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 
 run.run_task = slow
 pipeline.cli.main(sys.argv[1:])
@@ -171,12 +171,12 @@ def test_a_signal_ends_it_at_once(snapshot, tmp_path, number):
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    watch = threading.Timer(120, process.kill)
+    watch = threading.Timer(400, process.kill)
     watch.start()
     try:
         assert process.stdout.readline() == "began\n"
         process.send_signal(number)
-        _, complained = process.communicate(timeout=50)
+        _, complained = process.communicate(timeout=300)
     finally:
         watch.cancel()
     assert process.returncode == 128 + number

@@ -170,7 +170,7 @@ def test_ctrl_c_ends_workers_silently(tmp_path):
         if line.startswith("done 5"):
             os.killpg(process.pid, signal.SIGINT)
             break
-    said, complained = process.communicate(timeout=60)
+    said, complained = process.communicate(timeout=180)
     assert said.splitlines()[-1] == "interrupted"
     assert complained == ""
     assert process.returncode == 0

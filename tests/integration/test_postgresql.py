@@ -105,7 +105,7 @@ def test_a_night_is_recorded_in_postgresql(database, tmp_path):
     words = [str(LAB / "h1.icmp-paris.warts.gz"), "--store", "store", "--out", "out"]
     words += ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"]
     done = subprocess.run(
-        [sys.executable, "-m", "flows.nightly", *words, "--workers", "1"],
+        [sys.executable, "-m", "flows.nightly", *words],
         env=environment,
         cwd=tmp_path,
         capture_output=True,

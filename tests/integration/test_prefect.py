@@ -72,7 +72,7 @@ def night(served):
 
 
 def get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=120) as answer:
         return answer.read().decode()
 
 
@@ -208,9 +208,9 @@ def test_run_page_in_a_browser_shows_the_artifacts(served, night, browser):
     try:
         page.goto(f"{served.ui_url}/runs/flow-run/{night[1]['id']}")
         page.get_by_text("Artifacts", exact=True).last.click()
-        page.get_by_text("Report of last-night").last.wait_for(timeout=30_000)
+        page.get_by_text("Report of last-night").last.wait_for(timeout=120_000)
         for key in ("dask-dashboard", "warnings", "search-progress"):
-            page.get_by_text(key, exact=True).last.wait_for(timeout=30_000)
+            page.get_by_text(key, exact=True).last.wait_for(timeout=120_000)
     finally:
         page.close()
 
@@ -354,7 +354,7 @@ def test_lines_of_json_name_run_and_step_from_prefect_to_the_last_warning(served
     words += ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"]
     (tmp_path / "empty.warts").touch()
     done = subprocess.run(
-        [sys.executable, "-m", "flows.nightly", *words, "--log-format", "json", "--workers", "1"],
+        [sys.executable, "-m", "flows.nightly", *words, "--log-format", "json"],
         env=served.environment,
         cwd=tmp_path,
         capture_output=True,

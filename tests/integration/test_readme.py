@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from flows.processes.server import free_port
 from tests.commands import hopscope
 from tests.real_data import REPOSITORY
 from tests.served import prepare_database
@@ -31,6 +32,8 @@ SERVERS = {
     ".venv/bin/dask scheduler": "Scheduler at:",
     ".venv/bin/dask worker": "Registered to:",
 }
+# Ports of those servers; another program of this machine may use them.
+PORTS = ("4200", "8786", "8787")
 # This test is part of it; instead the Makefile is checked to run pytest.
 RECURSIVE = "make test"
 HOPSCOPE = ".venv/bin/hopscope"
@@ -74,11 +77,14 @@ def test_each_command_of_the_readme_does_what_it_says(folder, scheduler_address)
     prepare_database(folder / ".prefect")
     # Modules by their own paths, not by the links here: numba finds what it compiled by paths.
     environment |= {"PYTHONPATH": str(REPOSITORY), "PYTHONSAFEPATH": "1"}
+    ports = {port: str(free_port()) for port in PORTS}
+    environment |= {"HOPSCOPE_SERVE_PREFECT_PORT": ports["4200"], "HOPSCOPE_SERVE_PORT": "0"}
     exported: dict[str, str] = {}
     running: list[subprocess.Popen] = []
     ran = []
     try:
-        for number, command in enumerate(commands()):
+        for number, written in enumerate(commands()):
+            command = re.sub(rf"\b({'|'.join(PORTS)})\b", lambda port: ports[port[0]], written)
             words = shlex.split(command)
             if words[0] == "export":
                 exported |= dict(word.split("=", 1) for word in words[1:])

@@ -86,7 +86,7 @@ def test_workers_are_forked_from_one_process_without_threads(tmp_path):
             str(max(1, len(os.sched_getaffinity(0)) // 2))
         }
         workers = [psutil.Process(fact["pid"]) for fact in facts]
-    gone, alive = psutil.wait_procs(workers, timeout=60)
+    gone, alive = psutil.wait_procs(workers, timeout=180)
     assert (len(gone), alive) == (2, [])
 
 

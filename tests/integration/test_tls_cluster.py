@@ -21,7 +21,7 @@ from tests.integration.test_two_workers import dask, wait_for
 from tests.real_data import REPOSITORY
 
 DAY = datetime.timedelta(days=1)
-COMMAND_S = 120
+COMMAND_S = 300
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
