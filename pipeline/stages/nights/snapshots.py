@@ -23,6 +23,7 @@ from pipeline.store import Snapshot, open_snapshot, snapshot_names
 from pipeline.store.versions.nights import is_night
 
 # Options of an ingest that decide what is inferred from the same traces.
+_ONLY_NAMES = ("as-names", "host-names")  # tables that decide nothing
 _DECIDING = (
     "borders",
     "routers",
@@ -173,7 +174,7 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
     """What inference was given besides measurements: digests of tables, and options."""
     tables: dict[str, list[str]] = {}
     for entry in manifest.get("inputs") or ():
-        if entry.get("holds") == "table" and entry.get("format") != "as-names":
+        if entry.get("holds") == "table" and entry.get("format") not in _ONLY_NAMES:
             name = str(entry.get("format"))
             tables.setdefault(name, []).append(str(entry.get("sha256") or ""))
     options = manifest.get("options") or {}

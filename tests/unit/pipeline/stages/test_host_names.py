@@ -13,6 +13,7 @@ from pipeline.config import IngestConfig
 from pipeline.model.addresses import format_addr
 from pipeline.report import write_reports
 from pipeline.stages.ingest import ingest
+from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot
 from tests.markup import Parsed
 from tests.real_data import REPOSITORY
@@ -60,6 +61,12 @@ def test_only_names_of_addresses_that_occur_are_kept(store):
         assert "host_names.parquet" not in plain.manifest["files"]
         named.verify()
         assert kept.name[0].startswith(PLAIN)
+
+
+def test_names_are_no_change_between_nights(store):
+    with open_snapshot(store, "named") as named, open_snapshot(store, "plain") as plain:
+        assert open_night(named).inputs == open_night(plain).inputs
+        assert any(row["format"] == "host-names" for row in named.manifest["inputs"])
 
 
 def test_a_router_has_the_name_of_its_smallest_address_that_has_one(store, tmp_path):
