@@ -179,7 +179,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_snapshots(tmp_path):
     assert leftovers(tmp_path) == []
 
 
-N_MEETINGS = 500 if WHOLE else 10  # reads, and writes beside those of the other process
+N_MEETINGS = 100 if WHOLE else 10  # reads, and writes beside those of the other process
 
 
 @pytest.mark.soak
