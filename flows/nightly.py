@@ -87,7 +87,9 @@ def _word(option: Option) -> Option:
 
 
 _WORDS = tuple(_word(each) for each in merged(IngestConfig, AnalyzeConfig, NotifyConfig, LogConfig))
-_ABOUT = "Ingest, measure, report, compare as the nightly Prefect flow; starts its own server."
+_ABOUT = """Example: python -m flows.nightly night/ --store mystore --out reports
+
+Ingest, measure, report, compare as the nightly Prefect flow; starts its own server."""
 
 
 @dataclasses.dataclass(frozen=True)

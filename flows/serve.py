@@ -57,7 +57,9 @@ LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
 RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server
 
 
-_ABOUT = """Prefect server and worker, and the reports, on 127.0.0.1. The nightly run takes its
+_ABOUT = """Example: hopscope serve --store mystore --out reports
+
+Prefect server and worker, and the reports, on 127.0.0.1. The nightly run takes its
 inputs from HOPSCOPE_INPUTS, HOPSCOPE_IP2AS and the other HOPSCOPE_* variables."""
 
 

@@ -81,6 +81,19 @@ def test_help_opens_with_an_example_that_the_command_takes(name):
     assert command.make_context(name, example[1:]).params
 
 
+@pytest.mark.parametrize(
+    ("file", "program"),
+    [
+        ("hopscope", "hopscope run"),
+        ("serve", "hopscope serve"),
+        ("nightly", "python -m flows.nightly"),
+    ],
+)
+def test_help_of_programs_opens_with_an_example_too(file, program):
+    _usage, first, _about = (GOLDEN / f"{file}.txt").read_text().split("\n\n", 2)
+    assert first.startswith(f"  Example: {program} ")
+
+
 @pytest.mark.parametrize("name", ["nightly", "serve"])
 def test_help_of_a_program_of_flows_is_what_its_file_holds(name, capsys):
     main = __import__(f"flows.{name}", fromlist=["main"]).main
