@@ -95,7 +95,7 @@ def check_links(n_routers: int, m: int) -> None:
     if n_routers * m > MAX_LINKS:
         raise UsageError(
             f"{number(n_routers, 'router')} with {number(m, 'link')} each are more than "
-            f"{MAX_LINKS} links: give fewer"
+            f"{number(MAX_LINKS, 'link')}: give fewer"
         )
 
 
@@ -104,6 +104,5 @@ def check_degrees(n_routers: int, most: int) -> None:
     if n_routers * max(most, 1) // 2 > MAX_LINKS:
         raise UsageError(
             f"{number(n_routers, 'router')} with up to {number(most, 'link')} each may have more "
-            f"than {MAX_LINKS} "
-            "links: give fewer"
+            f"than {number(MAX_LINKS, 'link')}: give fewer"
         )

@@ -209,7 +209,7 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
         ("ba", {"n_routers": 0}, "0 routers"),
         ("ba", {"m": 0}, "0 links"),
         ("ba", {"seed": -1}, "seed -1"),
-        ("ba", {"n_routers": 2**31}, "more than 2147483647 links"),
+        ("ba", {"n_routers": 2**31}, "more than 2,147,483,647 links"),
         ("top-down", {"n_ases": 6}, "each AS needs at least one"),
         ("top-down", {"n_ases": 0}, "0 ASes"),
         ("grid", {"n_rows": 2}, "5 routers do not fill 2 rows"),

@@ -48,8 +48,8 @@ def test_without_a_model_every_option_is_there(capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["rmat", "--routers", "2000000000"], "2000000000 routers with 2 links each are more than"),
-        (["degrees", "--routers", "2000000000"], "may have more than 2147483647 links"),
+        (["rmat", "--routers", "2000000000"], "2,000,000,000 routers with 2 links each are more"),
+        (["degrees", "--routers", "2000000000"], "may have more than 2,147,483,647 links"),
         (["grid", "--routers", "99999999999"], "--routers takes a whole number from 1 to"),
     ],
 )

@@ -85,7 +85,7 @@ def test_where_pairs_cannot_be_mended_havel_and_hakimi_take_over(monkeypatch):
         ((4, 1, 1, True), "no connected graph of 4 nodes has degrees from 1 to 1"),
         ((6, 0, 3, True), "no connected graph of 6 nodes has degrees from 0 to 3"),
         ((4, 2, 3, False, -1), "seed -1: give a whole number"),
-        ((2**31, 2, 3), "more than 2147483647 links: give fewer"),
+        ((2**31, 2, 3), "more than 2,147,483,647 links: give fewer"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_reason(case, message):
