@@ -22,7 +22,13 @@ from pipeline.store.columns import read_table
 from pipeline.store.graph_files import GraphFiles
 from pipeline.store.manifest import altered_files, read_manifest
 from pipeline.store.observations import read_observations, read_steps, read_vantages
-from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
+from pipeline.store.tables import (
+    AS_NUMBERS,
+    LATER_AS_NUMBERS,
+    Ingresses,
+    NodeTable,
+    exits_of_table,
+)
 from pipeline.store.versions.locks import HeldLock, hold_for_reading
 from pipeline.store.versions.mirrored import bring_file, bring_version
 from pipeline.store.versions.names import (
@@ -39,24 +45,6 @@ from pipeline.store.versions.names import (
     VANTAGES,
     broken,
 )
-
-# Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
-NUMBERS = (
-    "asn",
-    "n_nodes",
-    "n_edges",
-    "n_arcs",
-    "n_components",
-    "largest_component",
-    "n_ingresses",
-    "n_candidates",
-    "n_unmapped",
-    "file",
-    "node_start",
-    "arc_start",
-)
-# Columns that snapshots of earlier versions lack: zeros there.
-LATER_NUMBERS = ("n_entered_unseen", "n_mpls_links")
 
 
 class Snapshot:
@@ -93,7 +81,7 @@ class Snapshot:
         self._lock = lock
         self.manifest = read_manifest(self.path)
         self.name: str = self.manifest["name"]
-        self._table = read_table(self.file(ASES), NUMBERS, LATER_NUMBERS)
+        self._table = read_table(self.file(ASES), AS_NUMBERS, LATER_AS_NUMBERS)
         self.asn = self._column("asn").astype(np.int64)
         self.n_nodes = self._column("n_nodes")
         self.n_arcs = self._column("n_arcs")
@@ -103,7 +91,7 @@ class Snapshot:
         self.n_ingresses = self._column("n_ingresses")
         self.n_candidates = self._column("n_candidates")
         self.n_unmapped = self._column("n_unmapped")
-        self.n_entered_unseen, self.n_mpls_links = map(self._later_column, LATER_NUMBERS)
+        self.n_entered_unseen, self.n_mpls_links = map(self._later_column, LATER_AS_NUMBERS)
         self._files = GraphFiles(self.path, self.manifest, self._table)
 
     @classmethod

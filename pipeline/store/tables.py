@@ -10,6 +10,24 @@ import pyarrow as pa
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import NO_ID, Exits
 
+# Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
+AS_NUMBERS = (
+    "asn",
+    "n_nodes",
+    "n_edges",
+    "n_arcs",
+    "n_components",
+    "largest_component",
+    "n_ingresses",
+    "n_candidates",
+    "n_unmapped",
+    "file",
+    "node_start",
+    "arc_start",
+)
+# Columns that snapshots of earlier versions lack: zeros there.
+LATER_AS_NUMBERS = ("n_entered_unseen", "n_mpls_links")
+
 
 @dataclass(frozen=True, eq=False)
 class NodeTable:
