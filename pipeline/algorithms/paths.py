@@ -9,7 +9,7 @@ import numpy as np
 from kernels import BFSResult, CSRGraph, ShortestPath, SSSPResult, bfs, shortest_path, sssp
 from kernels.types import NODE
 from pipeline.algorithms.procedure import Procedure
-from pipeline.model.words import number
+from pipeline.model.words import amount, number
 
 MAX_NAMED = 12  # nodes of a path that one line names
 
@@ -51,7 +51,7 @@ def _text(facts: dict[str, Any], name_of: Any) -> str:
     shown = [name_of(node) for node in nodes[:MAX_NAMED]]
     if len(nodes) > MAX_NAMED:
         shown[-2:] = [f"... ({len(nodes) - MAX_NAMED + 1:,} more)", name_of(nodes[-1])]
-    length = "" if facts["length"] == facts["n_hops"] else f" of length {facts['length']:,.6g}"
+    length = "" if facts["length"] == facts["n_hops"] else f" of length {amount(facts['length'])}"
     return f"{number(facts['n_hops'], 'hop')}{length}: {' - '.join(shown)}"
 
 

@@ -23,7 +23,7 @@ from kernels.breadth_first import bfs_queue
 from kernels.shortest_paths import dijkstra
 from kernels.types import NODE
 from pipeline.algorithms.procedure import Procedure, checked, counts_of
-from pipeline.model.words import number
+from pipeline.model.words import amount, number
 
 N_LARGEST = 10  # components whose sizes are named
 
@@ -58,7 +58,7 @@ def _sssp_facts(graph: CSRGraph, found: SSSPResult) -> dict[str, Any]:
 def _sssp_text(facts: dict[str, Any], _: Any) -> str:
     return (
         f"{number(facts['n_reached'], 'node')} reached; "
-        f"the farthest is {facts['eccentricity']:,.6g} away"
+        f"the farthest is {amount(facts['eccentricity'])} away"
     )
 
 
@@ -84,7 +84,7 @@ def _mst_facts(graph: CSRGraph, found: SpanningForest) -> dict[str, Any]:
 
 def _mst_text(facts: dict[str, Any], _: Any) -> str:
     return (
-        f"{number(facts['n_forest_edges'], 'edge')} of total weight {facts['total']:,.6g}, "
+        f"{number(facts['n_forest_edges'], 'edge')} of total weight {amount(facts['total'])}, "
         f"in {number(facts['n_components'], 'tree')}"
     )
 

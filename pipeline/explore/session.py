@@ -126,7 +126,7 @@ class Session:
                 self._outcome(graph=message["graph"], result=None)
             else:
                 result = message["result"]
-                shown = ("algorithm", "graph", "source", "target", "text", "twin", "seconds")
+                shown = ("algorithm", "graph", "size", "source", "target", "text", "seconds")
                 self._history.append({key: result[key] for key in shown})
                 del self._history[:-MAX_HISTORY]
                 self._outcome(result=result)

@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline.errors import PipelineError, UsageError
 from pipeline.model.progress import Progress
+from pipeline.model.words import number
 from pipeline.stopping import end_with_parent
 
 MAX_BARS = 60  # of levels; more are added up
@@ -112,6 +113,7 @@ def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> d
     return {
         "algorithm": summary.algorithm,
         "graph": graph.name,
+        "size": number(graph.graph.n_nodes, "node"),
         "source": "" if summary.source is None else graph.name_of(summary.source),
         "target": "" if summary.target is None else graph.name_of(summary.target),
         "text": summary.text,

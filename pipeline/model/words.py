@@ -43,6 +43,11 @@ def number(n: int, noun: str) -> str:
     return f"{n:,} {noun}{ending}"
 
 
+def amount(value: float) -> str:
+    """A length or a sum of weights: six digits, or all those before the point."""
+    return f"{value:,.0f}" if 1e5 <= value < 1e15 else f"{value:,.6g}"
+
+
 def sizes(n_ases: int, n_nodes: int, kind: str | None) -> list[str]:
     """ASes and their nodes, each with its noun; of an AS-level graph the nodes are ASes too."""
     if kind == "as":

@@ -206,7 +206,7 @@
     at("past").hidden = !history.length;
     at("history").tBodies[0].replaceChildren(...history.map((each) => row([
       `${each.algorithm}${each.source ? ` from ${each.source}` : ""}${each.target ? ` to ${each.target}` : ""}`,
-      each.graph, each.text,
+      `${each.graph}, ${each.size}`, each.text,
       Object.entries(each.seconds).map(([twin, s]) => `${duration(s)} ${twin}`).join(", "),
     ])));
   }

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pipeline.cli import main
-from pipeline.model.words import ingresses_text, node_words, number
+from pipeline.model.words import amount, ingresses_text, node_words, number
 from tests.real_data import REPOSITORY
 from tests.soak import WHOLE
 
@@ -44,6 +44,22 @@ INGEST = ("pipeline.stages.ingest", ["ingest", "missing.warts", "--store", "stor
 SAID = [(True, *GENERATE), (False, *INGEST)]
 if WHOLE:
     SAID += [(True, *INGEST), (False, *GENERATE)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.1234567, "0.123457"),
+        (2195.14159, "2,195.14"),
+        (99_999.96, "100,000"),
+        (999_999.7, "1,000,000"),
+        (72_161_312.0, "72,161,312"),
+        (3e38, "3e+38"),
+    ],
+)
+def test_large_sums_of_weights_are_written_out(value, text):
+    assert amount(value) == text
 
 
 @pytest.mark.soak
