@@ -47,7 +47,7 @@ def test_nothing_is_imported_before_it_is_used(tmp_path):
     )
     first, then = map(set, json.loads(done.stdout))
     assert not (SLOW | {"numpy", "pyarrow", "kernels"}) & first
-    assert not SLOW & then
+    assert not (SLOW - {"pandas"}) & then  # pyarrow imports it, where it is there, for NumPy arrays
 
 
 def test_every_public_name_is_there():
