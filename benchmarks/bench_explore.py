@@ -25,7 +25,10 @@ from benchmarks.lib.record import RESULTS, record
 from benchmarks.lib.timing import OtherWork
 from pipeline.explore.session import Session
 
-ALGORITHMS = ("bfs", "shortest_path", "dfs", "components", "diameter")
+ALGORITHMS = (
+    *("bfs", "sssp", "dfs", "shortest_path", "weighted_shortest_path"),
+    *("mst", "components", "diameter"),
+)
 POLL_S = 0.002
 
 
@@ -61,9 +64,9 @@ def main() -> None:
         for algorithm in arguments.algorithms:
             request = {"do": "search", "algorithm": algorithm, "device": arguments.device}
             request |= {"source": about["first"], "compare": False, "target": ""}
-            if algorithm == "shortest_path":
+            if algorithm.endswith("shortest_path"):
                 request["target"] = about["last"]
-            if algorithm in ("components", "diameter"):
+            if algorithm in ("mst", "components", "diameter"):
                 request["source"] = ""
             each = []
             for _ in range(1 + arguments.rounds):  # the first one loads and compiles
