@@ -165,3 +165,23 @@ def test_heads_of_the_list_are_not_cut_where_widths_are_shown(page, wide, width)
         ".map(th => th.textContent)",
     )
     assert cut == []
+
+
+SHOWN = """all => all.filter(cell => cell.getClientRects().length && cell.textContent)
+.map(cell => cell.dataset.key ?? cell.className.split(" ")[0])"""
+CUT = """all => all.filter(row => row.scrollHeight > row.clientHeight + 1
+|| row.scrollWidth > row.clientWidth + 1).map(row => row.textContent)"""
+
+
+@pytest.mark.parametrize("folder", ["large", "wide"])
+@pytest.mark.parametrize("width", [390, 320])
+def test_the_list_shows_on_a_phone_what_it_shows_on_a_desk(page, request, folder, width):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(url(request.getfixturevalue(folder)))
+    page.wait_for_selector("#list[data-ready]")
+    on_a_desk = page.eval_on_selector_all("#list thead th", SHOWN)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.reload()
+    page.wait_for_selector("#list[data-ready]")
+    assert page.eval_on_selector_all("#list tbody.rows tr:first-child td", SHOWN) == on_a_desk
+    assert page.eval_on_selector_all("#list tbody.rows tr", CUT) == []
