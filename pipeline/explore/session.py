@@ -54,7 +54,7 @@ class Session:
         self._end_process()
 
     def state(self) -> dict[str, Any]:
-        """What the page shows; ``number`` changes with each outcome."""
+        """What the page shows; ``number`` changes with each outcome, and with a result to check."""
         with self._lock:
             job = self._state["job"]
             if job is not None:
@@ -133,13 +133,22 @@ class Session:
 
     def _exchange(self, connection: Connection, request: Mapping[str, Any]) -> dict[str, Any]:
         connection.send(request)
-        while (message := connection.recv())["kind"] == "progress":
+        while (message := connection.recv())["kind"] in ("progress", "unchecked"):
             with self._lock:
-                if self._state["job"] is not None:
-                    self._state["job"]["text"] = message["text"]
+                if self._state["job"] is not None and not self._cancelled:
+                    self._told(message)
         return message
 
+    def _told(self, message: Mapping[str, Any]) -> None:
+        if message["kind"] == "progress":
+            self._state["job"]["text"] = message["text"]
+        else:
+            self._state["result"] = message["result"]
+            self._number += 1
+
     def _outcome(self, **changed: Any) -> None:
+        if (self._state["result"] or {}).get("checking"):  # and never was checked
+            self._state["result"] = None
         self._state |= {"job": None, **changed}
         self._number += 1
 

@@ -20,7 +20,10 @@ MAX_BARS = 60  # of levels; more are added up
 
 
 def work(connection: Connection, parent: int, store: Path | None) -> None:
-    """Answer requests until the other end is closed: progress, then one graph, result or error."""
+    """Answer requests until the other end is closed: progress, then one graph, result or error.
+
+    A result is sent before it is checked, with its picture, and again with its certificate.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
     end_with_parent(parent, signal.SIGKILL)
     graph: Any = None
@@ -85,12 +88,11 @@ def _about(graph: Any) -> dict[str, Any]:
 def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> dict[str, Any]:
     if graph is None:
         raise UsageError("make or load a graph first")
-    from pipeline.explore.drawing import draw
-    from pipeline.stages.search import choose_twin, search_graph
+    from pipeline.stages.search import certified, choose_twin, search_graph
 
     def tell(progress: Progress) -> None:
-        done = progress.done == progress.total
-        _say(connection, "Checking the result" if done else f"Searching ({progress.detail})")
+        if progress.done < progress.total:
+            _say(connection, f"Searching ({progress.detail})")
 
     summary = search_graph(
         request["algorithm"],
@@ -99,11 +101,24 @@ def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> d
         target=request["target"] or None,
         twin=choose_twin(request["device"]),
         compare=bool(request["compare"]),
+        check=False,
         progress=tell,
     )
     _say(connection, "Drawing")
+    shown = _shown(summary)
+    connection.send({"kind": "unchecked", "result": shown | {"checking": True}})
+    _say(connection, "Checking the result")
+    checked = certified(summary)
+    more = {"certificate": checked.certificate, "certificate_s": checked.certificate_s}
+    return shown | more
+
+
+def _shown(summary: Any) -> dict[str, Any]:
+    """What the page shows of a search, its picture with it; nothing is checked yet."""
+    from pipeline.explore.drawing import draw
+
     started = time.perf_counter()
-    facts = summary.facts
+    graph, facts = summary.graph, summary.facts
     path = facts.get("path", [])
     ends = [node for node in (summary.source, summary.target) if node is not None]
     focus = [*ends, *([facts["node"]] if facts.get("node", -1) >= 0 else [])]
@@ -119,8 +134,9 @@ def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> d
         "text": summary.text,
         "twin": summary.twin,
         "seconds": summary.seconds,
-        "certificate": summary.certificate,
-        "certificate_s": summary.certificate_s,
+        "certificate": None,
+        "certificate_s": 0.0,
+        "checking": False,
         "levels": _bars(facts.get("hop_counts", [])),
         "path": [graph.name_of(node) for node in path],
         "picture": picture,

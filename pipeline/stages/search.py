@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,7 @@ def search_graph(
     compare : bool
         Run the other twins too, for their times.
     check : bool
-        Certify the result.
+        Certify the result; ``certified`` does it later.
 
     Raises
     ------
@@ -151,14 +151,8 @@ def search_graph(
             result, seconds[each] = _timed(procedure, each, there, ends["source"], ends["target"])
         found = on_host(result, graph.graph) if i == 0 else found
     progress(Progress("search", len(twins), len(twins), "searches"))
-    certificate, certificate_s = None, 0.0
-    if check:
-        started = time.perf_counter()
-        with _errors_of(name):
-            certificate = procedure.certify(graph.graph, found)
-        certificate_s = time.perf_counter() - started
     facts = procedure.facts(graph.graph, found)
-    return SearchSummary(
+    summary = SearchSummary(
         algorithm=name,
         graph=graph,
         source=ends["source"],
@@ -167,12 +161,29 @@ def search_graph(
         facts=facts,
         text=procedure.text(facts, graph.name_of),
         seconds=seconds,
-        certificate=certificate,
-        certificate_s=certificate_s,
+        certificate=None,
+        certificate_s=0.0,
         load_s=load_s,
         out=out,
         found=found,
     )
+    return certified(summary) if check else summary
+
+
+def certified(summary: SearchSummary) -> SearchSummary:
+    """The same search, with what its certificate checked.
+
+    Raises
+    ------
+    PipelineError
+        If the certificate refuses the result.
+    """
+    procedure = algorithm(summary.algorithm).load(summary.algorithm)
+    started = time.perf_counter()
+    with _errors_of(summary.algorithm):
+        certificate = procedure.certify(summary.graph.graph, summary.found)
+    seconds = time.perf_counter() - started
+    return replace(summary, certificate=certificate, certificate_s=seconds)
 
 
 def choose_twin(device: DeviceChoice) -> Twin:

@@ -58,6 +58,7 @@ def search(page, algorithm: str, source: str = "", target: str = "") -> None:
         if node:
             page.fill(f"#{end}", node)
     page.click("#search .do")
+    page.locator("#search .do:enabled").wait_for()  # it is shown before it is checked
 
 
 @pytest.mark.parametrize("size", [None, PHONE], ids=["desk", "phone"])

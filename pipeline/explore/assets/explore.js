@@ -192,7 +192,7 @@
     const ends = `${result.source ? ` from ${result.source}` : ""}${result.target ? ` to ${result.target}` : ""}`;
     at("result-head").textContent = `${result.algorithm} of ${result.graph}${ends}`;
     at("text").textContent = result.text;
-    at("certificate").textContent = result.certificate
+    at("certificate").textContent = result.checking ? "This result is still being checked." : result.certificate
       ? `Certificate: ${result.certificate} (${duration(result.certificate_s)}).` : "Not checked.";
     const path = result.path.length <= 24 ? result.path : [...result.path.slice(0, 12), "\u2026", ...result.path.slice(-12)];
     at("path-nodes").replaceChildren(...path.map((name) => element("li", {}, name)));
@@ -228,13 +228,18 @@
     if (state.error) complain(capital(state.error));
   }
   async function follow() {
+    const before = shown;
+    let focused = false;
     for (;;) {
       const state = await ask("state");
       show(state);
+      if (!focused && shown !== before && !at("result").hidden) {
+        at("result-head").focus({ preventScroll: true });
+        focused = true; // with its certificate it is the same result
+      }
       if (!busy) break;
       await new Promise((done) => setTimeout(done, POLL_MS));
     }
-    if (!at("result").hidden) at("result-head").focus({ preventScroll: true });
   }
 
   // Another page of this explorer may have loaded another graph meanwhile.
