@@ -2,7 +2,8 @@
 // sources, or one of two that run towards each other. Included by device code of other rooms too.
 //
 // Nodes nearer than a threshold whose distance has fallen are near, others far. Each step relaxes
-// the arcs of all near nodes; once none is left the threshold rises and the far ones are split by it again. A node is in the near list of a step at most once, and in the far list at most once.
+// the arcs of all near nodes; once none is left the threshold rises and the far ones are split by
+// it again. A node is in the near list of a step at most once, and in the far list at most once.
 //
 // No fall of a distance is lost: whoever lowers distance[v] puts v into a list that is read after
 // the next barrier, unless it is there already. A step that reads its own distance near list while
