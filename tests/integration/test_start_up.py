@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from multiprocessing import forkserver
@@ -72,7 +73,10 @@ def _facts() -> dict:
 @pytest.fixture
 def no_fork_server(monkeypatch):
     """One that an earlier test of this process started may have imported other modules."""
-    forkserver._forkserver._stop()
+    server = forkserver._forkserver
+    if server._forkserver_pid is not None:
+        os.kill(server._forkserver_pid, signal.SIGKILL)  # a copy of its pipe may keep it waiting
+        server._stop()
     monkeypatch.setattr(forking, "_imported", set())
 
 
