@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from multiprocessing import forkserver
-from pathlib import Path
 
 import psutil
 import pytest
 
-from kernels.host import compiled_modules, is_compiled
+from kernels.host import is_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import compiled_work
-from pipeline.schedule.cluster import forking, own
+from pipeline.schedule.cluster import own
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.stages.generate import GenerateConfig, generate_topology
 from tests.real_data import REPOSITORY
@@ -59,47 +56,54 @@ def test_a_run_imports_neither_kernels_nor_pages_of_the_dashboard(store, tmp_pat
     assert NOT_OURS & set(json.loads(done.stdout)) == set()
 
 
-def _facts() -> dict:
-    import sys
+FORKED = """
+import json, os, sys
+from pathlib import Path
 
+from pipeline.config import AnalyzeConfig
+from pipeline.schedule.cluster.open import open_cluster
+
+def facts():
+    import os, sys
+    from kernels.host import compiled_modules
+    modules = set(compiled_modules("searches"))
     return {
         "pid": os.getpid(),
         "parent": os.getppid(),
         "threads": os.environ["HOPSCOPE_THREADS"],
-        "not_imported": sorted(set(compiled_modules("searches")) - set(sys.modules)),
+        "not_imported": sorted(modules - set(sys.modules)),
     }
 
+here = Path(sys.argv[1])
+given = {"device": "cpu", "workers": 2, "dashboard": "127.0.0.1:0"}
+with open_cluster(AnalyzeConfig(store=here, out=here, **given)) as cluster:
+    workers = list(cluster.client.run(facts).values())
+    parent = Path(f"/proc/{workers[0]['parent']}")
+    threads = [(task / "comm").read_text().strip() for task in (parent / "task").iterdir()]
+    above = int((parent / "stat").read_text().rpartition(")")[2].split()[1])
+print(json.dumps([workers, threads, above == os.getpid()]))
+"""
 
-@pytest.fixture
-def no_fork_server(monkeypatch):
-    """One that an earlier test of this process started may have imported other modules."""
-    server = forkserver._forkserver
-    if server._forkserver_pid is not None:
-        os.kill(server._forkserver_pid, signal.SIGKILL)  # a copy of its pipe may keep it waiting
-        server._stop()
-    monkeypatch.setattr(forking, "_imported", set())
 
-
-def test_workers_are_forked_from_one_process_without_threads(no_fork_server, tmp_path):
-    config = AnalyzeConfig(
-        store=tmp_path, out=tmp_path, device="cpu", workers=2, dashboard="127.0.0.1:0"
+def test_workers_are_forked_from_one_process_without_threads(tmp_path):
+    """In a process of its own: another test may have started what workers are forked from."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, str(tmp_path)],
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
-    with open_cluster(config) as cluster:
-        facts = list(cluster.client.run(_facts).values())
-        (parent,) = {fact["parent"] for fact in facts}
-        server = psutil.Process(parent)
-        assert server.ppid() == os.getpid()
-        tasks = Path(f"/proc/{parent}/task").glob("*/comm")
-        assert [name for task in tasks if (name := task.read_text().strip()) != JEMALLOC] == [
-            server.name()
-        ]
-        assert [fact["not_imported"] for fact in facts] == [[], []]
-        assert {fact["threads"] for fact in facts} == {
-            str(max(1, len(os.sched_getaffinity(0)) // 2))
-        }
-        workers = [psutil.Process(fact["pid"]) for fact in facts]
-    gone, alive = psutil.wait_procs(workers, timeout=180)
-    assert (len(gone), alive) == (2, [])
+    assert done.returncode == 0, done.stderr
+    workers, threads, is_ours = json.loads(done.stdout)
+    assert len({worker["parent"] for worker in workers}) == 1
+    assert is_ours
+    assert len([name for name in threads if name != JEMALLOC]) == 1
+    assert [worker["not_imported"] for worker in workers] == [[], []]
+    share = str(max(1, len(os.sched_getaffinity(0)) // 2))
+    assert {worker["threads"] for worker in workers} == {share}
+    assert not any(psutil.pid_exists(worker["pid"]) for worker in workers)
 
 
 def _gpu_facts(dask_worker) -> tuple:

@@ -15,7 +15,7 @@ import atexit
 import multiprocessing.util
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from multiprocessing import active_children, forkserver
 from multiprocessing.context import ForkServerProcess
 
@@ -84,10 +84,16 @@ def start(work: Sequence[Work], on_gpus: bool = False) -> None:
     _imported.update(work)
 
 
-def kill_forked() -> None:
-    """Kill all workers that this process has. At exit, multiprocessing would ask them, and wait."""
+def kill_forked(pids: Container[int | None] | None = None) -> None:
+    """Kill workers that this process has; at exit, multiprocessing would ask them, and wait.
+
+    Parameters
+    ----------
+    pids : container of int or None
+        Which; None: all, whatever cluster they belong to.
+    """
     for process in active_children():
-        if isinstance(process, ForkServerProcess):
+        if isinstance(process, ForkServerProcess) and (pids is None or process.pid in pids):
             process.kill()
 
 

@@ -142,9 +142,14 @@ def _close(what: Client | LocalCluster) -> None:
     Whatever hangs, workers are gone (and their GPUs free) ``KILL_S`` after this began to close the
     cluster, and it ends after ``CLOSE_S``.
     """
+    nannies = list(what.workers.values()) if isinstance(what, LocalCluster) else []
+
+    def kill() -> None:  # not those of another cluster of this process
+        forking.kill_forked({nanny.pid for nanny in nannies})
+
     with signals_later(), contextlib.ExitStack() as stack:
-        if isinstance(what, LocalCluster):  # until then nannies would start workers again
-            killing = threading.Timer(KILL_S, forking.kill_forked)
+        if nannies:  # until now they would have started workers again
+            killing = threading.Timer(KILL_S, kill)
             killing.daemon = True
             killing.start()
             stack.callback(killing.join)
@@ -153,7 +158,7 @@ def _close(what: Client | LocalCluster) -> None:
             what.close(timeout=CLOSE_S)
         except TimeoutError:
             log.warning("workers are killed: the cluster was not closed in %.0f s", CLOSE_S)
-            forking.kill_forked()
+            kill()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from multiprocessing.context import ForkServerProcess
 
 import pytest
 
@@ -119,3 +120,23 @@ os._exit(0 if int(cupy.arange(3).sum()) == 3 else 1)
 @pytest.mark.gpu
 def test_a_process_that_has_imported_cupy_and_kernels_can_still_be_forked():
     subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120)
+
+
+class Child(ForkServerProcess):
+    """A process that was never started."""
+
+    pid = None
+
+    def __init__(self, pid: int):
+        self.pid, self.is_killed = pid, False
+
+    def kill(self):
+        self.is_killed = True
+
+
+@pytest.mark.parametrize(("pids", "killed"), [(None, [1, 2]), ({2, None}, [2]), ((), [])])
+def test_only_the_workers_that_are_meant_are_killed(monkeypatch, pids, killed):
+    children = [Child(1), Child(2)]
+    monkeypatch.setattr(forking, "active_children", lambda: children)
+    forking.kill_forked(pids)
+    assert [child.pid for child in children if child.is_killed] == killed

@@ -6,6 +6,7 @@ import errno
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from distributed import LocalCluster, Status
@@ -75,6 +76,7 @@ class HangingCluster(LocalCluster):
     def __init__(self, killed: threading.Event | None = None):
         self._killed, self.asked = killed, []
         self.status = Status.closed
+        self.workers = {0: SimpleNamespace(pid=11), 1: SimpleNamespace(pid=None)}
 
     def close(self, timeout=None):
         self.asked.append(timeout)
@@ -83,19 +85,21 @@ class HangingCluster(LocalCluster):
 
 
 def test_workers_that_do_not_end_are_killed_and_the_cluster_is_closed(monkeypatch):
-    killed = threading.Event()
-    monkeypatch.setattr(own.forking, "kill_forked", killed.set)
+    killed, pids = threading.Event(), []
+    monkeypatch.setattr(
+        own.forking, "kill_forked", lambda these: (pids.append(these), killed.set())
+    )
     monkeypatch.setattr(own, "KILL_S", 0.0)
     cluster = HangingCluster(killed)
     own._close(cluster)
-    assert killed.is_set()
+    assert pids == [{11, None}]
     assert cluster.asked == [own.CLOSE_S]
 
 
 def test_a_cluster_that_cannot_be_closed_is_left_without_workers(monkeypatch):
     n_killed, said = [], []
     monkeypatch.setattr(own.log, "warning", lambda text, *given: said.append(text % given))
-    monkeypatch.setattr(own.forking, "kill_forked", lambda: n_killed.append(1))
+    monkeypatch.setattr(own.forking, "kill_forked", lambda _: n_killed.append(1))
     own._close(HangingCluster())
     assert n_killed == [1]
     assert said == ["workers are killed: the cluster was not closed in 30 s"]
