@@ -51,14 +51,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.infer.routers.borders_crossed import cross_borders
 from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.forest import unite
-from pipeline.infer.routers.last_routers import join_last_routers
-from pipeline.infer.routers.mate_sides import join_mates
-from pipeline.infer.routers.observers import seen_by_one
 from pipeline.infer.routers.point_to_point import Groups, watched_pairs
-from pipeline.infer.routers.single_vouchers import (
+from pipeline.infer.routers.vouchers.borders_crossed import cross_borders
+from pipeline.infer.routers.vouchers.last_routers import join_last_routers
+from pipeline.infer.routers.vouchers.mate_sides import join_mates
+from pipeline.infer.routers.vouchers.observers import seen_by_one
+from pipeline.infer.routers.vouchers.single_vouchers import (
     is_inner,
     merge_sides,
     single_vouchers,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.infer.routers.observers import seen_by_one
+from pipeline.infer.routers.vouchers.observers import seen_by_one
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
 from tests.addresses import format_addrs

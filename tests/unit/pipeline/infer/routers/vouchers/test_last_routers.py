@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.routers import last_routers
+from pipeline.infer.routers.vouchers import last_routers
 from tests.unit.pipeline.infer.handmade import alias_sets, infer, nodes_of
 
 # A router of AS 3, entered by A and by B; traces to other destinations go on from A.

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.observers import seen_by_one
+from pipeline.infer.routers.vouchers.observers import seen_by_one
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.routers.mate_sides import join_mates
+from pipeline.infer.routers.vouchers.mate_sides import join_mates
 from pipeline.model.topology import NO_ASN
 
 # Address 0, whose mate is 1, was seen right behind 2 (and 3).

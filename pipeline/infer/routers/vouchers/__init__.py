@@ -1,0 +1,1 @@
+"""What traces show that vouches for two addresses being of one router."""
