@@ -1,18 +1,18 @@
 """Many nights in a row on one cluster: what grows, what is lost, whether each night is exact.
 
-Command: python benchmarks/bench_nights_soak.py [--nights N] [--keep N] [--sampled N]
-Writes benchmarks/results/nights_soak_<cores>_cores.json. One scheduler and one worker on cores run
-from the first night to the last, and one client process (this one), which for each night ingests
-traces of a small synthetic Internet, analyzes them, compares with the night before, and removes
-nights older than the last ``--keep``. Each night other links of the Internet are cut, drawn by
-seed; one night in ten is like the one before.
+Command: python benchmarks/bench_nights_soak.py [--nights N] [--keep N] [--sampled N] [--device D]
+Writes benchmarks/results/nights_soak_<cores>_cores.json. One scheduler and one worker run from the
+first night to the last, and one client process (this one), which for each night ingests traces of a
+small synthetic Internet, analyzes them (on ``--device``), compares with the night before, and
+removes nights older than the last ``--keep``. Each night other links of the Internet are cut, drawn
+by seed; one night in ten is like the one before.
 
 After each night: memory (unique set size, what would be free if the process ended), open files and
-threads of client, scheduler and worker; disk space and files of store, reports and temporary files
-(hard links count once). A row for each figure: the median of the first nights after ``n_warm`` in
-``first``, that of the last nights in ``last``, ``growth`` between the two, and every
-``n_nights / 20``-th value. ``flat``: it grew by at most 10 %, or by less than what a process or a
-disk gives away at once (``SLACK``).
+threads of client, scheduler and worker; what the worker holds on a GPU; disk space and files of
+store, reports and temporary files (hard links count once). A row for each figure: the median of the
+first nights after ``n_warm`` in ``first``, that of the last nights in ``last``, ``growth`` between
+the two, and every ``n_nights / 20``-th value. ``flat``: it grew by at most 10 %, or by less than
+what a process or a disk gives away at once (``SLACK``).
 
 Sampled nights are made again by commands of their own, ``hopscope run --full`` in a new store, and
 tables and pages must agree. Exit status 1: a figure grew, a worker was lost, or a file differs.
@@ -40,6 +40,7 @@ import numpy as np
 import psutil
 import pyarrow.parquet as pq
 
+from benchmarks.lib.footprint import gpu_bytes, observe
 from benchmarks.lib.record import record
 from benchmarks.synthetic.internet import Internet, make_internet, write_pfx2as
 from benchmarks.synthetic.traces import Vantages
@@ -88,6 +89,11 @@ class Places:
     @property
     def prefixes(self) -> Path:
         return self.inputs / "prefixes.pfx2as"
+
+    @property
+    def watched(self) -> dict[str, Path]:
+        """The folders that nights must not fill, by name."""
+        return {"store": self.store, "out": self.out, "scratch": self.scratch}
 
 
 def night_name(number: int) -> str:
@@ -174,33 +180,6 @@ def _wait_for(path: Path) -> None:
         time.sleep(0.1)
 
 
-def observe(processes: Mapping[str, psutil.Process], places: Places) -> dict[str, float]:
-    """Memory, open files and threads of processes; space and files of folders."""
-    found: dict[str, float] = {}
-    for name, process in processes.items():
-        with process.oneshot():
-            found[f"{name}_mb"] = process.memory_full_info().uss / 1e6
-            found[f"{name}_fds"] = process.num_fds()
-            found[f"{name}_threads"] = process.num_threads()
-    for name in ("store", "out", "scratch"):
-        n_bytes, n_files = _space(getattr(places, name))
-        found |= {f"{name}_mb": n_bytes / 1e6, f"{name}_files": n_files}
-    return found
-
-
-def _space(folder: Path) -> tuple[int, int]:
-    """Bytes on disk and entries below a folder; a file with several names counts once."""
-    seen: dict[int, int] = {}
-    n_entries = 0
-    for here, folders, names in os.walk(folder):
-        n_entries += len(folders) + len(names)
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                status = os.lstat(os.path.join(here, name))
-                seen[status.st_ino] = status.st_blocks * 512
-    return sum(seen.values()), n_entries
-
-
 def run_nights(
     internet: Internet, places: Places, given: argparse.Namespace
 ) -> tuple[list[dict[str, float]], dict[str, int]]:
@@ -215,7 +194,10 @@ def run_nights(
             traces = write_night(internet, places, given, number)
             row = one_night(traces, address, places, given, number)
             totals["n_lost_workers"] += int(row.pop("n_lost_workers"))
-            rows.append(row | observe(processes, places))
+            row |= observe(processes, places.watched)
+            if given.device == "gpu":
+                row["worker_gpu_mb"] = gpu_bytes().get(started["worker"].pid, 0) / 1e6
+            rows.append(row)
             dead = [name for name, process in started.items() if not process.is_running()]
             if dead:
                 raise RuntimeError(f"{dead[0]} ended in night {number}: see {places.root}/*.log")
@@ -241,7 +223,7 @@ def one_night(
             out=places.out,
             snapshot=name,
             metrics=tuple(given.metrics.split(",")),
-            device="cpu",
+            device=given.device,
             scheduler=address,
             keep_nights=given.keep,
         )
@@ -350,6 +332,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--vantages", type=int, default=8)
     parser.add_argument("--traces", type=int, default=6_000, help="of a night")
     parser.add_argument("--metrics", default="hops,diameter")
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="of searches")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where store and reports are kept")
     parser.add_argument("--name", help="name of the results file")

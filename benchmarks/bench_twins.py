@@ -1,7 +1,7 @@
 """Sequential algorithms and their twins on a GPU: time, peak memory, and where they cross.
 
-Command: python benchmarks/bench_twins.py [--nodes N,N] [--device cpu,gpu] [--longest SECONDS]
-[--after RESULT] [--clock wall|processor] [--subject RESULT]
+Command: python benchmarks/bench_twins.py [--nodes N,N] [--device cpu,gpu] [--algorithms NAME,NAME]
+[--longest SECONDS] [--after RESULT] [--clock wall|processor] [--subject RESULT]
 
 Breadth-first and depth-first search, Prim, Kruskal and Dijkstra in their textbook forms on one
 core, each beside what takes its place on a GPU, and the fastest of ours for the same question
@@ -11,17 +11,19 @@ to ``--certified`` nodes. Arrays lie on the device already; ``peak_mb`` is what 
 the same time besides the graph, its result included (on a core what NumPy allocates). A call that
 would take over ``--longest`` seconds, by the sizes before it, is left out and has a row that says
 so; ``--after`` names results of another run that hold the sizes before. Calls of more than two
-seconds are timed once, the first time. ``--clock processor`` takes the time that all cores worked,
-which other programs on the machine change less. Interrupted, it writes what it has.
+seconds are timed once, the first time (on a GPU memory is counted then, too). ``--clock processor``
+takes the time that all cores worked, which other programs on the machine change less. Interrupted,
+it writes what it has.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,14 +82,21 @@ def between_degrees(n_nodes: int, seed: int = 1) -> CSRGraph:
 
 def peak_bytes(call: Callable[[], Any], device: str) -> int:
     """Most bytes that a call has allocated at the same time, its result included."""
-    if device == "cpu":
-        tracemalloc.start()
-        try:
-            before = tracemalloc.get_traced_memory()[0]
+    if device == "gpu":
+        with counting() as counted:
             call()
-            return tracemalloc.get_traced_memory()[1] - before
-        finally:
-            tracemalloc.stop()
+        return counted.peak
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        call()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def counting() -> Any:
+    """A context that counts what CuPy allocates within it: the most at a time in ``peak``."""
     import cupy
 
     class Counting(cupy.cuda.MemoryHook):
@@ -101,17 +110,22 @@ def peak_bytes(call: Callable[[], Any], device: str) -> int:
         def free_postprocess(self, **given: Any) -> None:
             self.used -= given["mem_size"]
 
-    with Counting() as counting:
-        call()
-    return counting.peak
+    return Counting()
 
 
 class Bench:
     """The rows of one run."""
 
-    def __init__(self, longest_s: float, n_certified: int, clock: Clock):
+    def __init__(
+        self,
+        longest_s: float,
+        n_certified: int,
+        clock: Clock,
+        algorithms: Sequence[str] = tuple(TWINS),
+    ):
         self.rows: list[Row] = []
         self.longest_s, self.n_certified, self.clock = longest_s, n_certified, clock
+        self.algorithms = algorithms
         self.last: dict[tuple[str, str, str], tuple[int, float]] = {}  # nodes and seconds
 
     def go_on_after(self, rows: list[Row]) -> None:
@@ -138,11 +152,16 @@ class Bench:
             return
         wait = waiter(graph.device)
         one: dict[str, Any] = {"budget_s": 0, "at_least": 1, "at_most": 1}
-        timing = time_calls(call, [(graph,)], wait=wait, clock=self.clock, **one)
+        watched: Any = counting() if graph.device == "gpu" else contextlib.nullcontext()
+        with watched:
+            timing = time_calls(call, [(graph,)], wait=wait, clock=self.clock, **one)
         if graph.n_nodes <= self.n_certified:
             timing.last.check()
         is_long, timing = timing.times_s[0] > LONG_S, Timing(timing.times_s)  # the result is freed
-        peak = peak_bytes(lambda: call(graph), graph.device)
+        if is_long and graph.device == "gpu":
+            peak = watched.peak
+        else:
+            peak = peak_bytes(lambda: call(graph), graph.device)
         if not is_long:
             more: dict[str, Any] = {"budget_s": 0.5, "at_most": 51}
             timing = time_calls(call, [(graph,)], wait=wait, clock=self.clock, **more)
@@ -152,7 +171,8 @@ class Bench:
     def graph(self, graph: CSRGraph, devices: list[str]) -> None:
         for device in devices:
             here = graph.to("gpu" if device == "gpu" else "cpu")
-            for algorithm, (sequential, twin, name) in TWINS.items():
+            for algorithm in self.algorithms:
+                sequential, twin, name = TWINS[algorithm]
                 call, own = (sequential, "") if device == "cpu" else (twin, name)
                 self.measure(here, algorithm, "twin", own, call)
                 if device in FASTEST.get(algorithm, {}):
@@ -168,6 +188,12 @@ def main() -> None:
     parser.add_argument(
         "--device", type=lambda text: text.split(","), default=["cpu"], help="cpu,gpu"
     )
+    parser.add_argument(
+        "--algorithms",
+        type=lambda text: text.split(","),
+        default=list(TWINS),
+        help=",".join(TWINS),
+    )
     parser.add_argument("--longest", type=float, default=30.0, help="seconds of a call")
     parser.add_argument("--certified", type=int, default=100_000, help="nodes")
     parser.add_argument("--after", help="name of a results file with smaller graphs")
@@ -178,7 +204,9 @@ def main() -> None:
     if arguments.clock == "processor" and "gpu" in arguments.device:
         parser.error("--clock processor: cores alone")
     compile_cpu(["searches", "weights", "forests"])
-    given = arguments.longest, arguments.certified, CLOCKS[arguments.clock]
+    if unknown := set(arguments.algorithms) - set(TWINS):
+        parser.error(f"--algorithms {','.join(sorted(unknown))}: known are {','.join(TWINS)}")
+    given = arguments.longest, arguments.certified, CLOCKS[arguments.clock], arguments.algorithms
     others, bench = OtherWork(), Bench(*given)
     if arguments.after:
         text = (arguments.results / f"{arguments.after}.json").read_text()

@@ -9,7 +9,9 @@ import sys
 import time
 
 import psutil
+import pytest
 
+from benchmarks.lib.footprint import gpu_processes
 from flows.processes.holders import Holder, Seat
 from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
@@ -27,9 +29,9 @@ def processes(served: Served, words: str) -> list[psutil.Process]:
     return list(found)
 
 
-def searching(served: Served, topology) -> tuple[dict, list[psutil.Process]]:
+def searching(served: Served, topology, **more: object) -> tuple[dict, list[psutil.Process]]:
     """A run in the middle of its searches, and its processes: the flow, its cluster's workers."""
-    options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 64}
+    options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 64} | more
     run = served.start(inputs=[str(topology)], snapshot="long", options=options)
 
     def has_begun() -> bool:
@@ -74,4 +76,28 @@ def test_a_run_that_is_cancelled_or_killed_with_its_worker_frees_all(tmp_path, c
     with capsys.disabled():
         sys.stdout.write(
             f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"
+        )
+
+
+@pytest.mark.gpu
+def test_a_run_that_is_cancelled_frees_its_gpu(tmp_path, capsys):
+    topology = tmp_path / "large.brite"
+    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
+    with serving(tmp_path) as served:
+        run, own = searching(served, topology, pack=1, device="gpu")
+        pids = {process.pid for process in own}
+        assert pids & gpu_processes()
+        cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
+        since = time.monotonic()
+        subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
+        asked_s = time.monotonic() - since
+        wait_until(lambda: not pids & gpu_processes(), STOP_S)
+        gpu_s = time.monotonic() - since
+        freed_after(own, tmp_path / "store")
+        all_s = time.monotonic() - since
+        wait_until(lambda: served.state(run)["type"] == "CANCELLED")
+    with capsys.disabled():
+        sys.stdout.write(
+            f"after `prefect flow-run cancel`, which took {asked_s:.1f} s: no process of the run "
+            f"on a GPU after {gpu_s:.1f} s, everything free after {all_s:.1f} s\n"
         )

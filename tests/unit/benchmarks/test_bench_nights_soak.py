@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -62,15 +60,6 @@ def test_what_grows_is_named_and_what_only_fills_at_first_is_not():
     first = found[0]
     assert (first["first"], first["last"], first["largest"]) == (121.0, 173.0, 178)
     assert first["growth"] == pytest.approx(173 / 121 - 1, abs=1e-4)
-
-
-def test_hard_links_take_space_once(tmp_path):
-    (tmp_path / "a").write_bytes(os.urandom(100_000))
-    once = soak._space(tmp_path)
-    (tmp_path / "b").hardlink_to(tmp_path / "a")
-    twice = soak._space(tmp_path)
-    assert once[0] == twice[0] >= 100_000
-    assert (once[1], twice[1]) == (1, 2)
 
 
 def test_reports_must_agree_but_for_marks_of_runs(tmp_path):

@@ -67,6 +67,9 @@ def test_twins_are_timed_and_their_memory_is_counted(monkeypatch, tmp_path):
     rows = run(monkeypatch, tmp_path, bench_twins, ["--nodes", "200", "--longest", "1"])
     assert {row["algorithm"] for row in rows} == set(bench_twins.TWINS)
     assert all(row["peak_mb"] > 0 and row["median_ms"] > 0 for row in rows)
+    words = ["--nodes", "200", "--algorithms", "prim,bfs"]
+    some = run(monkeypatch, tmp_path, bench_twins, words)
+    assert {row["algorithm"] for row in some} == {"bfs", "prim"}
     bench = bench_twins.Bench(longest_s=1.0, n_certified=0, clock=time.perf_counter)
     bench.last["bfs", "twin", "cpu"] = (10, 1.0)
     bench.measure(attachment(300), "bfs", "twin", "", lambda graph: None)
