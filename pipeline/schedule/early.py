@@ -8,8 +8,8 @@ from kernels.host import is_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
 from pipeline.metrics import compiled_work
-from pipeline.schedule.cluster import forking
 from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.schedule.cluster.own import forking
 
 # Of a file of arcs, some millions: hardly of a short run. If it is one, this was for nothing.
 LARGE_BYTES = 32 << 20

@@ -15,7 +15,7 @@ from kernels._cpu.threads import n_cores, n_threads
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError, UsageError
 from pipeline.schedule.cluster.open import open_cluster
-from pipeline.schedule.cluster.own import start
+from pipeline.schedule.cluster.own.start import start
 from pipeline.schedule.run import measure
 from tests.integration.measured import (
     config_for,
@@ -87,7 +87,7 @@ def test_an_invalid_address_is_refused_at_once(snapshot, tmp_path, address):
 
 
 def test_gpu_without_a_gpu_says_so(snapshot, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipeline.schedule.cluster.own.visible_gpus", list)
+    monkeypatch.setattr("pipeline.schedule.cluster.own.start.visible_gpus", list)
     with pytest.raises(UsageError, match="no NVIDIA GPU"):
         measure(snapshot, config_for(snapshot, tmp_path, device="gpu"))
 

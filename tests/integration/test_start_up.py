@@ -13,8 +13,8 @@ import pytest
 from kernels.host import is_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import compiled_work
-from pipeline.schedule.cluster import own
 from pipeline.schedule.cluster.open import open_cluster
+from pipeline.schedule.cluster.own import start
 from pipeline.stages.generate import GenerateConfig, generate_topology
 from tests.real_data import REPOSITORY
 
@@ -111,8 +111,8 @@ def _gpu_facts(dask_worker) -> tuple:
 
 
 def test_workers_on_gpus_are_forked_and_each_sees_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(own, "visible_gpus", lambda: ["0", "GPU-b"])
-    monkeypatch.setattr(own, "has_cupy", lambda: True)
+    monkeypatch.setattr(start, "visible_gpus", lambda: ["0", "GPU-b"])
+    monkeypatch.setattr(start, "has_cupy", lambda: True)
     config = AnalyzeConfig(store=tmp_path, out=tmp_path, dashboard="127.0.0.1:0")
     with open_cluster(config) as cluster:
         gpus, parents, limits = zip(*cluster.client.run(_gpu_facts).values(), strict=True)

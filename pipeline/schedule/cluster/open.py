@@ -7,7 +7,7 @@
 - else ``LocalCluster``: one process with one thread per core. Not threads: reading Parquet and
   pickling hold the interpreter's lock.
 
-Our own clusters (``own.py``) listen on 127.0.0.1 only, encrypted, and accept this run alone.
+Our own clusters (``own``) listen on 127.0.0.1 only, encrypted, and accept this run alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pipeline.model.words import number
 from pipeline.schedule.cluster.credentials import configured, from_files
 from pipeline.schedule.cluster.fingerprint import fingerprint
 from pipeline.schedule.cluster.losses import Losses, losses_of
-from pipeline.schedule.cluster.own import start
+from pipeline.schedule.cluster.own.start import start
 from pipeline.schedule.cluster.tls_files import tls_files
 from pipeline.schedule.cluster.workers import (
     ANSWER_S,

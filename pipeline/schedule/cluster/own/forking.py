@@ -37,7 +37,7 @@ GPU_MODULES = (
     "kernels.multi_source.gpu.search",
     "kernels.eccentricity.gpu.shard",
     "kernels.eccentricity.gpu.single",
-    "pipeline.schedule.cluster.gpu_worker",
+    "pipeline.schedule.cluster.own.gpu_worker",
 )
 # Libraries must not start threads when they are imported: threads do not survive a fork. glibc
 # gives memory back as under Dask's own workers.

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from distributed import Status
 
-from pipeline.schedule.cluster.nanny import OwnNanny
+from pipeline.schedule.cluster.own.nanny import OwnNanny
 
 
 class Process:

@@ -11,7 +11,7 @@ from multiprocessing.context import ForkServerProcess
 import pytest
 
 from kernels.host import compiled_modules
-from pipeline.schedule.cluster import forking
+from pipeline.schedule.cluster.own import forking
 
 STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
@@ -60,7 +60,7 @@ def test_signals_reach_this_process_again_once_it_has_started(server):
 
 LEFT = """
 import multiprocessing, signal, time
-from pipeline.schedule.cluster import forking
+from pipeline.schedule.cluster.own import forking
 
 def wait(ready):
     ready.set()
@@ -105,7 +105,7 @@ def test_of_the_kernels_it_imports_only_those_of_the_run(server):
 
 FORKED = """
 import importlib, os, sys
-from pipeline.schedule.cluster.forking import GPU_MODULES
+from pipeline.schedule.cluster.own.forking import GPU_MODULES
 
 for name in GPU_MODULES:
     importlib.import_module(name)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.schedule.cluster import gpu_worker
+from pipeline.schedule.cluster.own import gpu_worker
 
 
 class NVMLError(Exception):

@@ -26,11 +26,11 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError, UsageError, is_no_room
 from pipeline.metrics import compiled_work
 from pipeline.model.words import number
-from pipeline.schedule.cluster import dashboard_guard, forking
 from pipeline.schedule.cluster.credentials import temporary
-from pipeline.schedule.cluster.gpu_worker import GpuNanny
 from pipeline.schedule.cluster.gpus import has_cupy, visible_gpus
-from pipeline.schedule.cluster.nanny import OwnNanny
+from pipeline.schedule.cluster.own import dashboard_guard, forking
+from pipeline.schedule.cluster.own.gpu_worker import GpuNanny
+from pipeline.schedule.cluster.own.nanny import OwnNanny
 from pipeline.stopping import signals_later
 from pipeline.store.versions.held import WORKERS, held_folder, own_folder
 

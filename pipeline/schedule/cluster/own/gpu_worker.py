@@ -12,7 +12,7 @@ from typing import Any
 
 from distributed import Worker
 
-from pipeline.schedule.cluster.nanny import OwnNanny
+from pipeline.schedule.cluster.own.nanny import OwnNanny
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 

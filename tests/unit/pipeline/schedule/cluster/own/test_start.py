@@ -13,26 +13,26 @@ from distributed import LocalCluster, Status
 
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
-from pipeline.schedule.cluster import own
+from pipeline.schedule.cluster.own import start
 
 
 @pytest.mark.parametrize(("cores", "most"), [(2, 16), (64, 256)])
 def test_more_workers_than_cores_can_bear_are_refused(monkeypatch, cores, most):
-    monkeypatch.setattr(own, "n_cores", lambda: cores)
+    monkeypatch.setattr(start, "n_cores", lambda: cores)
     config = AnalyzeConfig(store=Path("s"), out=Path("o"), workers=most + 1, device="cpu")
     with (
         pytest.raises(UsageError, match=rf"^--workers {most + 1}: at most {most} on {cores} cores"),
-        own.start(config),
+        start.start(config),
     ):
         raise AssertionError("it started")
 
 
 def test_gpus_without_cupy_are_refused(monkeypatch):
-    monkeypatch.setattr(own, "visible_gpus", lambda: ["0", "1"])
-    monkeypatch.setattr(own, "has_cupy", lambda: False)
+    monkeypatch.setattr(start, "visible_gpus", lambda: ["0", "1"])
+    monkeypatch.setattr(start, "has_cupy", lambda: False)
     with (
         pytest.raises(UsageError, match=r"^2 GPUs here, but CuPy is not installed; .*--device cpu"),
-        own.start(AnalyzeConfig(store=Path("s"), out=Path("o"))),
+        start.start(AnalyzeConfig(store=Path("s"), out=Path("o"))),
     ):
         raise AssertionError("it started")
 
@@ -56,7 +56,7 @@ def test_a_full_folder_of_temporary_files_is_named(error, said, by_dask):
         raised.__cause__ = error
     with (
         pytest.raises(UsageError, match=rf"^workers cannot be started: .*{said}; set TMPDIR to"),
-        own._temporary_files_named(),
+        start._temporary_files_named(),
     ):
         raise raised
 
@@ -65,7 +65,7 @@ def test_a_full_folder_of_temporary_files_is_named(error, said, by_dask):
     "error", [RuntimeError("Cluster failed to start"), fault(errno.ECONNREFUSED)], ids=str
 )
 def test_another_fault_of_a_start_stays_what_it_is(error):
-    with pytest.raises(type(error)) as caught, own._temporary_files_named():
+    with pytest.raises(type(error)) as caught, start._temporary_files_named():
         raise error
     assert caught.value is error
 
@@ -87,20 +87,20 @@ class HangingCluster(LocalCluster):
 def test_workers_that_do_not_end_are_killed_and_the_cluster_is_closed(monkeypatch):
     killed, pids = threading.Event(), []
     monkeypatch.setattr(
-        own.forking, "kill_forked", lambda these: (pids.append(these), killed.set())
+        start.forking, "kill_forked", lambda these: (pids.append(these), killed.set())
     )
-    monkeypatch.setattr(own, "KILL_S", 0.0)
+    monkeypatch.setattr(start, "KILL_S", 0.0)
     cluster = HangingCluster(killed)
-    own._close(cluster)
+    start._close(cluster)
     assert pids == [{11, None}]
-    assert cluster.asked == [own.CLOSE_S]
+    assert cluster.asked == [start.CLOSE_S]
 
 
 def test_a_cluster_that_cannot_be_closed_is_left_without_workers(monkeypatch):
     n_killed, said = [], []
-    monkeypatch.setattr(own.log, "warning", lambda text, *given: said.append(text % given))
-    monkeypatch.setattr(own.forking, "kill_forked", lambda _: n_killed.append(1))
-    own._close(HangingCluster())
+    monkeypatch.setattr(start.log, "warning", lambda text, *given: said.append(text % given))
+    monkeypatch.setattr(start.forking, "kill_forked", lambda _: n_killed.append(1))
+    start._close(HangingCluster())
     assert n_killed == [1]
     assert said == ["workers are killed: the cluster was not closed in 30 s"]
     assert not [t for t in threading.enumerate() if isinstance(t, threading.Timer)]
