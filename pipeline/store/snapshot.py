@@ -17,10 +17,8 @@ from pipeline.model.graphs import Exits
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.observations import Observations, Steps, Vantages
 from pipeline.model.words import number
-from pipeline.places import folder_of, url_of
 from pipeline.store.columns import read_table
 from pipeline.store.graph_files import GraphFiles
-from pipeline.store.manifest import altered_files, read_manifest
 from pipeline.store.observations import read_observations, read_steps, read_vantages
 from pipeline.store.tables import (
     AS_NUMBERS,
@@ -29,8 +27,7 @@ from pipeline.store.tables import (
     NodeTable,
     exits_of_table,
 )
-from pipeline.store.versions.locks import HeldLock, hold_for_reading
-from pipeline.store.versions.mirrored import bring_file, bring_version
+from pipeline.store.versions.locks import HeldLock
 from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
@@ -38,25 +35,22 @@ from pipeline.store.versions.names import (
     EXITS,
     HOST_NAMES,
     INGRESSES,
-    LOCK,
     OBSERVATIONS,
     PATHS,
     REJECTS,
     VANTAGES,
     broken,
 )
+from pipeline.store.versions.opened import OpenVersion
 
 
-class Snapshot:
+class Snapshot(OpenVersion):
     """A version of a snapshot. Open it by ``open_snapshot`` or ``Snapshot.open_dir``.
 
     Attributes
     ----------
-    path : Path
-        Folder of its files.
-    name : str
-    manifest : dict
-        Content of manifest.json.
+    path, name, manifest
+        See ``OpenVersion``.
     asn : (n_ases,) int64
         Ascending. A row below is a position in it.
     n_nodes, n_edges, n_arcs, n_components, largest_component : (n_ases,) int64
@@ -70,17 +64,11 @@ class Snapshot:
 
     Notes
     -----
-    Opening reads the manifest and the numbers of the table of ASes and compares the sizes of all
-    files. A snapshot may be pickled (the folder is opened again) and read by any number of
-    threads. While it is open, a writer that replaces it leaves its files alone, if the file
-    system has locks; ``close`` or losing the last reference ends that.
+    Opening reads the numbers of the table of ASes too. Any number of threads may read a snapshot.
     """
 
     def __init__(self, path: Path, lock: HeldLock | None = None):
-        self.path = Path(path)
-        self._lock = lock
-        self.manifest = read_manifest(self.path)
-        self.name: str = self.manifest["name"]
+        super().__init__(path, lock)
         self._table = read_table(self.file(ASES), AS_NUMBERS, LATER_AS_NUMBERS)
         self.asn = self._column("asn").astype(np.int64)
         self.n_nodes = self._column("n_nodes")
@@ -94,61 +82,8 @@ class Snapshot:
         self.n_entered_unseen, self.n_mpls_links = map(self._later_column, LATER_AS_NUMBERS)
         self._files = GraphFiles(self.path, self.manifest, self._table)
 
-    @classmethod
-    def open_dir(cls, path: Path | str, lock: HeldLock | None = None) -> Snapshot:
-        """Open the folder of a version, or what ``address`` says, as tasks name it.
-
-        Raises
-        ------
-        StoreError
-            If it is missing, of another schema version, cut short or altered.
-        """
-        path = folder_of(path)
-        bring_version(path)
-        return cls(path, lock or hold_for_reading(path / LOCK))
-
-    def close(self) -> None:
-        """Let a writer remove this version once it is replaced; it can be read until then."""
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Snapshot:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __reduce__(self):
-        return Snapshot.open_dir, (self.address,)
-
     def __repr__(self) -> str:
         return f"Snapshot({self.name!r}, {self.n_ases} ASes, {str(self.path)!r})"
-
-    @property
-    def version(self) -> str:
-        """Name of its folder; another one for each ingest."""
-        return self.path.name
-
-    @property
-    def address(self) -> str:
-        """What other processes open it by: its URL if the store has one, else its whole path."""
-        return url_of(self.path) or str(self.path.resolve())
-
-    def file(self, name: str) -> Path:
-        """The path of one of its files, which is fetched first if the store is elsewhere.
-
-        Raises
-        ------
-        StoreError
-            If it cannot be fetched, or is not what was written.
-        """
-        return bring_file(self.path, self.manifest, name)
-
-    def _with(self, *names: str) -> Path:
-        """Its folder, once these files are in it."""
-        for name in names:
-            self.file(name)
-        return self.path
 
     @property
     def n_ases(self) -> int:
@@ -392,17 +327,6 @@ class Snapshot:
     def vantages(self) -> Vantages | None:
         """The vantage points of ``observations`` alone."""
         return read_vantages(self._with(VANTAGES)) if self.has_observations else None
-
-    def verify(self) -> None:
-        """Compare the sha256 of every file with the manifest.
-
-        Raises
-        ------
-        StoreError
-            Names every file that is not as it was written.
-        """
-        if wrong := altered_files(self.path, self.manifest):
-            raise broken(self.path, "; ".join(wrong))
 
     @cached_property
     def _ingresses(self) -> Ingresses:

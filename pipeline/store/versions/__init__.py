@@ -1,1 +1,1 @@
-"""Versions of snapshots: their names and pointers, who holds them, and which nights are kept."""
+"""Versions of snapshots: their names and pointers, who holds them open, which nights are kept."""
