@@ -14,8 +14,9 @@ first nights after ``n_warm`` in ``first``, that of the last nights in ``last``,
 the two, and every ``n_nights / 20``-th value. ``flat``: it grew by at most 10 %, or by less than
 what a process or a disk gives away at once (``SLACK``).
 
-Sampled nights are made again by commands of their own, ``hopscope run --full`` in a new store, and
-tables and pages must agree. Exit status 1: a figure grew, a worker was lost, or a file differs.
+Sampled nights are made again by commands of their own, ``hopscope run --full`` on cores in a new
+store, and tables must agree, without a GPU also pages. Exit status 1: a figure grew, a worker was
+lost, or a file differs.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ SLACK = {"mb": 8.0, "fds": 2, "threads": 2, "files": 4}
 QUIET = 10  # one night in so many
 N_CUT = 3  # links of the others
 OF_RUNS = ["device", "n_tasks", "n_retries", "wall_s", "n_reused", "reused_from"]
+OF_DEVICES = ["n_width_searches", "diameter_path"]  # of several longest paths any may be found
 NOT_COMPARED = {"tasks.parquet"}  # what ran where and when
 START_S = 60.0
 # Dask forgets the events of a client an hour after it left: here nights take seconds.
@@ -257,7 +259,7 @@ def check_night(places: Places, given: argparse.Namespace, number: int) -> int:
             words += ["--ip2as", places.prefixes, "--metrics", given.metrics, "--full"]
             _command(*words, "--device", "cpu", "--workers", "1")
         _command("compare", old, new, *common)
-        return compare_reports(places.out / new, fresh.out / new)
+        return compare_reports(places.out / new, fresh.out / new, given.device == "cpu")
 
 
 def _command(*words: object) -> None:
@@ -267,21 +269,24 @@ def _command(*words: object) -> None:
         raise RuntimeError(f"hopscope {words[0]} ended with {done.returncode}: {done.stderr}")
 
 
-def compare_reports(one: Path, other: Path) -> int:
+def compare_reports(one: Path, other: Path, same_device: bool = True) -> int:
     """Compare all tables and pages of two reports of a night; files that agree.
+
+    Reports of different devices: tables alone, without ``OF_DEVICES``, which pages show.
 
     Raises
     ------
     AssertionError
         If a file differs, or only one report has it.
     """
-    names = [_compared(folder) for folder in (one, other)]
+    names = [_compared(folder, same_device) for folder in (one, other)]
+    marks = OF_RUNS if same_device else [*OF_RUNS, *OF_DEVICES]
     if names[0] != names[1]:
         raise AssertionError(f"not the same files: {sorted(names[0] ^ names[1])[:3]}")
     for name in sorted(names[0]):
         if name.endswith(".parquet"):
             tables = [pq.read_table(folder / name) for folder in (one, other)]
-            tables = [t.drop_columns([c for c in OF_RUNS if c in t.column_names]) for t in tables]
+            tables = [t.drop_columns([c for c in marks if c in t.column_names]) for t in tables]
             same = tables[0].equals(tables[1])
         else:
             same = (one / name).read_bytes() == (other / name).read_bytes()
@@ -290,8 +295,9 @@ def compare_reports(one: Path, other: Path) -> int:
     return len(names[0])
 
 
-def _compared(folder: Path) -> set[str]:
-    found = [p for p in folder.rglob("*") if p.suffix == ".parquet" or p.parent.name == "as"]
+def _compared(folder: Path, with_pages: bool) -> set[str]:
+    found = list(folder.rglob("*.parquet"))
+    found += [path for path in folder.glob("as/*") if with_pages]
     return {str(path.relative_to(folder)) for path in found} - NOT_COMPARED
 
 

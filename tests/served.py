@@ -140,7 +140,9 @@ def _environment(home: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("PREFECT_", "HOPSCOPE_"))
     }
-    kept |= {"PREFECT_HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    # Packages may be where the environment says.
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    kept |= {"PREFECT_HOME": str(home), "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
     # More than a second of a core with each new database, for what no page or run of ours uses.
     return kept | {"PREFECT_API_BLOCKS_REGISTER_ON_START": "false"}
 
@@ -159,7 +161,10 @@ def _empty_database() -> Path:
         if not made.exists():
             words = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "-y"]
             environment = _environment(home)
-            subprocess.run(words, env=environment, check=True, capture_output=True, timeout=START_S)
+            done = subprocess.run(
+                words, env=environment, check=False, capture_output=True, text=True, timeout=START_S
+            )
+            assert done.returncode == 0, done.stderr
             made.touch()
     return home / DATABASE
 

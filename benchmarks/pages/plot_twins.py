@@ -2,8 +2,9 @@
 
 Command: python benchmarks/pages/plot_twins.py [--results FOLDER] [--docs FOLDER]
 
-Reads ``twins_h200.json`` and, for the largest size, ``twins_h200_6m8.json`` if it is there, which
-``bench_twins.py`` wrote where both devices are, writes ``images/twins_time.svg`` and
+Reads ``twins_h200.json`` and those there are of ``twins_h200_6m8.json`` (the largest size) and
+``twins_h200_prim.json`` (Prim at large sizes, later), which ``bench_twins.py`` wrote where both
+devices are, writes ``images/twins_time.svg`` and
 ``images/twins_memory.svg`` below docs, and puts pictures and tables between the marks in
 ``benchmarks.md``; tables of cores alone, from ``twins_2_cores.json``, between marks of their own.
 """
@@ -14,7 +15,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,24 @@ from benchmarks.lib.record import REPOSITORY, RESULTS
 from benchmarks.pages.plot_searches import fill
 
 SUBJECTS = ("twins_h200", "twins_h200_6m8")
+LATER = "twins_h200_prim"
 CORES = "twins_2_cores"
 NAMES = {"bfs": "BFS", "dfs": "DFS", "prim": "Prim", "kruskal": "Kruskal", "dijkstra": "Dijkstra"}
 PLACES = {"cpu": "core", "gpu": "GPU"}
 Row = dict[str, Any]
 Run = dict[str, Any]  # one results file
 Points = list[tuple[float, float]]
+
+
+def merged(runs: Iterable[Run], later: Run | None) -> list[Row]:
+    """Rows of files; a later file replaces what they say of the same calls, and adds no size."""
+    own = ("algorithm", "way", "device", "n_nodes")
+    rows = {tuple(row[name] for name in own): row for run in runs for row in run["rows"]}
+    sizes = {row["n_nodes"] for row in rows.values()}
+    for row in later["rows"] if later else ():
+        if row["n_nodes"] in sizes:
+            rows[tuple(row[name] for name in own)] = row
+    return list(rows.values())
 
 
 def points(rows: list[Row], algorithm: str, device: str, way: str, figure: str) -> Points:
@@ -124,8 +137,9 @@ def origin(subject: str, run: Run) -> str:
     machine = run["machine"]
     gpus = [name.partition(",")[0] for name in machine["gpus"][:1]]
     where = ", ".join([*gpus, f"{machine['cores']} cores"])
+    only = "Prim at " if subject == LATER else ""
     return (
-        f"- {span} nodes: `{subject}.json`, {run['date'][:10]}, commit {run['commit'][:7]}, "
+        f"- {only}{span} nodes: `{subject}.json`, {run['date'][:10]}, commit {run['commit'][:7]}, "
         f"{where}, of which other programs kept {run['cores_of_others']:g} busy."
     )
 
@@ -157,12 +171,12 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs")
     arguments = parser.parse_args()
     runs = {}
-    for subject in (*SUBJECTS, CORES):
+    for subject in (*SUBJECTS, LATER, CORES):
         file = arguments.results / f"{subject}.json"
         if file.exists():
             runs[subject] = json.loads(file.read_text())
     on_cores = runs.pop(CORES, None)
-    rows = [row for run in runs.values() for row in run["rows"]]
+    rows = merged([runs[name] for name in SUBJECTS if name in runs], runs.get(LATER))
     images = arguments.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
     drawn = []

@@ -78,3 +78,16 @@ def test_reports_must_agree_but_for_marks_of_runs(tmp_path):
     (tmp_path / "same" / "as" / "8.html").touch()
     with pytest.raises(AssertionError, match=r"not the same files: \['as/8\.html'\]"):
         soak.compare_reports(tmp_path / "one", tmp_path / "same")
+
+
+def test_reports_of_other_devices_may_have_another_longest_path(tmp_path):
+    for name, path, hops in (("one", [1, 2], 2), ("same", [3, 4], 2), ("other", [1, 2], 3)):
+        (tmp_path / name / "as").mkdir(parents=True)
+        (tmp_path / name / "as" / "7.html").write_text(str(path))
+        table = pa.table({"asn": [7], "diameter": [hops], "diameter_path": [path]})
+        pq.write_table(table, tmp_path / name / "ases.parquet")
+    assert soak.compare_reports(tmp_path / "one", tmp_path / "same", same_device=False) == 1
+    with pytest.raises(AssertionError, match=r"one: ases\.parquet differs"):
+        soak.compare_reports(tmp_path / "one", tmp_path / "other", same_device=False)
+    with pytest.raises(AssertionError, match=r"as/7\.html differs"):
+        soak.compare_reports(tmp_path / "one", tmp_path / "same")

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from benchmarks.pages.plot_twins import crossing, points, speed_ups, table
+from benchmarks.pages.plot_twins import crossing, merged, points, speed_ups, table
 from tests.real_data import REPOSITORY
 
 
@@ -49,6 +49,16 @@ def test_the_table_has_a_line_for_each_curve():
     assert "| BFS | GPU | 10 | 10 | 10,000 nodes |" in lines
     assert "| fastest of ours | core |  | 20 |  |" in lines
     assert "| DFS | GPU, one warp | 8 | estimated 9,000 | never here |" in lines
+
+
+def test_a_later_file_replaces_rows_and_adds_no_size_of_its_own():
+    later = [
+        row("dfs", "gpu", 100_000, 7000.0, name="one warp"),
+        row("dfs", "gpu", 30_000, 2000.0, name="one warp"),
+    ]
+    lines = list(table(merged([{"rows": ROWS}], {"rows": later})))
+    assert lines[0] == "| ms by number of nodes | | 1,000 | 100,000 | GPU faster from |"
+    assert "| DFS | GPU, one warp | 8 | 7,000 | never here |" in lines
 
 
 def test_speed_ups_compare_twins_and_the_fastest_of_each_device():
