@@ -16,7 +16,7 @@ from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.gateways import find_gateways
-from pipeline.infer.routers.mates import find_mates
+from pipeline.infer.routers.mates import find_mates, part_strangers
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.turns import Evidence
@@ -93,6 +93,7 @@ class Gathering:
             self.all_origin[self.all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
+        mates = part_strangers(mates, self.addrs, links, alias)
         on_lan = find_exchange_lans(self.addrs, links, mates, origin, special | self.on_known_lan)
         on_lan |= self.on_known_lan
         mates = np.where(on_lan, -1, mates)

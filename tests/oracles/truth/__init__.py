@@ -14,6 +14,9 @@ Figures, each against the truth:
 
 - ingresses (precision, P): an ingress is right if its router is in the AS that it is in, and has
   a link to an AS that is named with it. Candidates are not counted.
+- routers right: the same with what is said of one router counted once, on however many nodes; so
+  that figures with aliases and without are of the same things. A router is right if one of its
+  nodes is; one that is in two ASes counts as two.
 - border routers (recall, R): of the visible ones, those that a right ingress is on.
 - ASes entered: of the ASes that visible border routers are in, those of border routers found.
 - addresses: of all addresses of known routers that answered as routers, those on a node in the

@@ -30,6 +30,8 @@ class Score:
     addrs: int
     ingresses_right: int
     ingresses: int
+    routers_right: int  # right ingresses, those of one router counted once
+    routers: int
     candidates: int  # left out
     borders_found: int
     borders_visible: int
@@ -56,6 +58,10 @@ class Score:
     @property
     def ingress_precision(self) -> float:
         return self.ingresses_right / max(1, self.ingresses)
+
+    @property
+    def router_precision(self) -> float:
+        return self.routers_right / max(1, self.routers)
 
     @property
     def border_recall(self) -> float:
@@ -119,6 +125,22 @@ def _ingresses_right(topology: Topology, names: list[str | None], truth: Truth) 
     return right
 
 
+def _count_routers(
+    topology: Topology, names: list[str | None], right: np.ndarray
+) -> dict[str, int]:
+    """Ingresses by true router and AS: what is said of one router counts once.
+
+    A router is right if one of its nodes is; in two ASes it is two. A node of no known router
+    counts by itself.
+    """
+    table = topology.ingresses
+    said: dict[tuple[str | int, int], bool] = {}
+    for node, is_right in zip(table.node[~table.candidate], right[~table.candidate], strict=True):
+        key = (names[node] or int(node), int(topology.node_asn[node]))
+        said[key] = said.get(key, False) or bool(is_right)
+    return {"routers_right": sum(said.values()), "routers": len(said)}
+
+
 def _joined(topology: Topology, names: list[str | None]) -> set[frozenset[str | None]]:
     """Pairs of known routers that links of the graphs join; a node in no AS is in no graph."""
     in_graph = topology.node_asn != NO_ASN
@@ -168,6 +190,7 @@ def score(
         addrs=len(visible.addrs),
         ingresses_right=len(good),
         ingresses=len(topology.ingresses) - candidates,
+        **_count_routers(topology, names, right),
         candidates=candidates,
         borders_found=len(found),
         borders_visible=len(visible.borders),

@@ -20,7 +20,7 @@ known instead is how a router's links are numbered and who is at their other end
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not. If all traces
    through a group were aimed at a single AS, that settles ties; not if an alias set knows a single
-   address of it and no relationships are known (``earlier``).
+   address of it (``earlier``).
    A member of an exchange point that is registered with an address of a group is evidence for that
    AS; of several, any one.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,

@@ -68,11 +68,9 @@ class Knowledge:
         """(n_interfaces,) bool: groups whose ties the only AS that was aimed at settles.
 
         Of a router that an alias set knows by one address, the links to the routers on both sides
-        say the same. Relationships tell such links apart, so with them it settles all ties.
+        say the same.
         """
         group = self.groups.group
-        if self.registries.relationships is not None:
-            return np.ones(len(group), bool)
         size = np.bincount(group, minlength=len(group))
         size[group[~self.in_set]] += 1
         return size > 1

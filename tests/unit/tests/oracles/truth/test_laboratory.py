@@ -98,9 +98,10 @@ def cells(table: str) -> list[list[str]]:
 
 def test_a_table_has_a_row_for_each_way_and_says_first_what_is_left_out(archive, capsys):
     assert main([str(archive), "--table", "--ways", "prefix,true-aliases"]) == 0
-    table, misses, *_ = capsys.readouterr().out.split("\n\n")
+    table, by_router, by_node, *_ = capsys.readouterr().out.split("\n\n")
     heads, _, prefix, aliases = cells(table)
-    assert misses.strip() == "Lower with true aliases than without: nowhere."
+    assert by_router == "Lower with true aliases than without, each router once: nowhere."
+    assert by_node.strip() == "Lower with true aliases than without, by nodes only: nowhere."
     assert heads[2] == "left out: candidates; border routers not visible"
     # Entered by prefix: AS 7 alone, where no router is. Visible: q and s, but p is not.
     row = dict(zip(heads, prefix, strict=True))

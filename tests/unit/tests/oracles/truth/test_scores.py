@@ -141,3 +141,15 @@ def test_visible_entries_have_their_neighbour(tmp_path):
     assert seen.entries == {("q", 1)}
     assert seen.links == {frozenset("pq"), frozenset("qr")}
     assert seen.addrs == {P, Q, R, DARK}
+
+
+def test_what_is_said_of_one_router_counts_once(judge):
+    # r is entered by three addresses; by prefix one of them is in AS 3.
+    r2, r3 = "20.2.0.9", "20.3.0.1"
+    truth = Truth({"p": 1, "q": 2, "r": 2}, ROUTERS | {r2: "r", r3: "r"}, LINKS, {"r": {1}})
+    lines = (f"{P} {R}", f"{P} {r2}", f"{P} {r3}")
+    found = judge(truth, *lines)
+    assert (found.ingresses_right, found.ingresses) == (2, 3)
+    assert (found.routers_right, found.routers) == (1, 2)  # AS 2 and AS 3 are said of r
+    found = judge(truth, *lines, aliases=alias_sets((R, r2, r3)))
+    assert (found.ingresses_right, found.routers_right, found.routers) == (1, 1, 1)
