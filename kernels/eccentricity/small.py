@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernels.csr import CSRGraph
-from kernels.eccentricity.reductions.distance_rows import (
-    FEW_LANES,
-    MANY_PAIRS,
-    Kept,
-    search_keeping,
-)
+from kernels.eccentricity.reductions.distance_rows import Kept, search_keeping
+from kernels.eccentricity.reductions.row_searches import FEW_LANES, MANY_PAIRS
 from kernels.eccentricity.results import Diameter, Proof
 from kernels.eccentricity.strategy import Strategy
 from kernels.types import NODE

@@ -10,6 +10,7 @@ import numpy as np
 from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import numbered_components
+from kernels.eccentricity.bounds.flatness import closes_little
 from kernels.eccentricity.finishing import Finishing
 from kernels.eccentricity.questions import Question
 from kernels.eccentricity.reductions import references
@@ -144,6 +145,10 @@ class EccentricitySolver:
         own = self.n_searched[self.bounds.open_components()]
         return self.max_each is not None and bool((own >= self.max_each).all())
 
+    @property
+    def _is_limited(self) -> bool:
+        return self.max_searches is not None or self.max_each is not None
+
     def run(self) -> EccentricityBounds:
         """Search until nothing is open; returns the bounds."""
         drive(self)
@@ -180,7 +185,12 @@ class EccentricitySolver:
         bounds = self.bounds
         pending = bounds.pending()
         is_diameter = bounds.question == "diameter"
-        self.is_flat = self._note_flatness()
+        is_of_many = bounds.question in QUESTIONS_OF_MANY
+        self.is_flat = (
+            is_of_many
+            and not self._is_limited
+            and closes_little(bounds, self.sources, self.thresholds)
+        )
         return Facts(
             is_diameter,
             int(self.n_searched.max()),
@@ -194,33 +204,6 @@ class EccentricitySolver:
             self.is_flat,
             partial(self.finishing.account, self),
         )
-
-    def _note_flatness(self) -> bool:
-        """Whether the first searches closed only their own sources, of nearly equal eccentricities.
-
-        A search from s proves e(s) + d of a node d hops away: this can close only nodes at most
-        D - R away, D and R being the largest and the smallest eccentricity. If the likeliest ends
-        and the likeliest centres differ by at most one hop, nearly every node needs its own search,
-        and choosing the next one is wasted time.
-        """
-        bounds = self.bounds
-        is_limited = self.max_searches is not None or self.max_each is not None
-        n_first = self.thresholds.n_first
-        is_first = n_first <= len(self.sources) - 1 <= 2 * n_first
-        if not is_first or is_limited or bounds.question not in QUESTIONS_OF_MANY:
-            return False
-        sources = np.concatenate(self.sources)
-        own = bounds.component[sources]
-        numbers = bounds.open_components()
-        n_own = np.bincount(own, minlength=len(bounds.size))[numbers]
-        if not len(numbers) or not (n_first <= n_own.min() <= n_own.max() <= 2 * n_first):
-            return False
-        least = np.full(len(bounds.size), np.iinfo(np.int32).max, np.int32)
-        most = np.zeros(len(bounds.size), np.int32)
-        np.minimum.at(least, own, bounds.lower[sources])
-        np.maximum.at(most, own, bounds.lower[sources])
-        is_wide = (most - least)[numbers].max() > 1
-        return not is_wide and bounds.size[numbers].sum() - n_own.sum() == len(bounds.open_nodes())
 
     def _n_pending_each(self) -> int:
         """Pending nodes of a component: the mean over open components, large ones counting more."""
@@ -312,8 +295,7 @@ class EccentricitySolver:
 
     def _references_pay(self) -> bool:
         bounds = self.bounds
-        is_limited = self.max_searches is not None or self.max_each is not None
-        if is_limited or not self.strategy.territories or len(bounds.size) > 1:
+        if self._is_limited or not self.strategy.territories or len(bounds.size) > 1:
             return False
         is_asked = bounds.question in QUESTIONS_OF_MANY
         is_asked = is_asked and bounds.n_searches >= references.FIRST_SEARCHES

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
-from kernels.partition.message import LISTED, SMALL, items, length, listed
+from kernels.partition.constants import ARCS_AT, LISTED_AT, NODES_AT
+from kernels.partition.message import SMALL, items, length, listed
 from kernels.partition.split import WORD, Part
 from kernels.partition.steps import half_of
 from kernels.types import LEVEL, NODE, UNREACHED
@@ -70,14 +71,14 @@ def _scan(indptr, indices, first, begin, end, front, seen, found):
 
 @njit([types.void(I64, types.int64, U32, OUT_I32, OUT_I64)], cache=True, nogil=True)
 def _settle(indptr, depth, found, level, message):
-    message[:3] = 0
+    message[: LISTED_AT + 1] = 0
     for word in range(found.size):
         for bit in range(WORD):
             if (found[word] >> np.uint32(bit)) & ONE:
                 v = (word << 5) + bit
                 level[v] = depth
-                message[0] += 1
-                message[1] += indptr[v + 1] - indptr[v]
+                message[NODES_AT] += 1
+                message[ARCS_AT] += indptr[v + 1] - indptr[v]
 
 
 class CpuSteps:
@@ -119,13 +120,13 @@ class CpuSteps:
         self.words(self.seen, self.part.rank)[:] |= new
         self.words(self.front, self.part.rank)[:] = new
         new[:] = 0
-        if 0 < message[1] <= self.small:
-            message[LISTED] = self._expand(listed(message))
+        if 0 < message[ARCS_AT] <= self.small:
+            message[LISTED_AT] = self._expand(listed(message))
         return message
 
     def take_small(self) -> None:
         for rank, message in enumerate(self.every):
-            nodes = listed(message)[: message[LISTED]]
+            nodes = listed(message)[: message[LISTED_AT]]
             if rank == self.part.rank:
                 self.found_map[nodes >> 5] = 0  # of others' nodes, which have them now
             else:

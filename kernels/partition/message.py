@@ -14,7 +14,6 @@ from kernels.types import NODE
 
 SMALL = 2016  # arcs: a message is 8 KiB then, which takes NCCL hardly longer than one of 16 bytes
 N_COUNTS = 2  # nodes and arcs, which all hosts get
-LISTED = 2  # place of how many are listed
 LINE = 128  # bytes, of which everything that travels is a multiple, where it is no bitmap
 
 

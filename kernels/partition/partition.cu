@@ -79,7 +79,7 @@ extern "C" __global__ void expand_small(
     unsigned* found,
     unsigned long long* message)         // nodes and arcs of the frontier, nodes listed: 0 on entry
 {
-    if (message[1] == 0 || message[1] > (unsigned long long)n_small) return;
+    if (message[ARCS_AT] == 0 || message[ARCS_AT] > (unsigned long long)n_small) return;
     const int t = thread_of_warp();
     const offset_t end_own = first_own + n_words * 32;
     node_t* list = (node_t*)(message + HEAD);
@@ -99,7 +99,7 @@ extern "C" __global__ void expand_small(
                 if (arc < 0 || !find(indices, arc, seen, found)) return;
                 const node_t v = indices[arc];
                 if (v >= first_own && v < end_own) return;
-                list[atomicAdd(&message[2], 1ull)] = v;
+                list[atomicAdd(&message[LISTED_AT], 1ull)] = v;
             });
         }
     }
@@ -120,7 +120,7 @@ extern "C" __global__ void take_small(
     for (int rank = 0; rank < n_ranks; ++rank) {
         const offset_t* message = messages + rank * length;
         const node_t* list = (const node_t*)(message + HEAD);
-        const int n = (int)message[2];
+        const int n = (int)message[LISTED_AT];
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
             const node_t v = list[i];
             const unsigned bit = 1u << (v & 31);
@@ -277,8 +277,8 @@ extern "C" __global__ void settle(
     nodes = warp_sum(nodes);
     arcs = warp_sum(arcs);
     if (t == 0 && nodes) {
-        atomicAdd(&message[0], (unsigned long long)nodes);
-        atomicAdd(&message[1], (unsigned long long)arcs);
+        atomicAdd(&message[NODES_AT], (unsigned long long)nodes);
+        atomicAdd(&message[ARCS_AT], (unsigned long long)arcs);
     }
 }
 

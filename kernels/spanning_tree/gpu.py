@@ -100,7 +100,8 @@ def _by_rounds(indptr: Any, indices: Any, weights: Any) -> Any | None:
     lightest = cp.empty(2 * n_nodes, np.uint64)
     lists = cp.empty((2 * n_edges, EDGE_BYTES), np.uint8)
     chosen = cp.zeros(n_arcs, np.uint8)
-    state = cp.zeros(5, np.uint32)  # three counts, whether a weight is invalid, arrivals
+    state = cp.zeros(5, np.uint32)  # one copy of zeros for all three
+    counts, is_invalid, arrivals = state[:3], state[3:4], state[4:]
     light = light_weight(weights, n_nodes, n_edges)
     kernel = load_kernel(__file__, "spanning_tree_boruvka", cooperative=True)
     grid = cooperative_grid(kernel, -(-max(n_nodes, n_arcs) // WARP))
@@ -111,10 +112,10 @@ def _by_rounds(indptr: Any, indices: Any, weights: Any) -> Any | None:
             *(indptr, indices, weights, cp.int64(n_nodes)),
             *(np.float32(light), np.int32(light < np.inf)),
             *(label, lightest, lists, cp.int64(n_edges)),
-            *(state, chosen, state[3:], state[4:]),
+            *(counts, chosen, is_invalid, arrivals),
         ),
     )
-    return None if state[3] else chosen
+    return None if is_invalid else chosen
 
 
 def light_weight(weights: Any, n_nodes: int, n_edges: int) -> float:

@@ -26,6 +26,7 @@ import numpy as np
 
 from kernels.eccentricity.bounds import steps
 from kernels.eccentricity.bounds.components import first_of_each
+from kernels.eccentricity.bounds.pairs import RemainingPairs
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.types import NODE
@@ -115,7 +116,7 @@ class EccentricityBounds:
         self.centres: list[np.ndarray] = []
         self._of_centre = np.full(n_components, np.inf)  # its eccentricity
         self.is_paired = np.zeros(n_components, bool)
-        self._pairs, self._apart = np.empty((2, 0), NODE), np.empty(0, np.int32)
+        self._pairs = RemainingPairs()
         self._pending = self._open
         self._is_open = np.ones(n_components, np.int32)  # components with pending nodes
         self._is_fresh = False
@@ -185,7 +186,7 @@ class EccentricityBounds:
             nodes = self._all  # central nodes bound many others, though none of them matters
         by_upper = by == "upper"
         if by_upper and self.is_paired.any():
-            chosen = self._cover(n_each)
+            chosen = self._pairs.cover(self._state, n_each * len(self.size))
             nodes = nodes[~self.is_paired[self.component[nodes]]]
             others = self._best(by_upper, nodes, is_open, len(nodes))
             sources = first_of_each(np.concatenate([chosen, others]), self.component, n_each)
@@ -301,14 +302,9 @@ class EccentricityBounds:
         nodes = self._open[: self._n_open]
         nodes = self._outside(nodes)
         if self.is_paired.any():
-            left = self._apart > self.most[self.component[self._pairs[0]]]
-            if self._level is not None:
-                ball = self.most[self.component[self._pairs[0]]]
-                left &= (2 * self._level[self._pairs].astype(np.int64) > ball).any(axis=0)
-            left &= (self.upper[self._pairs] > self.most[self.component[self._pairs]]).all(axis=0)
-            self._pairs, self._apart = self._pairs[:, left], self._apart[left]
+            self._pairs.drop_near(self.component, self.upper, self.most, self._level)
             alone = nodes[~self.is_paired[self.component[nodes]]]
-            nodes = np.union1d(alone, self._pairs).astype(NODE)
+            nodes = np.union1d(alone, self._pairs.nodes).astype(NODE)
         self._pending = nodes
         steps.mark(nodes, self.component, self._is_open)
         self._is_fresh = True
@@ -359,23 +355,9 @@ class EccentricityBounds:
         apart : (n_pairs,) int32
             Upper bounds of their distances, hops.
         """
-        kept = self.component[self._pairs[0]] != component
-        self._pairs = np.concatenate([self._pairs[:, kept], pairs], axis=1).astype(NODE)
-        self._apart = np.concatenate([self._apart[kept], apart]).astype(np.int32)
+        self._pairs.replace(self.component, component, pairs, apart)
         self.is_paired[component] = True
         self._is_fresh = False
-
-    def _cover(self, n_each: int) -> np.ndarray:
-        """Free nodes of open pairs: the one in most pairs first, then in most of the rest.
-
-        Pairs with a node in flight wait for it.
-        """
-        flying = self._state[self._pairs] >= steps.OUTER
-        ends, pairs = np.unique(self._pairs[:, ~flying.any(axis=0)], return_inverse=True)
-        pairs = pairs.reshape(2, -1).astype(np.int32)
-        chosen = np.empty(min(len(ends), n_each * len(self.size)), np.int32)
-        n = steps.cover(pairs[0], pairs[1], np.zeros(len(ends), np.int64), chosen)
-        return ends[chosen[:n]]
 
     def _try_centres(self, sources: np.ndarray, upper: np.ndarray) -> None:
         """Move the ball to a source whose ball leaves fewer nodes outside.

@@ -159,7 +159,7 @@ class DeviceBounds:
         count = cp.zeros(self.n_components, np.int32)
         kept = cp.empty(n, NODE)
         outside = kept if ball is None else cp.empty(n, NODE)
-        n_listed = cp.zeros(3, np.int32)
+        n_listed = cp.zeros(3, np.int32)  # kept, pending, most pending of a component
         launch(
             "open",
             n,

@@ -366,7 +366,7 @@ class DeviceSolver:
             slot_ptr = bounds.slots_of(sources)
             is_alone = bounds.n_components == 1
             n_most = sources.size if is_alone else int(cp.diff(slot_ptr).max())
-            n_words = self._words_for(n_most, levels)
+            n_words = self._sweeps.n_words(n_most, self._most_lanes() // 64, levels)
             part, sources = sources, sources[:0]
             if n_most > 64 * n_words or self.max_each is not None:
                 own = bounds.of(part)
@@ -384,15 +384,6 @@ class DeviceSolver:
             self.sources.append(part)
             self.n_searches += part.size
             bounds.after_sweep(part, swept)
-
-    def _words_for(self, n_lanes: int, levels: bool) -> int:
-        """Words of the widest sweep that is useful and fits in memory."""
-        most = MOST_WORDS if self.bounds.n_components == 1 else MOST_WORDS_EACH
-        n_words = 1 if n_lanes <= 64 else 2 if n_lanes <= 128 else most
-        n_nodes, n_arcs = self.parts.shard.n_nodes, self.parts.shard.n_arcs
-        while n_words > 1 and not fits(sweep_bytes(n_nodes, n_arcs, n_words, levels)):
-            n_words //= 2
-        return n_words
 
     def of_each(self, values: Any) -> Any:
         """A component's value at each of its nodes."""

@@ -13,7 +13,7 @@ import cupy as cp
 import numpy as np
 
 from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
-from kernels._cuda.launch import BLOCK, cooperative_grid, grid_for, on_device_of
+from kernels._cuda.launch import cooperative_grid, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits, fits
 from kernels.csr import CSRGraph, Shard
@@ -21,13 +21,13 @@ from kernels.errors import GraphError
 from kernels.multi_source.gpu.constants import AT_DEPTH, AT_IS_ENDED, CONTROL
 from kernels.multi_source.gpu.counts import BlockCounts
 from kernels.multi_source.gpu.footprint import (
-    N_PLANES,
     gpu_levels_bytes,
     gpu_results_words,
     gpu_shard_bytes,
     gpu_state_bytes,
     unit_shift,
 )
+from kernels.multi_source.gpu.levels import LevelMatrix
 from kernels.types import N_FARTHEST, NODE
 
 LANES = 128  # two words: one 16-byte gather per arc
@@ -48,76 +48,12 @@ COUNT_CELLS = 1 << 26  # counts (level, slot) of a shard on the device
 Raw = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-class _Levels:
-    """The level matrix, (n_nodes, n_sources), made of the bit planes of each group's levels.
-
-    Bit k of the level of (node, lane) is bit ``lane`` of ``planes[k, node]``: the levels of a
-    sweep then cost a few words per node, and bytes are written once, at its end.
-    """
-
-    def __init__(self, graph: CSRGraph, n_sources: int):
-        self.shape = (graph.n_nodes, -(-n_sources // 4) * 4)  # four lanes per thread
-        self.array: Any = None
-        self.planes: Any = None
-
-    def allocate(self) -> None:
-        self.array = cp.empty(self.shape, np.uint8)
-
-    def start(self, n_words: int) -> None:
-        self.planes = cp.zeros((N_PLANES, self.array.shape[0], n_words), np.uint64)
-
-    def fit(self, depth: int) -> None:
-        """Make room for level ``depth``."""
-        while depth >= self.end:
-            n_planes = len(self.planes)
-            more = min(2 * n_planes, 31)
-            wider = cp.zeros((more, *self.planes.shape[1:]), np.uint64)
-            wider[:n_planes] = self.planes
-            self.planes = wider
-
-    @property
-    def end(self) -> int:
-        """Levels must be below this one."""
-        return 1 << len(self.planes)
-
-    def write(self, state: Any, first_lane: int, n_lanes: int, depth: int) -> None:
-        """Add the levels of a group that has ended; none exceeds ``depth``."""
-        self._widen(depth)
-        n_nodes, stride = self.array.shape
-        n_lanes = -(-n_lanes // 4) * 4
-        kernel = load_kernel(__file__, f"msbfs_levels_{self.array.dtype}")
-        n_planes = max(1, depth.bit_length())
-        kernel(
-            (grid_for(n_nodes * n_lanes // 4),),
-            (BLOCK,),
-            (
-                state,
-                self.planes,
-                cp.int64(n_nodes),
-                cp.int32(self.planes.shape[2]),
-                cp.int32(n_planes),
-                cp.int32(n_lanes),
-                self.array[:, first_lane:],
-                cp.int64(stride),
-            ),
-        )
-
-    def _widen(self, depth: int) -> None:
-        old = np.iinfo(self.array.dtype).max
-        if depth < old:
-            return
-        dtype = np.dtype(np.uint16 if depth < 65535 else np.int32)
-        unreached = self.array == old
-        self.array = self.array.astype(dtype)
-        self.array[unreached] = 65535 if dtype.itemsize == 2 else 2**31 - 1
-
-
 def sweep_graph(
     graph: CSRGraph, sources: np.ndarray, levels: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Any]:
     """Fields of MSBFSResult: hop_counts, eccentricity, n_reached, farthest and level."""
     n_sources = len(sources)
-    matrix = _Levels(graph, n_sources) if levels else None
+    matrix = LevelMatrix(graph, n_sources) if levels else None
     groups = _sweep_groups(graph, sources, matrix)
     if len(groups) == 1:
         hop_counts, farthest = groups[0]
@@ -133,7 +69,7 @@ def sweep_graph(
 
 
 def _sweep_groups(
-    graph: CSRGraph, sources: np.ndarray, levels: _Levels | None
+    graph: CSRGraph, sources: np.ndarray, levels: LevelMatrix | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """hop_counts and farthest, in sweeps of the number of sources that one carries."""
     with on_device_of(graph.indptr):
@@ -188,7 +124,7 @@ def _words_that_fit(graph: CSRGraph, n_sources: int, levels: bool) -> int:
 
 
 def _sweep_group(
-    graph: CSRGraph, sources: np.ndarray, first_lane: int, levels: _Levels | None
+    graph: CSRGraph, sources: np.ndarray, first_lane: int, levels: LevelMatrix | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Search one graph from up to MOST_LANES sources: hop_counts and farthest."""
     n_nodes, n_arcs, n_slots = graph.n_nodes, graph.n_arcs, len(sources)

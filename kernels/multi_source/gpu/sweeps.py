@@ -14,9 +14,11 @@ import numpy as np
 from kernels._cuda.constants import COOPERATIVE_BLOCK
 from kernels._cuda.launch import BLOCK, grid_for
 from kernels._cuda.loader import load_kernel
+from kernels._cuda.memory import fits
 from kernels.csr import Shard
 from kernels.multi_source.gpu.constants import AT_DEPTH, AT_IS_ENDED, CONTROL
 from kernels.multi_source.gpu.footprint import N_PLANES, gpu_state_bytes, unit_shift
+from kernels.multi_source.gpu.levels import with_room
 from kernels.multi_source.gpu.search import (
     COUNT_CELLS,
     MORE_ROWS,
@@ -26,8 +28,6 @@ from kernels.multi_source.gpu.search import (
     TOP_DOWN_MIN,
     cut,
 )
-
-MOST_PLANES = 31  # levels are int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class DeviceSweeps:
         factor = np.int64(TOP_DOWN_FACTOR if n_nodes >= TOP_DOWN_MIN else NEVER)
         while True:
             if planes is not None:
-                planes = _with_room(planes, first_depth)
+                planes = with_room(planes, first_depth)
                 n_rows = min(n_rows, (1 << len(planes)) - first_depth + 2)
             kernel(
                 (grid,),
@@ -156,6 +156,14 @@ class DeviceSweeps:
         seen = state[: 8 * n_nodes * n_words].view(np.uint64).reshape(n_nodes, n_words)
         return Swept(n_words, seen, planes, slot_ptr, eccentricity, depth - 1)
 
+    def n_words(self, n_lanes: int, most: int, levels: bool) -> int:
+        """Words per node of the widest sweep, up to ``most``, that is useful and fits in memory."""
+        n_words = 1 if n_lanes <= 64 else 2 if n_lanes <= 128 else most
+        n_nodes, n_arcs = self.shard.n_nodes, self.shard.n_arcs
+        while n_words > 1 and not fits(sweep_bytes(n_nodes, n_arcs, n_words, levels)):
+            n_words //= 2
+        return n_words
+
     def _chunks_for(self, kernel: Any, n_words: int) -> tuple[int, int, Any]:
         """Nodes of a chunk, chunks, and where those of each graph begin."""
         if n_words not in self._chunks:
@@ -171,12 +179,3 @@ def sweep_bytes(n_nodes: int, n_arcs: int, n_words: int, levels: bool) -> int:
     """About what a sweep allocates, without what grows with its sources."""
     state = gpu_state_bytes(n_nodes, n_arcs, n_words)
     return state + (8 * N_PLANES * n_nodes * n_words if levels else 0)
-
-
-def _with_room(planes: Any, depth: int) -> Any:
-    """Planes that can hold level ``depth``."""
-    while depth >= 1 << len(planes):
-        wider = cp.zeros((min(2 * len(planes), MOST_PLANES), *planes.shape[1:]), np.uint64)
-        wider[: len(planes)] = planes
-        planes = wider
-    return planes

@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
-LISTED = 66  # place of how many entries a message lists, after the counts
+# Places in a message: nodes of a frontier, their arcs, nodes of each lane, how many are listed.
+NODES_AT, ARCS_AT, LANES_AT, LISTED_AT = 0, 1, 2, 66
 HEAD = 80  # int64 before its list, so that it begins at a whole line of 128 bytes

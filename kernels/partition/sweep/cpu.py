@@ -8,7 +8,7 @@ from numba import njit, types
 from kernels._cpu.lanes import lowest
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U64, U64
 from kernels.partition.split import Part
-from kernels.partition.sweep.constants import HEAD, LISTED
+from kernels.partition.sweep.constants import ARCS_AT, HEAD, LANES_AT, LISTED_AT, NODES_AT
 from kernels.partition.sweep.steps import LANE, SMALL, SweepSteps
 from kernels.types import NODE
 
@@ -66,16 +66,16 @@ def _pull(indptr, indices, first, alive, front, seen, found):
 
 @njit([types.void(I64, types.int64, U64, OUT_I32, OUT_I64)], cache=True, nogil=True)
 def _settle(indptr, depth, found, deepest, counts):
-    counts[: LISTED + 1] = 0
+    counts[: LISTED_AT + 1] = 0
     for v in range(found.size):
         word = found[v]
         if word == 0:
             continue
         deepest[v] = depth
-        counts[0] += 1
-        counts[1] += indptr[v + 1] - indptr[v]
+        counts[NODES_AT] += 1
+        counts[ARCS_AT] += indptr[v + 1] - indptr[v]
         while word != 0:
-            counts[2 + np.int64(lowest(word))] += 1
+            counts[LANES_AT + np.int64(lowest(word))] += 1
             word &= word - ONE
 
 
@@ -105,13 +105,13 @@ class CpuSweepSteps(SweepSteps):
         self.front[self.own] = found
         self.seen[self.own] |= found
         found[:] = 0
-        if 0 < message[1] <= self.small:
-            message[LISTED] = self._push(message[HEAD:].view(NODE))
+        if 0 < message[ARCS_AT] <= self.small:
+            message[LISTED_AT] = self._push(message[HEAD:].view(NODE))
         return message
 
     def take_small(self) -> None:
         for rank, message in enumerate(self.every):
-            entries = message[HEAD:].view(NODE)[: 3 * message[LISTED]]
+            entries = message[HEAD:].view(NODE)[: 3 * message[LISTED_AT]]
             if rank == self.part.rank:
                 self.found_words[entries[::3]] = 0  # of others' nodes, which have them now
             else:

@@ -85,7 +85,7 @@ extern "C" __global__ void push_small(
     lanes_t* found,
     unsigned long long* message)
 {
-    if (message[1] == 0 || message[1] > (unsigned long long)n_small) return;
+    if (message[ARCS_AT] == 0 || message[ARCS_AT] > (unsigned long long)n_small) return;
     const int t = thread_of_warp();
     int* list = (int*)(message + HEAD);
     const offset_t stride = (offset_t)warps_of_grid() * WARP;
@@ -104,7 +104,7 @@ extern "C" __global__ void push_small(
             const node_t v = indices[arc];
             const lanes_t news = hand(word, v, seen, found);
             if (!news || (v >= first_own && v < first_own + n_own)) return;
-            int* entry = list + 3 * atomicAdd(&message[LISTED], 1ull);
+            int* entry = list + 3 * atomicAdd(&message[LISTED_AT], 1ull);
             entry[0] = v;
             entry[1] = (int)(unsigned)news;
             entry[2] = (int)(unsigned)(news >> 32);
@@ -126,7 +126,7 @@ extern "C" __global__ void take_small(
     for (int rank = 0; rank < n_ranks; ++rank) {
         const offset_t* message = messages + rank * length;
         const int* list = (const int*)(message + HEAD);
-        const int n = (int)message[LISTED];
+        const int n = (int)message[LISTED_AT];
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
             const node_t v = list[3 * i];
             if (rank == own) {
@@ -224,12 +224,12 @@ extern "C" __global__ void settle(
         low += __popc(warp_transpose((unsigned)word));
         high += __popc(warp_transpose((unsigned)(word >> 32)));
     }
-    if (low) atomicAdd(&message[2 + t], (unsigned long long)low);
-    if (high) atomicAdd(&message[2 + WARP + t], (unsigned long long)high);
+    if (low) atomicAdd(&message[LANES_AT + t], (unsigned long long)low);
+    if (high) atomicAdd(&message[LANES_AT + WARP + t], (unsigned long long)high);
     nodes = warp_sum(nodes);
     arcs = warp_sum(arcs);
     if (t == 0 && nodes) {
-        atomicAdd(&message[0], (unsigned long long)nodes);
-        atomicAdd(&message[1], (unsigned long long)arcs);
+        atomicAdd(&message[NODES_AT], (unsigned long long)nodes);
+        atomicAdd(&message[ARCS_AT], (unsigned long long)arcs);
     }
 }

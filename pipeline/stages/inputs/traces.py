@@ -33,6 +33,7 @@ from pipeline.stopping import end_with_parent
 SPREAD_BYTES = 32 << 20
 POLL_S = 0.3  # how often progress is requested while processes read
 
+TRACES, BYTES = range(2)  # places of what is counted while files are read
 _n_read: Any = None  # traces and bytes read by this process's pool; set by _start_process
 
 
@@ -67,8 +68,8 @@ def _start_process(counter: Any, parent: int) -> None:
 def _count(n_traces: int, n_bytes: int) -> None:
     if _n_read is not None:
         with _n_read.get_lock():
-            _n_read[0] += n_traces
-            _n_read[1] += n_bytes
+            _n_read[TRACES] += n_traces
+            _n_read[BYTES] += n_bytes
 
 
 def read_traces(
@@ -214,11 +215,11 @@ def _read_here(
 
     ``tell`` is called with the traces and the bytes read so far.
     """
-    so_far = [0, 0]
+    so_far = [0] * 2  # traces and bytes
 
     def count(n_traces: int, n_bytes: int) -> None:
-        so_far[0] += n_traces
-        so_far[1] += n_bytes
+        so_far[TRACES] += n_traces
+        so_far[BYTES] += n_bytes
         tell(*so_far)
 
     for i, (path, format, folder) in files.items():
