@@ -20,6 +20,13 @@ def printable(text: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def escaped_json(text: str) -> str:
+    """JSON with such characters in its strings as escapes: the same values, and inert."""
+    return _CONTROL.sub(
+        lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text
+    )
+
+
 def print_line(text: str) -> None:
     """One line of the result, on stdout."""
     sys.stdout.write(printable(with_urls(text)) + "\n")

@@ -20,7 +20,7 @@ from pipeline.model.words import (
     sizes,
 )
 from pipeline.places import with_urls
-from pipeline.terminal.lines import print_line, warn
+from pipeline.terminal.lines import escaped_json, print_line, warn
 
 if TYPE_CHECKING:
     from pipeline.schedule.calibrate.measure import Calibration
@@ -355,4 +355,4 @@ def print_json(facts: dict) -> None:
     import orjson
 
     text = orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
-    sys.stdout.write(with_urls(text) + "\n")
+    sys.stdout.write(escaped_json(with_urls(text)) + "\n")

@@ -19,7 +19,8 @@ from pipeline.report.folder import earlier_report
 from pipeline.report.published import bring_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.nodes.node_names import node_texts
-from pipeline.store import Snapshot, open_snapshot, snapshot_names
+from pipeline.store import Snapshot, open_snapshot
+from pipeline.store.versions.pointers import names_and_faults
 
 # Counts of a manifest that a list of snapshots shows.
 _TOTALS = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates", "n_border_links")
@@ -43,17 +44,18 @@ def list_snapshots(config: ListConfig) -> list[dict]:
     Returns
     -------
     list of dict
-        With ``fault``: why a snapshot cannot be opened, else None.
+        With ``fault``: why a snapshot cannot be opened, else None. Those whose pointers are broken
+        come first: when they were ingested is unknown.
 
     Raises
     ------
     StoreError
-        If there is no snapshot, or a pointer is broken.
+        If there is no snapshot.
     """
-    names = snapshot_names(config.store)
-    if not names:
+    names, faults = names_and_faults(config.store)
+    if not names and not faults:
         open_snapshot(config.store)  # says that there is none, and what makes one
-    found = []
+    found: list[dict] = [{"snapshot": name, "fault": str(e)} for name, e in faults.items()]
     for name in names:
         try:
             with open_snapshot(config.store, name) as snapshot:

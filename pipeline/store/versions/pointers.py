@@ -51,6 +51,7 @@ from pipeline.store.versions.names import (
 # A reader that finds its version gone reads the pointer again; each time a writer has finished in
 # between, so this many times in a row means that something else is wrong.
 MAX_LOOKS = 20
+LATEST_NS = 1 << 62  # in 2116: later than any clock, and so far from what 64 bits hold
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,23 @@ def snapshot_names(store: Path) -> list[str]:
     StoreError
         If a pointer is broken.
     """
+    names, faults = names_and_faults(store)
+    if faults:
+        raise next(iter(faults.values()))
+    return names
+
+
+def names_and_faults(store: Path) -> tuple[list[str], dict[str, StoreError]]:
+    """Names as ``snapshot_names`` gives them, and the errors of broken pointers by name."""
     refresh_pointers(Path(store))
-    pointers = [read_pointer(path) for path in pointer_paths(Path(store))]
-    return [p.name for p in sorted(pointers, key=lambda p: (p.ingested_ns, p.name))]
+    pointers: list[Pointer] = []
+    faults: dict[str, StoreError] = {}
+    for path in pointer_paths(Path(store)):
+        try:
+            pointers.append(read_pointer(path))
+        except StoreError as error:
+            faults[path.stem] = error
+    return [p.name for p in sorted(pointers, key=lambda p: (p.ingested_ns, p.name))], faults
 
 
 def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
@@ -149,6 +164,8 @@ def read_pointer(path: Path) -> Pointer:
     except (ValueError, KeyError, TypeError):
         raise broken(path, "is not a pointer to a snapshot") from None
     is_own = is_version(pointer.version) and pointer.version.rpartition("-")[0] == pointer.name
+    if not 0 <= pointer.ingested_ns < LATEST_NS:
+        raise broken(path, f"says that it was ingested at {pointer.ingested_ns} ns")
     if pointer.name != path.stem or not is_own:
         raise broken(path, f"points to {pointer.version!r} for {pointer.name!r}")
     return pointer

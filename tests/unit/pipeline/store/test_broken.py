@@ -243,6 +243,8 @@ def test_a_graph_that_is_not_the_hashed_one_is_found_by_check(tmp_path, graphs):
         b'{"name":"a","version":"../../x","ingested_ns":1}',
         b'{"name":"a","version":"b-0123456789ab","ingested_ns":1}',
         b'{"name":"a"}',
+        b'{"name":"a","version":"a-0123456789ab","ingested_ns":9999999999999999999999}',
+        b'{"name":"a","version":"a-0123456789ab","ingested_ns":-1}',
     ],
 )
 def test_a_broken_pointer_is_named_and_does_not_hide_other_snapshots(tmp_path, path, content):

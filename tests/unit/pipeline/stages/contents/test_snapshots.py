@@ -15,7 +15,7 @@ from pipeline.stages.contents.snapshots import list_snapshots, show
 from pipeline.store import open_snapshot
 from pipeline.terminal.contents import print_as
 from tests.unit.pipeline.report.test_from_store import search
-from tests.unit.pipeline.stages.small_store import A, X, Y, make_store
+from tests.unit.pipeline.stages.small_store import HOSTILE, A, X, Y, make_store
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,25 @@ def test_a_broken_snapshot_is_named_and_the_others_are_listed(store, tmp_path, c
     assert "second" in out
     assert "ases.parquet: is missing" in err
     assert main_json(capsys, "list", "--store", tmp_path, status=1)["snapshots"][1]["fault"] is None
+
+
+def test_a_broken_pointer_is_named_and_the_others_are_listed(store, tmp_path, capsys):
+    shutil.copytree(store, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "snapshots" / "empty.json").write_bytes(b"")
+    status, out, err = said(capsys, "list", "--store", tmp_path)
+    assert status == 1
+    assert "night" in out
+    assert "empty.json: is not a pointer to a snapshot" in err
+    listed = main_json(capsys, "list", "--store", tmp_path, status=1)["snapshots"]
+    assert [facts["fault"] is None for facts in listed] == [False, True]
+
+
+def test_json_of_hostile_names_is_inert_in_a_terminal_and_holds_the_same_text(store, capsys):
+    status, out, _ = said(capsys, "show", "night", "2", "--json", "--store", store)
+    assert status == 0
+    assert "\u202e" not in out
+    assert "\\u202e" in out
+    assert json.loads(out)["as"]["name"] == HOSTILE
 
 
 def main_json(capsys, *words, status=0) -> dict:
