@@ -66,6 +66,18 @@ def test_an_address_where_nobody_answers_is_named(snapshot, tmp_path, monkeypatc
     assert "\n" not in str(caught.value)
 
 
+def test_a_scheduler_that_takes_connections_and_says_nothing_is_named(
+    snapshot, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("pipeline.schedule.cluster.open.GREET_S", 0.5)
+    with contextlib.closing(socket.socket()) as stuck:
+        stuck.bind(("127.0.0.1", 0))
+        stuck.listen()
+        address = f"tcp://127.0.0.1:{stuck.getsockname()[1]}"
+        with pytest.raises(UsageError, match=rf"^--scheduler {address}: no Dask scheduler answers"):
+            measure(snapshot, config_for(snapshot, tmp_path, scheduler=address))
+
+
 @pytest.mark.parametrize(
     "address",
     [

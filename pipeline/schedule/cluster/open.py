@@ -18,11 +18,14 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from distributed import Client
+from distributed.comm import connect
+from distributed.security import Security
 
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
@@ -49,6 +52,7 @@ from pipeline.schedule.transport.remote.connection import ask
 log = logging.getLogger(__name__)
 
 CONNECT_S = 10.0  # seconds to reach a scheduler
+GREET_S = 20.0  # seconds to reach it and be greeted
 WORKERS_S = 30.0  # seconds to wait for its first worker
 
 
@@ -249,6 +253,7 @@ def _connect(address: str, config: AnalyzeConfig) -> Iterator[Client]:
     files = tls_files(config)
     security = configured(address) if files is None else from_files(files)
     try:
+        _greet(address, security)
         client = Client(address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError, TimeoutError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -262,6 +267,26 @@ def _connect(address: str, config: AnalyzeConfig) -> Iterator[Client]:
     finally:
         with contextlib.suppress(TimeoutError, OSError):
             client.close(timeout=CONNECT_S)
+
+
+def _greet(address: str, security: Security) -> None:
+    """Exchange greetings with a scheduler; OSError, ValueError or TimeoutError if it does not.
+
+    A client waits without end for the greeting of one that accepts a connection and is stopped or
+    stuck, or is no scheduler.
+    """
+
+    async def greet() -> None:
+        arguments = security.get_connection_args("client")
+        async with asyncio.timeout(GREET_S):
+            comm = await connect(address, timeout=CONNECT_S, **arguments)
+        await comm.close()
+
+    with ThreadPoolExecutor(1) as thread:  # this one may have a loop that runs
+        try:
+            thread.submit(asyncio.run, greet()).result()
+        except TimeoutError:
+            raise TimeoutError("it takes the connection, but says nothing") from None
 
 
 def _await_workers(client: Client, address: str, progress: ProgressCallback) -> None:
