@@ -34,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Seed of the cases that make soak draws.
 SEED ?= $(shell date +%s)
 
-.PHONY: help setup demo test test-unit soak test-gpu lint docs bench serve lock clean
+.PHONY: help setup demo test test-unit soak test-gpu test-pandas lint docs dist bench serve lock clean
 
 help:
 	@echo "make demo      run the nightly job and one on a sample; print the paths of the reports"
@@ -42,8 +42,10 @@ help:
 	@echo "make test-unit run the tests that start no cluster, server or browser"
 	@echo "make soak      run every case of the tests with many cases; results go to benchmarks/results/"
 	@echo "make test-gpu  run the tests on a GPU machine; fails without a GPU"
+	@echo "make test-pandas run the tests that need pandas, which is in no other lock"
 	@echo "make lint      ruff, mypy and the import contracts"
 	@echo "make docs      build the documentation site in site/; warnings are errors"
+	@echo "make dist      build what a package index takes in dist/; ADDRESS=https://... of the repository"
 	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
 	@echo "make serve     Prefect server and worker, reports, Dask dashboard, on 127.0.0.1"
 
@@ -99,7 +101,7 @@ bench: $(READY_BENCH)
 	$(PY) benchmarks/pages/trees_page.py
 
 clean:
-	rm -rf demo site .prefect
+	rm -rf demo site dist .pandas .prefect
 
 # A file's tests stay together, in their order: they share clusters and servers.
 SIDE_BY_SIDE := -n $(TESTERS) --dist loadfile --no-loadscope-reorder
@@ -121,6 +123,12 @@ soak: $(READY_DEV)
 test-gpu: $(READY_DEV)
 	$(PY) -m pytest --require-gpu
 
+# pandas in a folder of its own: pyarrow imports it in every process that finds it.
+test-pandas: $(READY_DEV)
+	$(PY) -m pip install -q --disable-pip-version-check --no-deps --upgrade --target .pandas -r locks/pandas.txt
+	PYTHONPATH=.pandas $(PY) -c "import pandas"
+	PYTHONPATH=.pandas $(PY) -m pytest -q -k pandas tests/unit/hopscope
+
 lint: $(READY_DEV)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -132,10 +140,15 @@ docs: $(READY_DOCS)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	$(PY) -m tests.offline_pages site
 
+# What a package index takes, with absolute links in the README; nothing is uploaded.
+dist: $(READY)
+	$(PY) -m deploy.distribution dist $(ADDRESS)
+
 # Needs uv. Universal: one file for Python 3.11 to 3.14.
 lock:
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --no-emit-index-url --no-header -o locks/cpu.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --extra dev -c locks/cpu.txt --no-emit-index-url --no-header -o locks/dev.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --extra dev --extra bench -c locks/dev.txt --no-emit-index-url --no-header -o locks/bench.txt
-	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra docs -c locks/dev.txt --no-emit-index-url --no-header -o locks/docs.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra docs -c locks/dev.txt --no-emit-index-url --no-header -o locks/docs.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --extra dev --extra gpu -c locks/dev.txt --no-emit-index-url --no-header -o locks/gpu.txt
+	echo pandas | uv pip compile -q --universal --python-version 3.11 --no-deps -c locks/dev.txt --no-emit-index-url --no-header -o locks/pandas.txt -

@@ -36,7 +36,7 @@ from pipeline.config import (
 )
 from pipeline.config.generate import model_of, parameters_of
 from pipeline.errors import PipelineError, UsageError
-from pipeline.generate import MODELS, check_sizes
+from pipeline.generate import check_sizes
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal import log
@@ -182,8 +182,7 @@ def generate(given: Given) -> None:
     config = replace(given.config(GenerateConfig), said=given.said)
     if config.out is not None and "store" not in given.said:
         config = replace(config, store=None)  # the variable is meant for other commands
-    if config.model in MODELS:
-        check_sizes(model_of(config), parameters_of(config))  # before anything is shown
+    check_sizes(model_of(config), parameters_of(config))  # before anything is shown
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.generate import generate_topology

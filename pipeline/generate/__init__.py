@@ -118,8 +118,11 @@ def models_that_take(option: str) -> str:
 
 
 def check_sizes(model: str, given: Parameters) -> None:
-    """Raise UsageError for more than a model can make, before anything heavy is imported."""
-    taken = MODELS[model].options if model in MODELS else ()
+    """Raise UsageError for more than a model can make, and for an unknown one.
+
+    Nothing heavy is imported before.
+    """
+    taken = _model(model).options
     if "m" in taken:
         check_links(given.n_routers, given.m)
     if "max_degree" in taken:

@@ -74,7 +74,7 @@ def subroom_of(path: Path) -> str | None:
 
 def test_every_folder_of_tests_is_a_room():
     folders = {path.parent for path in FILES}
-    rooms = {"hopscope", "kernels", "pipeline", "flows", "benchmarks", "tests"}
+    rooms = {"hopscope", "kernels", "pipeline", "flows", "deploy", "benchmarks", "tests"}
     assert {folder.parts[0] for folder in folders} == rooms
     assert [folder for folder in folders if not any((REPOSITORY / folder).glob("*.py"))] == []
 

@@ -1,0 +1,100 @@
+"""What a package index gets: a README whose links lead somewhere from there."""
+
+from __future__ import annotations
+
+import email
+import re
+import subprocess
+import tarfile
+import zipfile
+
+import pytest
+
+from deploy.distribution import DistributionError, build, with_absolute_links
+from tests.real_data import REPOSITORY
+
+ADDRESS = "https://example.org/some/hopscope"
+PYPROJECT = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "tiny"
+version = "1.2"
+readme = "README.md"
+"""
+README = "# Tiny\n\nSee [the page](docs/page.md#part), [this](#tiny) and ![it](docs/a.png).\n"
+
+
+def tracked() -> list[str]:
+    words = ["git", "ls-files"]
+    done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A repository of one commit, with a package that is as small as can be."""
+    folder = tmp_path / "clone"
+    (folder / "docs").mkdir(parents=True)
+    files = {"pyproject.toml": PYPROJECT, "README.md": README, "tiny.py": "", "docs/page.md": "p"}
+    for name, text in (files | {"docs/a.png": ""}).items():
+        (folder / name).write_text(text)
+    by = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], [*by, "commit", "-q", "-m", "First"]):
+        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def test_every_link_of_the_readme_is_absolute_and_leads_to_a_file_of_the_repository():
+    files = tracked()
+    text = with_absolute_links((REPOSITORY / "README.md").read_text(), ADDRESS, "1.2", files)
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(targets) > 30
+    for target in targets:
+        path = re.match(rf"{ADDRESS}/(?:blob|raw)/v1\.2/([^#]+)", target)
+        assert path or target.startswith("https://"), target
+        assert path is None or path[1] in files
+    assert f"]({ADDRESS}/raw/v1.2/docs/images/report.png)" in text
+
+
+def test_what_is_uploaded_says_so_and_the_clone_stays_as_it_is(clone, tmp_path):
+    wheel, source = build(clone, tmp_path / "dist", ADDRESS + "/")
+    assert [wheel.suffix, source.suffix] == [".whl", ".gz"]
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (one for one in archive.namelist() if one.endswith("METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    assert metadata["Project-URL"] == f"Repository, {ADDRESS}"
+    shown = (
+        f"See [the page]({ADDRESS}/blob/v1.2/docs/page.md#part), [this](#tiny) "
+        f"and ![it]({ADDRESS}/raw/v1.2/docs/a.png)."
+    )
+    assert shown in str(metadata.get_payload())
+    with tarfile.open(source) as archive:
+        packed = archive.extractfile("tiny-1.2/README.md")
+        assert packed is not None
+        assert shown in packed.read().decode()
+    assert (clone / "README.md").read_text() == README
+    assert (clone / "pyproject.toml").read_text() == PYPROJECT
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        (None, "no public address.*make dist ADDRESS="),
+        ("ftp://example.org/a", "give the https URL"),
+        ("https://example.org/", "give the https URL"),
+    ],
+)
+def test_without_an_address_nothing_is_built(clone, tmp_path, address, message):
+    with pytest.raises(DistributionError, match=message):
+        build(clone, tmp_path / "dist", address)
+    assert not list((tmp_path / "dist").iterdir())
+
+
+def test_a_link_that_leads_nowhere_is_refused_and_code_is_left_alone():
+    with pytest.raises(DistributionError, match=r"docs/none\.md is not a file"):
+        with_absolute_links("[a](docs/none.md)", ADDRESS, "1", ["docs/page.md"])
+    code = "```\n[a](docs/none.md)\n```\n[mail](mailto:a@example.org)\n"
+    assert with_absolute_links(code, ADDRESS, "1", []) == code
