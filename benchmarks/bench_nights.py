@@ -2,7 +2,7 @@
 
 Command: python benchmarks/bench_nights.py [--scale S] [--changed SHARE] [--metrics NAME,...]
 Writes benchmarks/results/nights_<cores or GPUs>.json. Two snapshots of a synthetic Internet (47,000
-ASes, 50 million routers by default) are written to a store; between them an even draw of ASes,
+ASes, 50 million routers by default) are written to a store; between them ASes drawn evenly,
 never the largest, has two links that swapped ends. Steps, each timed as a process of its own
 (`hopscope analyze`, from its start to its end, with pages):
 
@@ -13,8 +13,8 @@ never the largest, has two links that swapped ends. Steps, each timed as a proce
 
 `search_s` is from the first submission of a task to the end of the last. `search_share` and
 `wall_share` compare `changed` with `full`. Verified: every table and page of `changed` and `full`
-agree. With `--folder` what was made is kept, and `--steps` does some steps only; figures of the
-others are those from before.
+agree. With `--folder` what was made is kept, and `--steps` does some steps only; the others
+keep their earlier figures.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def swapped(graph: CSRGraph, rng: np.random.Generator) -> CSRGraph | None:
 
 
 def changed(graphs: GraphSet, share: float, seed: int) -> GraphSet:
-    """The same Internet with an even draw of its ASes changed, never the largest."""
+    """The same Internet with evenly drawn ASes changed, never the largest."""
     rng = np.random.default_rng(seed)
     n_nodes = np.diff(graphs.node_ptr)
     wanted = round(share * graphs.n_ases)

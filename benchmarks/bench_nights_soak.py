@@ -57,7 +57,7 @@ FIRST_NIGHT = datetime.date(2026, 1, 1)
 MAX_GROWTH = 0.10
 # Steps smaller than these say nothing: an arena of the allocator, a connection that is closing.
 SLACK = {"mb": 8.0, "fds": 2, "threads": 2, "files": 4}
-QUIET = 10  # one night in so many
+QUIET = 10  # one night in this many is like the one before
 N_CUT = 3  # links of the others
 OF_RUNS = ["device", "n_tasks", "n_retries", "wall_s", "n_reused", "reused_from"]
 # Of several longest paths any may be found; bounds tighten in the order of answers.

@@ -69,7 +69,7 @@ def maker(name: str, n_arcs: int) -> Callable[[], CSRGraph]:
         "uneven": lambda: barabasi_albert_graph(n_arcs // size, m=size // 2, shuffled=True),
     }
     if kind not in makers:
-        raise ValueError(f"graph {name!r}: give {', '.join(GRAPHS)} or the like, of even degree")
+        raise ValueError(f"graph {name!r}: give {', '.join(GRAPHS)} or others of even degree")
     return makers[kind]
 
 

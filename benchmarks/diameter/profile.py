@@ -68,7 +68,7 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 class Parts:
-    """Seconds of each part; at the end of each the device is waited for."""
+    """Seconds of each part; waits for the device at the end of each."""
 
     def __init__(self, wait: Callable[[], Any]) -> None:
         self.wait = wait
@@ -81,7 +81,7 @@ class Parts:
         self._since = time.perf_counter()
 
     def switch(self) -> None:
-        """Give the time since the last switch to what runs now."""
+        """Add the time since the last switch to what runs now."""
         self.wait()
         now = time.perf_counter()
         self.seconds[self._running[-1]] += now - self._since

@@ -22,7 +22,7 @@ NEIGHBOR_TABLE = {"gc_thresh1": 8192, "gc_thresh2": 32768, "gc_thresh3": 65536}
 
 @contextlib.contextmanager
 def running(network: Network) -> Iterator[dict[str, str]]:
-    """Build the network, yield name -> namespace, and take it all away on every exit.
+    """Build the network, yield name -> namespace, and remove it again on every exit.
 
     Raises
     ------

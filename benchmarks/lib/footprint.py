@@ -48,7 +48,7 @@ def gpu_bytes() -> dict[int, int]:
     Raises
     ------
     RuntimeError
-        If the driver does not tell them apart, as in some containers.
+        If the driver does not distinguish them, as in some containers.
     """
     found: dict[int, int] = {}
     for pid, n_bytes in _on_gpus():

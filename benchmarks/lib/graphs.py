@@ -68,7 +68,7 @@ def many_ases(n_graphs: int, seed: int = 7) -> tuple[Shard, np.ndarray, np.ndarr
 
 
 def rmat(scale: int, factor: int, seed: int = 1) -> CSRGraph:
-    """An RMAT graph of 2 ** scale nodes and ``factor`` links per node, loops and doubles dropped.
+    """An RMAT graph of 2 ** scale nodes and ``factor`` links each, without loops and duplicates.
 
     Chakrabarti, Zhan, Faloutsos: R-MAT: a recursive model for graph mining, SDM 2004. Half of the
     nodes or more have no link; ids are as drawn, hubs first.

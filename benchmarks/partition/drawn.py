@@ -34,7 +34,7 @@ class Drawn:
     shape : int
         Scale of RMAT, links of a new node, columns of a grid.
     n_nodes, n_links : int
-        Loops and doubles among the links are dropped.
+        Loops and duplicates among the links are dropped.
     """
 
     name: str
@@ -81,7 +81,7 @@ def host_graph(drawn: Drawn) -> CSRGraph:
 
 
 def split_of(drawn: Drawn, n_ranks: int) -> tuple[Split, np.ndarray]:
-    """Deal the nodes, and the arcs of each block, doubles included.
+    """Deal the nodes, and the arcs of each block, duplicates included.
 
     The same on every rank, since each draws all links.
     """

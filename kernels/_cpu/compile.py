@@ -117,7 +117,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
 
 @contextlib.contextmanager
 def _announced(unknown: Sequence[Work]) -> Iterator[None]:
-    """Say so as soon as anything is compiled in the meantime; what is loaded needs no word."""
+    """Say so as soon as anything is compiled in the meantime; nothing is said of what is loaded."""
     if not unknown:
         yield
         return

@@ -8,7 +8,7 @@
 //
 // Each row of the scratch belongs to one end. A level is a range of its queue and, for nodes of
 // SEGMENT arcs or more, a range of its hubs, whose arcs all warps share. The end with fewer arcs
-// ahead of it goes on. Any node by which both meet makes a shortest path: until then the path is
+// ahead of it continues. Any node by which both meet makes a shortest path: until then the path is
 // longer than both depths together, and now it is one hop longer.
 
 #define N_FOUND 0  // places in state, a pair each: nodes queued, hubs queued, arcs ahead
@@ -86,7 +86,7 @@ extern "C" __global__ void bidirectional_path(
         const int side = ahead[0] <= ahead[1] ? 0 : 1;
         const lanes_t end = seen[N_FOUND + side], end_hubs = seen[N_HUBS + side];
         passed[side] += ahead[side];
-        grid_barrier(arrivals);  // everyone has read the counts that now grow
+        grid_barrier(arrivals);  // all threads have read the counts that now grow
         for (lanes_t i = begin[side] + warp_of_grid(); i < end; i += warps_of_grid()) {
             const node_t u = queue[side * n_nodes + i];
             const offset_t last = indptr[u + 1];
@@ -258,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bidirectional_by
     length_t threshold[2] = {first, first};
     int step[2] = {0, 0}, pile[2] = {0, 0};
     bool was_split[2] = {false, false};
-    int i = 0;  // the end that goes on
+    int i = 0;  // the end that continues
     // Every thread of the grid takes the same branches: far lists and the shortest sum are read
     // only if no end has near nodes, so that nothing changes them in this step.
     while (true) {

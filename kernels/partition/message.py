@@ -23,7 +23,7 @@ def length(small: int) -> int:
 
 
 def items(least: int) -> int:
-    """Items of four bytes: at least so many, in whole lines."""
+    """Items of four bytes, in whole lines: at least ``least`` of them."""
     each = LINE // NODE.itemsize
     return -(-least // each) * each
 

@@ -10,7 +10,7 @@
 #include "../connected/union_find.cuh"
 #include "rows.cuh"
 
-// Mark the head of an arc (-1: none) as found, unless it is known to be reached; whether it was.
+// Mark the head of an arc (-1: none) as found, unless it is known to be reached; returns whether it was.
 __device__ __forceinline__ bool find(
     const node_t* __restrict__ indices, const offset_t arc, unsigned* seen, unsigned* found)
 {
@@ -66,7 +66,7 @@ extern "C" __global__ void expand(
         [&](const offset_t arc, int, bool) { find(indices, arc, seen, found); });
 }
 
-// The same if the own part of the frontier has few arcs, without a list of it; of other ranks'
+// The same if the rank's part of the frontier has few arcs, without a list of it; of other ranks'
 // nodes those found are listed in the message too.
 extern "C" __global__ void expand_small(
     const offset_t* __restrict__ indptr,
@@ -105,7 +105,7 @@ extern "C" __global__ void expand_small(
     }
 }
 
-// What the messages of other ranks list of own nodes; the own list is forgotten.
+// Take own nodes from the messages of other ranks; forget what this rank listed.
 extern "C" __global__ void take_small(
     const offset_t* __restrict__ messages,  // (n_ranks, length)
     const int n_ranks,

@@ -43,7 +43,7 @@ from kernels.partition.steps import Steps, half_of
 # nodes more than a BETA-th of all.
 ALPHA = 15
 BETA = 64
-# Words are sent early if a rank gets at least so many bytes so: at 300 GB/s they take 14 us, and a
+# Words are sent early if a rank gets at least this many bytes by it: at 300 GB/s they take 14 us, a
 # second launch takes 5 to 10.
 EARLY_BYTES = 4 << 20
 
@@ -140,7 +140,7 @@ class _Rank:
         self.result.n_small += 1
 
     def top_down(self, n_front: int, arcs: list[int]) -> None:
-        """Find nodes from the own part of the frontier, and hand each owner its own.
+        """Find nodes from this rank's part of the frontier, and hand each owner its nodes.
 
         A rank finds no more nodes than the frontier has arcs there (``arcs``), so all know the size
         of every message beforehand.

@@ -23,7 +23,7 @@ WORD = 32  # nodes per word of a bitmap
 # Nodes of a block: slices of bitmaps then begin at 128 bytes, as wide copies on GPUs ask for.
 BLOCK = 1024
 BLOCKS_EACH = 64  # per rank at least, unless blocks would be smaller than a word
-NODE_WORK = 2  # a node costs as much as so many arcs: its offsets, level and bits
+NODE_WORK = 2  # a node costs as much as this many arcs: its offsets, level and bits
 
 Read = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 

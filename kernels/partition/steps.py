@@ -11,7 +11,7 @@ class Steps(Protocol):
     """Steps of one rank; ``cpu.CpuSteps`` or ``gpu.GpuSteps``.
 
     Maps have a bit for each node of the graph. What travels is the words of one rank's nodes, or a
-    list of int32: how many nodes, then their numbers, with ``room`` for at least so many; for a
+    list of int32: how many nodes, then their numbers, with ``room`` for at least that number; for a
     bitmap ``room`` is None. Messages are those of ``message``.
 
     Attributes
@@ -78,7 +78,7 @@ class Steps(Protocol):
         ...
 
     def found_half(self) -> Any:
-        """What was found in the first half of the own words, a bitmap."""
+        """What was found in the first half of the rank's own words, a bitmap."""
         ...
 
     def half_room(self, rank: int) -> Any:

@@ -9,15 +9,16 @@
 // the next barrier, unless it is there already. A step that reads its own distance near list while
 // it falls may see either value; v is then near in the next step again.
 //
-// In a step with few near nodes, barriers cost more than arcs: each warp then goes on with the near
-// nodes that it finds, before the barrier. Who lowered distance[v] last has v, so it is not lost.
+// In a step with few near nodes, barriers cost more than arcs: each warp then continues with the near
+// nodes that it finds, before the barrier. The warp that lowered distance[v] last has v, so v is not
+// lost.
 
 typedef unsigned long long length_t;  // the bits of a float64 >= 0
 
 #define INFINITE 0x7ff0000000000000ull
 
-// How often a warp goes on with near nodes of its own before the barrier of a step, and with nodes of
-// how many arcs at most: it has few threads for them.
+// How often a warp continues with near nodes of its own before the barrier of a step, and how many
+// arcs such a node has at most: it has few threads for them.
 constexpr int OWN_ROUNDS = 6;
 constexpr int OWN_DEGREE = 8;
 
@@ -159,7 +160,7 @@ __device__ __forceinline__ void relax(
     push(s, v, is_near, is_far, step + 1, pile);
 }
 
-// Near nodes that warps found in a step and go on with themselves.
+// Near nodes that warps found in a step and continue with themselves.
 struct Own {
     node_t node[COOPERATIVE_BLOCK / WARP][WARP];
     length_t from[COOPERATIVE_BLOCK / WARP][WARP];
@@ -210,7 +211,7 @@ __device__ __noinline__ void relax_own(
             push(s, u, has_one && enters(s.near_map(step + 1), u), false, step + 1, pile);
             return;
         }
-        // Who lowered it further meanwhile goes on with it.
+        // The warp that lowered it further in the meantime continues with it.
         const bool is_mine = has_one && from == __ldcg(&s.distance[u]);
         arc = is_mine ? s.indptr[u] : 0;
         degree = is_mine ? (int)(s.indptr[u + 1] - arc) : 0;

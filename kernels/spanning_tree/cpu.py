@@ -19,7 +19,7 @@ from kernels.types import NODE
 # Edges up to which a part is sorted whole: fewer take longer to divide and filter than that saves.
 SMALL_PART = 1 << 19
 N_SAMPLED = 63  # keys of a part, whose median divides it: an odd number
-MOST_PARTS = 128  # parts that wait; beyond that, which takes very odd weights, one is sorted whole
+MOST_PARTS = 128  # parts that wait; beyond that (only strange weights need it) one is sorted whole
 AHEAD = 12  # edges whose labels are prefetched
 DIGIT, N_DIGITS = 11, 3  # bits of a weight that one pass sorts by, and passes
 KEYS = types.uint64[:, ::1]

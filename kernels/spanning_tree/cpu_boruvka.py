@@ -139,7 +139,7 @@ def _rounds(
 ) -> int:
     """Choose edges until none is left between two trees; how many trees there are then.
 
-    ``names``: trees, each of which gets the number of the one that it is part of at last.
+    ``names``: trees, each of which gets the number of the one that it is part of in the end.
     """
     edges, begins, ends = chunks
     while team.size > 1 and int((ends - begins).sum()) > FEW_EDGES:

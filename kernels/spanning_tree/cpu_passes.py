@@ -1,7 +1,7 @@
 """The passes over nodes, edges and trees that Boruvka's algorithm on cores consists of.
 
-Threads share each: what a pass writes for a node or an edge, one thread writes alone, but the key
-of a tree's lightest edge, an atomic minimum.
+Threads share each: what a pass writes for a node or an edge, one thread writes alone, except the
+key of a tree's lightest edge, an atomic minimum.
 
 A tree is at first a node. Until its number is known, it holds the tree that it is put under.
 An edge between two trees is four words: the two trees, the weight's bits, which ascend with weights
@@ -31,7 +31,7 @@ from kernels._cpu.signatures import (
 EDGES = types.uint32[:, ::1]
 TREES = types.int32[:, ::1]
 OUT_F32 = types.float32[::1]
-# Columns of ``trees``: the tree that a tree is put under, at last ``~number``, its number in the
+# Columns of ``trees``: the tree that a tree is put under, in the end ``~number``, its number in the
 # next round; where the first round goes by rows, also the other end of a node's lightest edge.
 ABOVE, NEAR = np.uintp(0), np.uintp(1)
 # Columns of ``edges``.

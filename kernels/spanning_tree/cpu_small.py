@@ -1,7 +1,8 @@
 """Minimum spanning forests of small graphs on one core, by Boruvka's algorithm.
 
-As ``cpu_boruvka``, with every edge in one list from the first round on. No loop goes row by row: of
-short rows a processor foresees few ends, and each that it does not costs more than the row's arcs.
+As ``cpu_boruvka``, with every edge in one list from the first round on. No loop goes row by row:
+a processor predicts the ends of few short rows, and a wrong prediction costs more than the arcs of
+a row.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def list_arcs(indptr, indices, bits, row, edges):
 
 @njit([types.int64(EDGES, types.int64, TREES, OUT_U64, OUT_U8)], cache=True, nogil=True)
 def choose(edges, n_edges, trees, best, chosen):
-    """Set ``chosen`` of the forest's arcs; how many trees there are at last."""
+    """Set ``chosen`` of the forest's arcs; how many trees there are in the end."""
     note_lightest(edges, np.uintp(0), np.uintp(n_edges), best, False)
     begins, ends = np.zeros(1, np.int64), np.full(1, n_edges)
     return finish(edges, begins, ends, trees, best, chosen, np.empty(0, np.int32))

@@ -127,6 +127,6 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) spanning_tree_pr
             if (root == n_nodes) return;
             u = (node_t)root;
         }
-        grid_barrier(arrivals);  // everyone has read who is inside
+        grid_barrier(arrivals);  // all threads have read which nodes are inside
     }
 }

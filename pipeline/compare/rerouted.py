@@ -157,7 +157,7 @@ def _renumbered(sides: Sides, found: Rerouted, crossed: np.ndarray) -> Changes:
 def compare_lengths(sides: Sides, found: Rerouted, references: References) -> Iterator[Changes]:
     """ASes that hosts became farther from, or nearer to, from several vantage points.
 
-    Farther than usual: what was so on the older night already is told again only if it went on.
+    Farther than usual: what was already so on the older night is reported only if it continues.
     """
     assert sides.old_view is not None
     assert sides.new_view is not None

@@ -1,4 +1,4 @@
-"""How far a topology is made: the share of its work that has ended, told while it is made.
+"""How far a topology is made: the share of its work that has ended, reported while it is made.
 
 Models say which part of the whole a step is (``part``), by the time that it takes, and within it
 how far they are (``tell_share``). Nobody need listen.

@@ -2,7 +2,7 @@
 
 A hop counts where its router is in an AS. Two successive routers are a step; it is one across a gap
 where hops between did not answer or are in no AS. Hops of one router in a row are one. A further
-path of a measurement is left out: it begins where it leaves another one, so it cannot be told which
+path of a measurement is left out: it begins where it leaves another one, so it is not known which
 way led there.
 
 Memory must not grow with traces. So routers and RTTs go to disk, 8 bytes per hop, cut into runs of
@@ -241,7 +241,7 @@ def _join_paths(piece: _Piece, last: np.ndarray) -> Paths:
 
 
 def _shift(part: tuple[Steps, Paths], n_before: int) -> tuple[Steps, Paths]:
-    """The same behind so many other steps."""
+    """The same behind that number of other steps."""
     steps, paths = part
     before = np.where(steps.before == FIRST, FIRST, steps.before + np.int32(n_before))
     step = np.where(paths.step == FIRST, FIRST, paths.step + np.int32(n_before))

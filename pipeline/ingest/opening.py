@@ -27,7 +27,7 @@ A_FOLDER = "is a folder; give a file"
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides the format
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
-# More than so many times its stored size no measurement becomes; the first bytes are free.
+# No measurement expands to more than this many times its stored size; the first bytes are free.
 MAX_EXPANSION, EXPANSION_FREE = 1000, 1 << 28
 XZ_MEMORY = 1 << 28  # bytes that a file may ask of its decompressor; xz -9 asks for 65 MiB
 

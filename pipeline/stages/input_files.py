@@ -61,7 +61,7 @@ class TraceFile:
         Parameters
         ----------
         n_traces : int or None
-            Stop after about so many traces; None: read all, which takes memory for all.
+            Stop after about this many traces; None: read all, which takes memory for all.
         """
         parts, n = [], 0
         for batch in self.batches():

@@ -1,4 +1,4 @@
-"""A scheduler and a worker with TLS: who has certificates of their authority measures there."""
+"""A scheduler and a worker with TLS: who has a certificate of its authority may measure there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single questions about one graph on a GPU, in the form of ``kernels.diameter`` and the like."""
+"""Single questions about one graph on a GPU, with results as ``kernels.diameter`` has them."""
 
 from __future__ import annotations
 

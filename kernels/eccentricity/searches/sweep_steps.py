@@ -1,10 +1,10 @@
 """Steps of a bit-parallel sweep for eccentricities, on one core; see ``sweep``.
 
 A node has a row of 64-bit words, one bit per lane; a lane carries one source of every component.
-Two tables of rows: *now*, who has reached each node up to the last complete level, and *next*. They
-are equal except for the nodes that changed on that level, which are marked in a bitmap. ``every``
-has one row per component: the lanes it uses. A node that has all of them is closed. ``unions``
-gets, for each component, the lanes that found any node on this level.
+Two tables of rows: *now*, which lanes have reached each node up to the last complete level, and
+*next*. They are equal except for the nodes that changed on that level, which are marked in a
+bitmap. ``every`` has one row per component: the lanes it uses. A node that has all of them is
+closed. ``unions`` gets, for each component, the lanes that found any node on this level.
 
 Unlike ``multi_source`` nothing is counted by lane: what eccentricities need is the last level on
 which a lane found a node, and for each node the last level on which any lane found it.

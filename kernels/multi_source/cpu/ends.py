@@ -1,4 +1,4 @@
-"""Lanes of a sweep that have ended: how far they came, and the first nodes of their last level."""
+"""Lanes of a sweep that have ended: how far they reached, first nodes of their last level."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ extern "C" __global__ void push(
         });
 }
 
-// The same if the own part of the frontier has few arcs, without a list of it; what other ranks'
+// The same if the rank's part of the frontier has few arcs, without a list of it; what other ranks'
 // nodes get is listed in the message too: number, lower and upper half of the word.
 extern "C" __global__ void push_small(
     const offset_t* __restrict__ indptr,
@@ -112,7 +112,7 @@ extern "C" __global__ void push_small(
     }
 }
 
-// What the messages of other ranks list of own nodes; the own list is forgotten.
+// Take own nodes from the messages of other ranks; forget what this rank listed.
 extern "C" __global__ void take_small(
     const offset_t* __restrict__ messages,  // (n_ranks, length)
     const int n_ranks,

@@ -77,7 +77,7 @@ def place(indptr: np.ndarray, indices: np.ndarray, graph: np.ndarray, level: np.
     rank -= first[group]
     for sweep in range(_SWEEPS):
         at = (rank + 0.5) / size[group]
-        # Every other layer in turn: two that follow each other would change places for ever.
+        # Every other layer in turn: two that follow each other would change places forever.
         moves = (layer % 2 == sweep % 2) & (degree > 0)
         mean = np.where(moves, np.bincount(tail, at[head], n_nodes) / np.maximum(degree, 1), at)
         rank[np.lexsort((rank, mean, group))] = np.arange(n_nodes)

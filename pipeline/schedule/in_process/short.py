@@ -21,11 +21,11 @@ from pipeline.store.alone import crashed_alone
 SHORT_S = 1.0  # of one core; starting a cluster and ending it takes as long
 # What a worker may need is bounded by Dask, which replaces it; this process has no such guard.
 MOST_BYTES = 512 << 20
-SPARE = 4  # so many times what a run needs must be free
+SPARE = 4  # this many times what a run needs must be free
 # A graph, a sweep of it with all lanes, and results: bytes per router and per arc.
 NODE_BYTES, ARC_BYTES = 80, 40
 DISTANCE_S, DISTANCE_BYTES = 50e-9, 16  # a row of a hop matrix
-CERTIFIED = 4.0  # a search with its certificate costs so many without
+CERTIFIED = 4.0  # a search with its certificate costs as much as this many without
 
 
 @dataclass(frozen=True)

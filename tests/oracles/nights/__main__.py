@@ -1,4 +1,4 @@
-"""Plant changes into simulated networks and tell what comparing nights finds.
+"""Plant changes into simulated networks and print what comparing nights finds.
 
 usage: python -m tests.oracles.nights SEED...           one night with many plants after another
        python -m tests.oracles.nights delays SEED...    slow drifts, steps and bad nights of RTTs

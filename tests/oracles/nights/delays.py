@@ -1,4 +1,4 @@
-"""Nights of one network whose links become slower: what is told with and without references.
+"""Nights of one network whose links become slower: what is reported with and without references.
 
 Each seed is one network with 24 nights. From the tenth on, each on links of its own: drifts (0.2 ms
 more every night), steps (4 ms from a night on), and single bad nights (4 ms on that night only).
@@ -51,8 +51,8 @@ class Plant:
 
 
 @dataclass
-class Told:
-    """What night after night told: plants, those found, events of them that say nothing new.
+class Reported:
+    """What was reported each night: plants, those found, events of them that say nothing new.
 
     ``n_false``: events on links without a plant. Found: an event that a link is slower, of steps
     and bad nights on the very night. Nothing new (``again``): that a link is as it was before one
@@ -65,7 +65,7 @@ class Told:
     n_false: int = 0
     n_nights: int = 0
 
-    def add(self, other: Told) -> None:
+    def add(self, other: Reported) -> None:
         """Count another one too."""
         for name in ("planted", "found", "again"):
             getattr(self, name).update(getattr(other, name))
@@ -75,11 +75,11 @@ class Told:
 
 def judge_delays(
     seed: int, alphas: Sequence[float | None] = ALPHAS, n_nights: int = N_NIGHTS
-) -> dict[float | None, Told]:
+) -> dict[float | None, Reported]:
     """Compare each night of one network with the one before, by references of each weight."""
     net = make_network(Plan(seed=seed, outgoing=0.0))
     plants = plant_delays(net, np.random.default_rng([seed, 1]), n_nights)
-    told: dict = {alpha: [] for alpha in alphas}  # each night: kind and links of its events
+    reported: dict = {alpha: [] for alpha in alphas}  # each night: kind and links of its events
     references = dict.fromkeys(alphas, References.none())
     before: Compared | None = None
     with tempfile.TemporaryDirectory() as folder:
@@ -89,11 +89,11 @@ def judge_delays(
             for alpha in alphas:
                 if before is not None:
                     usual = None if alpha is None else references[alpha]
-                    told[alpha].append(_events(net, compare_nights(before, night, usual)[0]))
+                    reported[alpha].append(_events(net, compare_nights(before, night, usual)[0]))
                 if alpha is not None:
                     references[alpha] = follow(references[alpha], night, alpha)
             before = night
-    return {alpha: _judge(plants, [[], *events]) for alpha, events in told.items()}
+    return {alpha: _judge(plants, [[], *events]) for alpha, events in reported.items()}
 
 
 def plant_delays(net: Network, rng: np.random.Generator, n_nights: int) -> list[Plant]:
@@ -157,12 +157,12 @@ def _events(net: Network, changes: Changes) -> list[tuple[str, set[Link]]]:
     return [(kind, links) for (_, kind), links in events.items()]
 
 
-def _judge(plants: Sequence[Plant], nights: list[list[tuple[str, set[Link]]]]) -> Told:
-    told = Told(n_nights=len(nights) - 1)
+def _judge(plants: Sequence[Plant], nights: list[list[tuple[str, set[Link]]]]) -> Reported:
+    reported = Reported(n_nights=len(nights) - 1)
     own = {plant.link for plant in plants}
-    told.n_false = sum(not links & own for events in nights for _, links in events)
+    reported.n_false = sum(not links & own for events in nights for _, links in events)
     for plant in plants:
-        told.planted[plant.kind] += 1
+        reported.planted[plant.kind] += 1
         about = [
             (n, kind) for n, events in enumerate(nights) for kind, at in events if plant.link in at
         ]
@@ -170,24 +170,24 @@ def _judge(plants: Sequence[Plant], nights: list[list[tuple[str, set[Link]]]]) -
         good = [n for n in slower if n >= plant.start]
         if plant.kind != DRIFT:
             good = [n for n in good if n == plant.start]
-        told.found[plant.kind] += bool(good)
-        told.again[plant.kind] += len(about) - len(good)
-    return told
+        reported.found[plant.kind] += bool(good)
+        reported.again[plant.kind] += len(about) - len(good)
+    return reported
 
 
 def table(seeds: Sequence[int]) -> list[str]:
     """Lines of a table of the networks of some seeds."""
-    total = {alpha: Told() for alpha in ALPHAS}
+    total = {alpha: Reported() for alpha in ALPHAS}
     for seed in seeds:
-        for alpha, told in judge_delays(seed).items():
-            total[alpha].add(told)
+        for alpha, reported in judge_delays(seed).items():
+            total[alpha].add(reported)
     lines = [
         "| compared with | drifts | steps | bad nights | nothing new | false | nights |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for alpha, told in total.items():
+    for alpha, reported in total.items():
         name = "the night before" if alpha is None else f"references, weight {alpha}"
-        found = [f"{told.found[k]} of {told.planted[k]}" for k in (DRIFT, STEP, BAD_NIGHT)]
-        more = (told.again.total(), told.n_false, told.n_nights)
+        found = [f"{reported.found[k]} of {reported.planted[k]}" for k in (DRIFT, STEP, BAD_NIGHT)]
+        more = (reported.again.total(), reported.n_false, reported.n_nights)
         lines.append(f"| {' | '.join([name, *found, *map(str, more)])} |")
     return lines

@@ -53,7 +53,7 @@ NIGHTS: tuple[tuple[str, ...], ...] = (
     ("radius grown", "rate limiting", "diameter grown"),
 )
 
-N_BEFORE = 4  # quiet nights that references rest on
+N_BEFORE = 4  # quiet nights that references cover
 
 
 @dataclass
@@ -164,7 +164,7 @@ def judge_night(
 
 
 def tells_width(changes: Changes, number: int, expected: Expected) -> bool:
-    """Whether an event tells that the width of an AS grew as planted, give or take a hop."""
+    """Whether an event says that the width of an AS grew as planted, give or take a hop."""
     rows = (changes.event == number) & (changes.what == expected.width)
     grown = changes.new[rows] - changes.old[rows]
     return len(grown) == 1 and abs(float(grown[0]) - expected.by_hops) <= 1

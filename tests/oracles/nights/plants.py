@@ -23,7 +23,7 @@ class Expected:
     """The event that a plant must cause: its kind, and ASes one of which it must name.
 
     ``gone``: the link (two routers) whose end is to be seen; empty where none is.
-    ``width``: a figure of the AS that the event must tell of, and by how many hops it grew.
+    ``width``: a figure of the AS that the event must name, and by how many hops it grew.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""A Prefect server that ends is started again, but not for ever."""
+"""A Prefect server that ends is started again, but not forever."""
 
 import subprocess
 import sys

@@ -87,7 +87,7 @@ def sweep_and_bound(rank, n_ranks, name, shape, pipe):
 @pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_several_ranks_on_one_gpu(shape, n_ranks, small):
-    """All forms of exchange, though not NCCL, which wants a GPU for each rank."""
+    """All forms of exchange, though not NCCL, which needs a GPU for each rank."""
     from kernels.partition.check import check_part
     from kernels.partition.gpu import GpuSteps
 

@@ -127,7 +127,7 @@ def test_a_header_that_promises_a_billion_nodes_reserves_nothing(tmp_path):
     report = ReadReport(str(path))
     open_reader(path, ReadReport("warm"))  # imports and compiled code
     tracemalloc.start()
-    with contextlib.suppress(FormatError):  # or what is there is read, and the rest said to miss
+    with contextlib.suppress(FormatError):  # or the rest is reported missing
         list(open_reader(path, report)[1])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

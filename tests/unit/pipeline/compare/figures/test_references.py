@@ -1,4 +1,4 @@
-"""References smoothed over nights: what they find, and what they do not tell again."""
+"""References smoothed over nights: what they find, and what they do not report again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.compare import Events, Night, References, compare_nights, follow
 from pipeline.compare.figures.references import ALPHA
-from tests.oracles.nights.delays import BAD_NIGHT, DRIFT, N_NIGHTS, STEP, Told, judge_delays
+from tests.oracles.nights.delays import BAD_NIGHT, DRIFT, N_NIGHTS, STEP, Reported, judge_delays
 from tests.soak import WHOLE
 from tests.unit.pipeline.compare.by_hand import night
 from tests.unit.pipeline.infer.handmade import alias_sets
@@ -38,15 +38,15 @@ def ways(n_more: int, n_changed: int = 8) -> dict[str, list[str]]:
 
 
 def compared(nights: list[Night]) -> list[tuple[list[str], Events]]:
-    """Kinds of delays and lengths that each night but the first tells, with references."""
-    usual, told = References.none(), []
+    """Kinds of delays and lengths that each night but the first reports, with references."""
+    usual, reported = References.none(), []
     for old, new in itertools.pairwise(nights):
         usual = follow(usual, old)
         changes, events = compare_nights(old, new, usual)
         of_figures = np.isin(changes.what, ("link", "paths"))
         kinds = np.isin(changes.kind, ("slower", "faster", "longer", "shorter"))
-        told.append((changes.kind[of_figures & kinds].tolist(), events))
-    return told
+        reported.append((changes.kind[of_figures & kinds].tolist(), events))
+    return reported
 
 
 def kinds_of(tmp_path, values, make=links) -> list[list[str]]:
@@ -55,30 +55,30 @@ def kinds_of(tmp_path, values, make=links) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "reported"),
     [
         # A drift of less than a millisecond a night adds up.
         ([0, 0, 0, 0.4, 0.8, 1.2, 1.3], [[], [], [], [], ["slower"], []]),
-        # A bad night is told, its end is not.
+        # A bad night is reported, its end is not.
         ([0, 0, 0, 5, 0, 0], [[], [], ["slower"], [], []]),
-        # A level that lasts is told once; after three nights it is usual, and its end is news.
+        # A level that lasts is reported once; after three nights it is usual, and its end is news.
         ([0, 0, 0, 5, 5, 5, 5, 0], [[], [], ["slower"], [], [], [], ["faster"]]),
-        # What goes on is news.
+        # What continues to change is news.
         ([0, 0, 0, 5, 10], [[], [], ["slower"], ["slower"]]),
         # On the way back it is no slower than it was.
         ([0, 0, 0, 10, 5], [[], [], ["slower"], []]),
         # However bad a night is, the next ones are no faster than usual.
         ([0, 0, 0, 90, 0, 0, 0], [[], [], ["slower"], [], [], []]),
-        # With fewer than three nights the night before alone tells.
+        # With fewer than three nights only the night before counts.
         ([0, 5, 0], [["slower"], ["faster"]]),
     ],
 )
-def test_a_link_is_compared_with_what_was_usual(tmp_path, values, told):
-    assert kinds_of(tmp_path, values) == told
+def test_a_link_is_compared_with_what_was_usual(tmp_path, values, reported):
+    assert kinds_of(tmp_path, values) == reported
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "reported"),
     [
         # Fewer than half of the pairs a night take a longer way.
         ([0, 0, 0, 3, 6, 8], [[], [], [], [], ["longer"]]),
@@ -86,8 +86,8 @@ def test_a_link_is_compared_with_what_was_usual(tmp_path, values, told):
         ([0, 0, 0, 8, 8, 8, 0], [[], [], ["longer"], [], [], ["shorter"]]),
     ],
 )
-def test_hops_are_compared_with_what_was_usual(tmp_path, values, told):
-    assert kinds_of(tmp_path, values, lambda n: ways(1, n)) == told
+def test_hops_are_compared_with_what_was_usual(tmp_path, values, reported):
+    assert kinds_of(tmp_path, values, lambda n: ways(1, n)) == reported
 
 
 def test_the_older_values_of_changes_are_references(tmp_path):
@@ -152,11 +152,11 @@ def test_drifts_are_found_and_bad_nights_told_once():
         n_nights = N_NIGHTS
         draw = random.Random(os.environ.get("SEED"))
         seeds = [draw.randrange(10_000, 1_000_000) for _ in range(6)]
-    alone, smooth = Told(), Told()
+    alone, smooth = Reported(), Reported()
     for seed in seeds:
-        told = judge_delays(seed, (None, ALPHA), n_nights)
-        alone.add(told[None])
-        smooth.add(told[ALPHA])
+        reported = judge_delays(seed, (None, ALPHA), n_nights)
+        alone.add(reported[None])
+        smooth.add(reported[ALPHA])
     said = f"seeds {seeds}: {smooth}, without references {alone}"
     assert smooth.found.total() >= 0.95 * smooth.planted.total(), said
     assert alone.found[DRIFT] < smooth.found[DRIFT], said

@@ -11,7 +11,7 @@ from pipeline.report.tables.crossings import count_crossings
 
 
 def snapshot_of(paths: list[tuple[int, list[int], int]], n_nodes: list[int]):
-    """A snapshot of ASes of so many nodes and of paths: (vantage point, nodes, traces)."""
+    """A snapshot of ASes of ``n_nodes``, and of paths: (vantage point, nodes, traces)."""
     rows: dict[tuple, list] = {}
     for vantage, nodes, n in paths:
         for end in range(1, len(nodes) + 1):

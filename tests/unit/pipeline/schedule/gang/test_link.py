@@ -1,4 +1,4 @@
-"""Messages between ranks wait for who takes them, and end with the gang."""
+"""Messages between ranks wait for their receiver, and end with the gang."""
 
 from __future__ import annotations
 

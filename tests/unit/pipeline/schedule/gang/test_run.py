@@ -13,7 +13,7 @@ from pipeline.schedule.gang.run import GangJob, Gangs
 
 
 class FakeCluster:
-    """Workers that come and go; a stranger is known once it was met."""
+    """Workers that come and go; a stranger is known once it has been met."""
 
     def __init__(self, gpus, own=True):
         self.own = own

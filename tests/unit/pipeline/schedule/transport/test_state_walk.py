@@ -91,7 +91,7 @@ class Cluster:
                 assert key not in self.keys
                 assert key not in self.over
                 assert all(other is not task for other in self.keys.values()), "sent twice at once"
-                assert key[2] <= MAX_NUMBER, "tried for ever"
+                assert key[2] <= MAX_NUMBER, "tried forever"
                 self.keys[key] = task
                 self.outbox.append((key, instruction))
             case Cancel(keys):

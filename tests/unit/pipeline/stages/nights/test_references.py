@@ -90,7 +90,7 @@ def test_references_that_are_missing_are_made_from_the_nights_that_are_left(tmp_
     with open_snapshot(store, last) as snapshot:
         made = read_references(store, snapshot.version)
     assert made.n_nights == before.n_nights + 1
-    # After two nights were removed they rest on fewer.
+    # After two nights were removed they cover fewer.
     for path in (store / FOLDER).iterdir():
         path.unlink()
     remove_old_nights(store, 4, last)
