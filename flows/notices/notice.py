@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from flows.pages.inert import inert
 from pipeline.config import NotifyConfig
-from pipeline.model.words import number
+from pipeline.model.words import MAX_WARNINGS, number
 
-MAX_WARNINGS = 20
 SCHEMA, SCHEMA_VERSION = "hopscope-notice", 1
 
 Status = Literal["complete", "partial", "failed"]

@@ -15,9 +15,8 @@ import urllib.parse
 from http import HTTPStatus
 from pathlib import Path
 
-from flows.processes.server import HOST
 from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
-from pipeline.local_pages import HEADERS, OWN_FILES_ONLY, names_this_machine
+from pipeline.local_pages import HEADERS, HOST, OWN_FILES_ONLY, names_this_machine
 from pipeline.stages import run_metrics
 
 REPORTS = "/reports/"

@@ -21,7 +21,8 @@ import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from flows.processes.server import HOST, origins
+from flows.processes.server import origins
+from pipeline.local_pages import HOST
 from pipeline.terminal import log
 
 Message = MutableMapping[str, Any]

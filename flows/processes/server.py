@@ -18,9 +18,9 @@ from typing import IO
 
 from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from pipeline.errors import UsageError
+from pipeline.local_pages import HOST
 from pipeline.terminal.lines import warn
 
-HOST = "127.0.0.1"
 POLL_S = 1.0  # between two looks at whether a server still runs
 START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
 MAX_RESTARTS = 3  # of a server that ended, within an hour or a run

@@ -15,7 +15,7 @@ from pipeline.compare.night import Night
 from pipeline.model.columns.ragged import offsets, run_starts
 from pipeline.model.measured.observations import FIRST, Steps
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with its bits spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +101,11 @@ def _signature(view: View, paths: np.ndarray) -> np.ndarray:
     own = (view.group[steps.far].astype(np.uint64) << np.uint64(1)) | (
         steps.across_gap & (steps.before != FIRST)
     ).astype(np.uint64)
-    own = (own + np.uint64(1)) * _MIX
+    own = (own + np.uint64(1)) * MIX
     own ^= own >> np.uint64(31)
     sign = np.zeros(len(steps) + 1, np.uint64)  # the last one is of no step
     for rows in levels_of(steps):
-        sign[rows] = (sign[steps.before[rows]] ^ own[rows]) * _MIX
+        sign[rows] = (sign[steps.before[rows]] ^ own[rows]) * MIX
         sign[rows] ^= sign[rows] >> np.uint64(29)
     return sign[view.seen.paths.step[paths]]
 

@@ -27,14 +27,13 @@ from numba import njit
 
 from kernels.csr import MAX_NODES
 from pipeline.errors import FormatError
-from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
+from pipeline.ingest.text.lines import BOM, MAX_LINE_BYTES, Lines
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
 SNIFFED_ROWS = 2000
 MIN_MUTUAL = 0.9  # share of links that both ends name, among lines of which both are known
 _OURS = b"# Neighbours of node 0, 1, 2, ..."
-_BOM = b"\xef\xbb\xbf"
 _ROW = re.compile(rb"[ \t\r]*(?:\d+[ \t\r]*(?:,[ \t\r]*\d+[ \t\r]*)*)?")
 _COMMENT = 35
 
@@ -46,7 +45,7 @@ def sniff(head: bytes) -> bool:
     comma, and lines whose neighbours are among the known lines are named by them in return; if none
     is, lines must differ in length, or have more than two numbers, as a table of links does not.
     """
-    head = head.removeprefix(_BOM)
+    head = head.removeprefix(BOM)
     if head.startswith(_OURS):
         return True
     *lines, last = head.split(b"\n")
@@ -122,8 +121,8 @@ class _Lists:
 
     def read(self, lines: Lines, report: ReadReport) -> None:
         """Read to the end of the file; broken lines go to ``report``."""
-        if lines.fill() and lines.buffer[:3].tobytes() == _BOM:
-            lines.start += len(_BOM)
+        if lines.fill() and lines.buffer[:3].tobytes() == BOM:
+            lines.start += len(BOM)
         while lines.fill():
             block = lines.buffer[lines.start : lines.stop]
             n_lines = int(np.count_nonzero(block == 10)) + 1

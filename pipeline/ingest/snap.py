@@ -30,7 +30,7 @@ from numba import njit
 
 from pipeline.errors import FormatError
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
-from pipeline.ingest.text.lines import MAX_HEADER_LINES, MAX_LINE_BYTES, Lines
+from pipeline.ingest.text.lines import BOM, MAX_HEADER_LINES, MAX_LINE_BYTES, Lines
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
@@ -38,7 +38,6 @@ MAX_COLUMNS = 16
 MAX_SNIFFED_COLUMNS = 4  # of lists recognised by content; wider tables of numbers may be anything
 SNIFFED_ROWS = 100
 MAX_ID = 2**63 - 1
-_BOM = b"\xef\xbb\xbf"
 _COUNTS = re.compile(rb"Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})(?!\d)")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _NO_MATTER = 4 << 20  # entries of a table of ids that are allocated however few edges there are
@@ -53,7 +52,7 @@ def sniff(head: bytes) -> bool:
     rest. A line of more or fewer whole numbers is a list of neighbours: then the file is not an
     edge list.
     """
-    *lines, last = head.removeprefix(_BOM).split(b"\n")
+    *lines, last = head.removeprefix(BOM).split(b"\n")
     has_comment = False
     rows: list[list[bytes]] = []
     for line in lines:
@@ -151,11 +150,11 @@ class _Header:
             if not lines.fill():
                 return
             line = _peek(lines)
-            text = (line.removeprefix(_BOM) if number == 0 else line).strip()
+            text = (line.removeprefix(BOM) if number == 0 else line).strip()
             is_count = text.isdigit()
             if text and not text.startswith(b"#") and not is_count:
-                if number == 0 and line.startswith(_BOM):
-                    lines.start += len(_BOM)
+                if number == 0 and line.startswith(BOM):
+                    lines.start += len(BOM)
                 return
             lines.next_line()
             if is_count:

@@ -17,6 +17,7 @@ from pipeline.model.columns.ragged import run_starts
 
 V4_HIGH = np.uint64(0)
 V4_PREFIX = np.uint64(0xFFFF_0000_0000)  # the low word of ::ffff:0.0.0.0
+MAPPED_V4 = ipaddress.IPv6Network("::ffff:0:0/96")  # where IPv4 addresses are kept
 
 
 def parse_addr(text: str) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.model.search.tasks import DEVICES
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -51,7 +52,6 @@ GAUGES = {
     "last_success_timestamp_seconds": "When the last report without a failed AS was written.",
 }
 RESIDENT_BYTES = "Bytes of the graphs that workers keep, by device."
-DEVICES = ("cpu", "gpu")
 _KEPT = ("last_report_timestamp_seconds", "last_success_timestamp_seconds")
 
 

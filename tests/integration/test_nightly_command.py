@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from flows.nightly import main
-from flows.processes.server import HOST
+from pipeline.local_pages import HOST
 from tests.served import LAB, RUN_S, clean_environment
 
 SECRET = "correct-horse-battery"

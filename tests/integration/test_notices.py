@@ -20,7 +20,7 @@ from prefect.states import Completed, Crashed
 
 from flows.nightly import nightly
 from flows.notices.apprise_url import AppriseUrl
-from flows.processes.server import HOST
+from pipeline.local_pages import HOST
 from tests.flows_here import server_for_flows
 from tests.served import LAB, ROOT, RUN_S, clean_environment, wait_until
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.processes.server import HOST, free_port, stop_process
+from flows.processes.server import free_port, stop_process
+from pipeline.local_pages import HOST
 from tests.served import DATABASE, LAB, RUN_S, clean_environment
 
 SECRET = "correct-horse-battery"

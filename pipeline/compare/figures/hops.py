@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.compare.routes import Routes
+from pipeline.compare.routes import MIX, Routes
 from pipeline.model.columns.ragged import row_of_value, run_starts
 
 _ENDS = 2  # in place of the router after the last; 1: before the first
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +113,9 @@ def _ends(routes: Routes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mix(pair: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    x = pair.astype(np.uint64) * _MIX  # else small numbers would meet
+    x = pair.astype(np.uint64) * MIX  # else small numbers would meet
     for part in (before, after):
-        x = (x ^ part) * _MIX
+        x = (x ^ part) * MIX
         x ^= x >> np.uint64(29)
     return x
 

@@ -41,10 +41,10 @@ from pipeline.errors import UsageError
 from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
 from pipeline.infer.owners.prefixes import PrefixTable, V4Prefixes
 from pipeline.infer.tables import parse_v4, read_chunks
+from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
 
-_MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 # Tables of other tools, recognised by their first lines: pyasn's, and ranges with commas.
 _PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
 _RANGES = re.compile(rb'"?[0-9a-fA-F.:]+"?,"?[0-9a-fA-F.:]+"?,"?(?:AS)?\d+"?')
@@ -117,7 +117,7 @@ def _slow_line(line: str) -> tuple[Network, tuple[int, ...], bool]:
         network = ipaddress.ip_network((addr, int(fields[1])))
     except ValueError:
         raise ValueError("bits set beyond the prefix length") from None
-    if isinstance(network, ipaddress.IPv6Network) and network.overlaps(_MAPPED):
+    if isinstance(network, ipaddress.IPv6Network) and network.overlaps(MAPPED_V4):
         raise ValueError("covers IPv4-mapped space")
     return network, *_origins(fields[2])
 

@@ -27,6 +27,7 @@ import numpy as np
 
 from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
 from pipeline.infer.tables import read_lines
+from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
@@ -34,7 +35,6 @@ from pipeline.model.topology import NO_ASN
 MAX_ASES = 64
 _HELD = ("allocated", "assigned")
 _TYPES = ("asn", "ipv4", "ipv6")
-_MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def _networks(kind: str, start: str, value: str) -> Iterator[Network]:
     try:
         if kind == "ipv6":
             block = ipaddress.IPv6Network((start, size))
-            if size and not block.overlaps(_MAPPED):
+            if size and not block.overlaps(MAPPED_V4):
                 return iter((block,))
         else:
             first = ipaddress.IPv4Address(start)

@@ -14,7 +14,7 @@ import orjson
 
 from pipeline.infer.intervals import Network
 from pipeline.infer.tables import read_whole
-from pipeline.model.addresses import parse_addr
+from pipeline.model.addresses import MAPPED_V4, parse_addr
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
 
@@ -23,7 +23,6 @@ MAX_FILE_BYTES = 1 << 29  # decompressed; a dump of all of PeeringDB has 100 MB
 MAX_NAME = 200  # characters; longer ones are cut
 # Wider prefixes are not LANs: the widest have some thousand members.
 _SHORTEST = {4: 19, 6: 32}
-_MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _ASN = re.compile(r"(?:AS)?([0-9]{1,10})\Z", re.IGNORECASE)
 # Columns of a table with a header, each by the names that it has in the files.
@@ -134,7 +133,7 @@ def _network(value: Any) -> Network:
         raise ValueError("bits set beyond the prefix length" if bits else "not a prefix") from None
     if network.prefixlen < _SHORTEST[network.version]:
         raise ValueError("wider than a LAN")
-    if isinstance(network, ipaddress.IPv6Network) and network.overlaps(_MAPPED):
+    if isinstance(network, ipaddress.IPv6Network) and network.overlaps(MAPPED_V4):
         raise ValueError("covers IPv4-mapped space")
     return network
 

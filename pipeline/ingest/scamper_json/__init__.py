@@ -43,6 +43,7 @@ from pipeline.ingest.scamper_json.values import (
     read_rtt,
     read_start,
 )
+from pipeline.ingest.text.lines import BOM
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 
@@ -59,7 +60,6 @@ _TRACE = re.compile(rb'"type"\s*:\s*"trace(?:lb)?"')
 _SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
 # RIPE Atlas has pings and more of the same names: each of its results has one of these.
 _NOT_OURS = re.compile(rb'"(?:msm_id|prb_id)"\s*:|"type"\s*:\s*"traceroute"')
-_BOM = b"\xef\xbb\xbf"
 
 NOT_JSON = "not JSON"
 
@@ -69,7 +69,7 @@ def sniff(head: bytes) -> bool:
 
     A text with only other scamper records is accepted too, unless it has another tool's keys.
     """
-    text = head.removeprefix(_BOM).lstrip()
+    text = head.removeprefix(BOM).lstrip()
     if text[:1] not in (b"{", b"["):
         return False
     if _TRACE.search(text) is not None:
@@ -128,7 +128,7 @@ class ScamperJsonDecoder(TraceDecoder):
     def begin(self, window: ByteWindow) -> int:
         """The position after a byte order mark and an array's opening bracket, if there are any."""
         data, end = window.data, window.end
-        at = len(_BOM) if data[: min(3, end)].tobytes() == _BOM else 0
+        at = len(BOM) if data[: min(3, end)].tobytes() == BOM else 0
         while at < end and data[at] in b" \t\r\n":
             self._memory["line"] += int(data[at] == 10)
             at += 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline.errors import FormatError
 
+BOM = b"\xef\xbb\xbf"  # a UTF-8 byte order mark, which some programs write first
 BLOCK_BYTES = 8 << 20  # read at once
 MAX_LINE_BYTES = 1 << 20
 MAX_HEADER_LINES = 1000  # that readers look at

@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.model.search.results import Figures, Widths
 
 Device = Literal["cpu", "gpu"]
+DEVICES: tuple[Device, ...] = get_args(Device)
 TaskKind = Literal["search", "pack", "shard"]
 TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 ExactKind = Literal["opening", "candidate", "path"]

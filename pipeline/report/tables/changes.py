@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pipeline.compare.changes import WIDTHS
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import number
 
 # Of events.parquet: names of the two nights, and the nights that references cover.
 _OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
-_WIDTHS = ("diameter", "radius")
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
     *("n_no_target", "n_no_vantage"),
@@ -197,7 +197,7 @@ def _ases_of_links(changes: pa.Table) -> dict[int, set[int]]:
 
 def _widths(changes: pa.Table) -> dict[int, str]:
     """What became of diameter and radius, of the events that explain it."""
-    of_event = pc.and_(pc.is_valid(changes["event"]), pc.is_in(changes["what"], pa.array(_WIDTHS)))
+    of_event = pc.and_(pc.is_valid(changes["event"]), pc.is_in(changes["what"], pa.array(WIDTHS)))
     texts: dict[int, str] = {}
     for row in changes.filter(of_event).to_pylist():
         if row["old"] is not None and row["new"] is not None:

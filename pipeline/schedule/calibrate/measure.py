@@ -29,12 +29,11 @@ from pipeline.errors import PipelineError
 from pipeline.model.columns import empty
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.results import SearchResults
-from pipeline.model.search.tasks import Device, SearchTask
+from pipeline.model.search.tasks import DEVICES, Device, SearchTask
 from pipeline.schedule.cluster.gpus import has_cupy
 from pipeline.schedule.cluster.open import Cluster, open_cluster
 from pipeline.schedule.plan.costs import (
     DEFAULTS,
-    DEVICES,
     LANES,
     LEAST_EACH_S,
     LEAST_S,

@@ -9,8 +9,8 @@ import numpy as np
 
 from kernels.csr import MAX_NODES
 from pipeline.model.words import number
+from pipeline.schedule.plan.costs import ARC_BYTES, NODE_BYTES
 
-NODE_BYTES, ARC_BYTES = 8, 4  # of indptr and indices
 CARD_NODE_BYTES = 45  # a sweep of 64 sources on one GPU
 # Per node of the whole graph on each rank: 24 for the words of a sweep, 1/2 for the maps of a
 # search, 8 for labels of components for a moment; per own node: levels, bounds, what was found.

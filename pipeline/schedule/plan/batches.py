@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.model.columns.ragged import offsets, take_rows
-from pipeline.model.search.tasks import TASK_KINDS, Device, SearchTask, TaskKind
-from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
+from pipeline.model.search.tasks import DEVICES, TASK_KINDS, Device, SearchTask, TaskKind
+from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.search.tasks import Device
-
 LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words per node
 # Least seconds, and seconds per arc or byte: no cost is zero, since plans divide by some.
 LEAST_S, LEAST_EACH_S = 1e-9, 1e-15
-_NODE_BYTES, _ARC_BYTES = 8, 4  # of indptr and indices
+NODE_BYTES, ARC_BYTES = 8, 4  # of indptr and indices
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Costs:
 
     def transfer(self, n_nodes: np.ndarray | float, n_arcs: np.ndarray | float) -> np.ndarray:
         """Approximate seconds to copy graphs from host memory to the GPU."""
-        n_bytes = _NODE_BYTES * np.asarray(n_nodes, float) + _ARC_BYTES * np.asarray(n_arcs, float)
+        n_bytes = NODE_BYTES * np.asarray(n_nodes, float) + ARC_BYTES * np.asarray(n_arcs, float)
         return self.transfer_byte_s * n_bytes
 
     def gpu_wins(
@@ -132,5 +130,3 @@ DEFAULTS = Costs(
     task_s=2e-3,  # 1.5 to 2.1 ms on two cores, 1.2 to 1.9 ms on a host with GPUs
     source="defaults, measured on one core of a server and one H200",
 )
-
-DEVICES: tuple[Device, ...] = ("cpu", "gpu")

@@ -20,8 +20,8 @@ import numpy as np
 
 from pipeline.metrics import EVERY_NODE, WidthMetric, metrics_of, own_kernels
 from pipeline.model.search.exact import ExactJob
-from pipeline.model.search.tasks import Device, WidthKind, WidthTask
-from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
+from pipeline.model.search.tasks import DEVICES, Device, WidthKind, WidthTask
+from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
 from pipeline.schedule.plan.steps import by_exact_search
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pipeline.model.search.tasks import Device
-from pipeline.schedule.plan.costs import DEVICES
+from pipeline.model.search.tasks import DEVICES, Device
 
 
 class Planned(Protocol):
