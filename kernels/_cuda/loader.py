@@ -23,7 +23,11 @@ _INCLUDE = re.compile(r'#include "((?:\.\./(?:\w+/)?)?\w+\.cuh)"')
 def defined_by(module: ModuleType) -> tuple[str, ...]:
     """Options that define a module's whole numbers whose names are in capitals."""
     numbers = {name: value for name, value in vars(module).items() if name.isupper()}
-    return tuple(f"-D{name}={value}" for name, value in numbers.items() if type(value) is int)
+    return tuple(
+        f"-D{name}={value}{'ull' if value >= 2**63 else ''}"
+        for name, value in numbers.items()
+        if type(value) is int
+    )
 
 
 OPTIONS = ("-std=c++17", *defined_by(constants))

@@ -15,7 +15,6 @@
 #define N_HUBS 2
 #define N_ARCS 4
 #define JOINED 6
-#define HOPS 7
 #define NOT_JOINED 0ull
 
 __device__ __forceinline__ void visit(
@@ -151,8 +150,6 @@ struct Meeting {
     int fault;          // INVALID_WEIGHT, or LOST: see walk_back
 };
 
-#define INVALID_WEIGHT 1
-#define LOST 2
 #define NO_NODE 0x7fffffff
 
 // From v back to where a search began, by one block: the smallest neighbour that is nearer and on a

@@ -11,10 +11,10 @@ from kernels._cuda.constants import COOPERATIVE_BLOCK, SEGMENT, WARP
 from kernels._cuda.launch import cooperative_grid, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
-from kernels.bidirectional.constants import CONTROL
+from kernels.bidirectional.constants import CONTROL, HOPS, INVALID_WEIGHT
 from kernels.types import NODE
 
-N_STATE, HOPS = 8, 7  # of the kernel's state; the place of the number of hops in it
+N_STATE = 8  # places in the kernel's state
 # Thresholds first rise by this many mean weights, divided by the mean degree: less than for a whole
 # search, as both must stay low for the searches to end early.
 RISE = 2.0
@@ -25,7 +25,6 @@ MEETING = np.dtype(
         *((name, np.int32) for name in ("node", "n_before", "n_after", "fault")),
     ]
 )
-INVALID_WEIGHT, LOST = 1, 2  # values of its fault
 
 
 def by_hops(indptr: Any, indices: Any, source: int, target: int) -> np.ndarray:

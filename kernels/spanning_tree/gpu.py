@@ -11,14 +11,14 @@ from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
 from kernels._cuda.launch import BLOCK, cooperative_grid, grid_for, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
+from kernels.spanning_tree.constants import MOST_BITS, NO_KEY
 from kernels.types import NODE
 
 EDGE_BYTES = 16  # of one listed edge
 FEW_EDGES, FEW_NODES = 1.9, 1 << 19  # edges per node, or nodes, up to which all are listed at once
 LIGHT_EDGES = 0.75  # edges per node that come first where there are more
 N_SAMPLED = 1024  # weights from which the weight that divides them is estimated
-NO_KEY = np.uint64(2**64 - 1)
-MINUS_ZERO, MOST_BITS = np.uint32(1 << 31), np.uint32(0x7F7FFFFF)  # the largest finite weight
+MINUS_ZERO = np.uint32(1 << 31)
 
 Forest = tuple[Any, Any, Any]  # tails, heads, weights
 
@@ -70,7 +70,7 @@ def _by_growth(indptr: Any, indices: Any, weights: Any) -> Any | None:
     check_fits(9 * n_nodes + 5 * n_arcs, "a spanning forest")
     if _bits(weights) is None:
         return None
-    lightest, least = cp.full(n_nodes, NO_KEY, np.uint64), cp.full(3, NO_KEY, np.uint64)
+    lightest, least = (cp.full(n, np.uint64(NO_KEY)) for n in (n_nodes, 3))
     inside, chosen = cp.zeros(n_nodes, np.uint8), cp.zeros(n_arcs, np.uint8)
     kernel = load_kernel(__file__, "spanning_tree_prim", cooperative=True)
     kernel(
@@ -88,7 +88,7 @@ def _bits(weights: Any) -> Any | None:
     """Bits of weights, which ascend with them; None if one is negative or not finite."""
     bits = weights.view(np.uint32)
     bits = cp.where(bits == MINUS_ZERO, np.uint32(0), bits)
-    return None if bool((bits > MOST_BITS).any()) else bits
+    return None if bool((bits > np.uint32(MOST_BITS)).any()) else bits
 
 
 def _by_rounds(indptr: Any, indices: Any, weights: Any) -> Any | None:

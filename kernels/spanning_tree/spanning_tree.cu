@@ -28,8 +28,6 @@ struct __align__(16) Edge {
     unsigned arc;
 };
 
-#define NO_KEY 0xffffffffffffffffull
-
 __device__ __forceinline__ lanes_t key_of(const Edge edge)
 {
     return ((lanes_t)edge.weight << 32) | edge.arc;

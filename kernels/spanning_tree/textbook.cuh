@@ -1,8 +1,6 @@
 // Kruskal's and Prim's algorithms, for comparison: one step of either depends on the one before.
 // Included at the end of spanning_tree.cu.
 
-#define MOST_BITS 0x7f7fffffu  // of a weight that is not negative and finite
-
 // Kruskal. edges: all edges, each named by the arc from its smaller end, in their order. One block
 // looks up the ends of as many edges as it has threads; those between different trees are united by
 // one thread, in their order.

@@ -17,6 +17,7 @@ import orjson
 
 from pipeline.errors import FormatError
 from pipeline.ingest.opening import InputStream, open_bytes
+from pipeline.ingest.text.lines import BOM
 from pipeline.ingest.text.names import CONTROL, clean_name
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
@@ -48,7 +49,7 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
         data, fault = _read_all(stream, path)
         stream.finish()
         report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
-    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = data.removeprefix(BOM).lstrip()
     if text.startswith(b"{"):
         if fault is not None:
             raise fault
@@ -103,7 +104,7 @@ def _json_entries(text: bytes, path: Path) -> Iterator[tuple[str, str, Any]]:
 def _line_entries(
     data: bytes, is_cut: bool, report: ReadReport
 ) -> Iterator[tuple[str, str, str | None]]:
-    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    lines = data.removeprefix(BOM).split(b"\n")
     if is_cut:
         lines.pop()  # may have lost its end
     for number, line in enumerate(lines, start=1):

@@ -25,6 +25,8 @@ consecutive TTLs is joined by a link; what answers *different* flows need not be
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -48,6 +50,16 @@ ANSWER = np.dtype(
     ],
     align=True,
 )
+
+
+class Head(NamedTuple):
+    """What the paths of one measurement share."""
+
+    src_high: np.uint64  # the source's address
+    src_low: np.uint64
+    dst_high: np.uint64  # and the destination's
+    dst_low: np.uint64
+    start_s: float  # seconds since 1970
 
 
 @njit(cache=True, nogil=True)
@@ -91,8 +103,7 @@ def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, p
         TTL and address of the first node, whose flows are not known; TTL 0 if there is none.
     splits_at : int
         The smallest TTL at which one *probe* had answers of two addresses; 256 if there is none.
-    head : (5,) tuple
-        Source (two uint64), destination (two uint64), start in seconds.
+    head : Head
     part, columns : TraceColumns.part, ColumnArrays
         With room for n + 1 traces and 2 n + 1 replies.
     """
@@ -217,9 +228,9 @@ def _write(
     part, columns, row, reply,
 ):  # fmt: skip
     """Write one path as a trace; returns the next free row and reply."""
-    columns.src_addr[row, 0], columns.src_addr[row, 1] = head[0], head[1]
-    columns.dst_addr[row, 0], columns.dst_addr[row, 1] = head[2], head[3]
-    columns.start_s[row] = head[4]
+    columns.src_addr[row, 0], columns.src_addr[row, 1] = head.src_high, head.src_low
+    columns.dst_addr[row, 0], columns.dst_addr[row, 1] = head.dst_high, head.dst_low
+    columns.start_s[row] = head.start_s
     for k in range(length):
         node = path[k]
         if node == 0:

@@ -48,6 +48,7 @@ from pipeline.ingest.atlas.grammar import MAX_DEPTH
 from pipeline.ingest.atlas.record import NOTES, BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
+from pipeline.ingest.text.lines import BOM
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 
@@ -73,7 +74,7 @@ _OVERLAP = 256
 
 def sniff(head: bytes) -> bool:
     """Whether a file that begins with ``head`` holds RIPE Atlas results."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.removeprefix(BOM).lstrip()
     if not text.startswith((b"{", b"[")):
         return False
     return _ATLAS_KEY.search(text) is not None or _TRACEROUTE.search(text) is not None
@@ -121,7 +122,7 @@ class AtlasDecoder(TraceDecoder):
     def begin(self, window: ByteWindow) -> int:
         if match := _FIRST_KEY.search(window.data.data[: min(window.end, 4096)]):
             self._first_key = match[1]
-        return 3 if bytes(window.data[: min(3, window.end)]) == b"\xef\xbb\xbf" else 0
+        return 3 if bytes(window.data[: min(3, window.end)]) == BOM else 0
 
     def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
         self._is_blank = self._is_blank and not bytes(window.data[: window.end]).strip()

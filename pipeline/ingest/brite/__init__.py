@@ -31,7 +31,7 @@ import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.ingest.brite.rows import EDGE, NODE, RowTable, read_rows
-from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines
+from pipeline.ingest.text.lines import BOM, MAX_HEADER_LINES, Lines
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import MAX_SAMPLES, ReadReport
 from pipeline.model.topology import NO_ASN, Topology
@@ -44,7 +44,7 @@ _COUNT = re.compile(rb"^\s*(?:Nodes|Edges):\s*\(\s*(\d{1,15})\s*\)")
 
 def sniff(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is a BRITE topology."""
-    first = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\x00 \t\r\n")[:200]
+    first = head.removeprefix(BOM).lstrip(b"\x00 \t\r\n")[:200]
     return first.startswith(b"Topology:") and b"Nodes" in first
 
 
@@ -112,7 +112,7 @@ def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
             return "end of file", "cut short: there is no Nodes: section"
         text = line.replace(b"\x00", b" ").strip()
         if number == 1:
-            text = text.removeprefix(b"\xef\xbb\xbf")
+            text = text.removeprefix(BOM)
             if not text.startswith(b"Topology:"):
                 return "line 1", "is not a BRITE topology: it does not begin with 'Topology:'"
         if text.startswith(b"Nodes:"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.ingest.columns import TraceColumns
-from pipeline.ingest.flow_paths import ANSWER, write_paths
+from pipeline.ingest.flow_paths import ANSWER, Head, write_paths
 from pipeline.ingest.scamper_json.decode import MAX_RTT_MS
 from pipeline.ingest.scamper_json.values import (
     BrokenRecord,
@@ -75,7 +75,7 @@ def take_paths(record: dict[str, Any], columns: TraceColumns) -> None:
                     first, first_ttl = addr, max(least - 1 - n_silent, 0)
     columns.count["n_no_addr"] += n_no_addr
     columns.count["n_bad_rtt"] += n_bad_rtt
-    head = (*map(np.uint64, (*src, *dst)), start_s)
+    head = Head(np.uint64(src[0]), np.uint64(src[1]), np.uint64(dst[0]), np.uint64(dst[1]), start_s)
     write_paths(
         np.array(rows, ANSWER),
         len(rows),

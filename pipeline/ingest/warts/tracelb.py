@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.ingest.flow_paths import write_paths
+from pipeline.ingest.flow_paths import Head, write_paths
 from pipeline.ingest.icmp import reply_kind
 from pipeline.ingest.warts.fields import (
     ADDRESS_VALUE,
@@ -199,6 +199,6 @@ def decode(data, pos, end, table, numbered, n_numbered, answers, part, columns, 
     count.n_no_addr += n_no_addr
     count.n_bad_rtt += n_bad_rtt
     first_ttl = behind_first - 1 if has_first and behind_first < NO_TTL_YET else 0
-    head = (ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1], start_s)
+    head = Head(ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1], start_s)
     write_paths(answers, n, first_ttl, ends[2, 0], ends[2, 1], splits_at, head, part, columns)
     return True

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from pipeline.ingest.columns import TraceColumns
-from pipeline.ingest.flow_paths import ANSWER, write_paths
+from pipeline.ingest.flow_paths import ANSWER, Head, write_paths
 from pipeline.model.measured.traces import (
     KIND_TIME_EXCEEDED,
     KIND_UNREACHABLE,
@@ -14,7 +14,7 @@ from pipeline.model.measured.traces import (
     TraceBatch,
 )
 
-HEAD = (np.uint64(0), np.uint64(1), np.uint64(0), np.uint64(2), 5.0)
+HEAD = Head(np.uint64(0), np.uint64(1), np.uint64(0), np.uint64(2), 5.0)
 NO_SPLIT = 256
 
 
