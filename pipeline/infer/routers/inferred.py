@@ -3,7 +3,7 @@
 ``point_to_point`` joins what one address vouches for, unless a trace contradicts it. A node of
 the graph must be right, and the election gains from it too: two addresses are merged only if they
 are the gateway of one host or dead ends of the same traces (``gateways``), which no rule divides
-again, or within such a group, so never two that one trace shows, where one of four rules holds.
+again, or within such a group, so never two that one trace shows, where one of five rules holds.
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
 router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
@@ -19,13 +19,15 @@ right behind one address, which only parallel links do otherwise.
 3. **Last routers of all traces to one destination**, if they are in its AS (``last_routers``).
 4. **The mate of an address and what is before that address**, if both are in one AS
    (``mate_sides``).
+5. **Routers at which traces to the same destinations end**, some of which do not answer every time
+   (``same_ends``).
 
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
 2 without looking at parallel links, both without looking at observers, and a router is odd only if
 two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
-in one trace is taken apart again: to what was joined before rules 3 and 4, or to gateways.
+in one trace is taken apart again: to what was joined before rules 3 to 5, or to gateways.
 
 Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
 AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
@@ -55,9 +57,11 @@ from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import Groups, watched_pairs
 from pipeline.infer.routers.vouchers.borders_crossed import cross_borders
+from pipeline.infer.routers.vouchers.ends import Aimed, find_ends
 from pipeline.infer.routers.vouchers.last_routers import join_last_routers
 from pipeline.infer.routers.vouchers.mate_sides import join_mates
 from pipeline.infer.routers.vouchers.observers import seen_by_one
+from pipeline.infer.routers.vouchers.same_ends import join_same_ends
 from pipeline.infer.routers.vouchers.single_vouchers import (
     is_inner,
     merge_sides,
@@ -84,7 +88,7 @@ def merge_interfaces(
     asn_of: Callable[[np.ndarray], np.ndarray],
     n_traces: int,
 ) -> np.ndarray:
-    """Merge interfaces into routers; ten passes, or a few more, over the spools.
+    """Merge interfaces into routers; twelve passes, or a few more, over the spools.
 
     Parameters
     ----------
@@ -123,11 +127,17 @@ def merge_interfaces(
     merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
     take_apart(spools, root, gateways)
     parts = root
-    root = join_last_routers(spools, links, root, owner, alias >= 0, asn_of, n_traces)
+    aimed = Aimed(np.where(alias >= 0, -2, owner), asn_of, n_traces)
+    ends = find_ends(spools, aimed)
+    root, at_hosts = join_last_routers(spools, links, root, ends)
     take_apart(spools, root, parts)
     parts = root
     root = join_mates(parts, owner, asked, by_one, side_ptr, sides, mates)
     take_apart(spools, root, parts)
+    if at_hosts:
+        parts = root
+        root = join_same_ends(spools, links, root, aimed, ends)
+        take_apart(spools, root, parts)
     return np.where(alias >= 0, alias, root)
 
 

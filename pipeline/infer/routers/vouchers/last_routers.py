@@ -18,9 +18,6 @@ Where most such pairs are in one trace, destinations are routers that other trac
 gateways are silent: then no pair is believed.
 
 In contrast to ``gateways`` this needs neither an answer nor dead ends, but the election.
-Destinations are known by 31 bits of a hash, and of very many only some are looked at, always the
-same ones, so memory is bounded.
-
 That the hops before one destination are one router is what APAR [1]_ uses for common successors;
 that traces to one prefix end at its gateway, what bdrmapIT [2]_ uses.
 
@@ -33,102 +30,25 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numba import njit
 
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import find_watched
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.routers.vouchers.ends import Ends
+from pipeline.infer.routers.vouchers.neighbors import have_common
+from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.rules import CUT, DESTINATION
-from pipeline.infer.traces.spool import Traces
-from pipeline.model.random_words import mix
 
-_MOST_TRACES = 1 << 23  # beyond, every second destination is looked at, every fourth ...
 _ROUNDS = 3
 # Of pairs, in one trace: at most two in five where traces were aimed at hosts, else 0.6 to 1.
 _CONTRADICTED = 0.5
-_HASH = np.uint64(0x7FFF_FFFF)
-
-
-@njit(cache=True, nogil=True)
-def _number(aimed_at):
-    """(n_traces,) uint64: hash of each destination."""
-    result = np.empty(len(aimed_at), np.uint64)
-    for i in range(len(aimed_at)):
-        result[i] = mix(mix(aimed_at[i, 0]) ^ aimed_at[i, 1])
-    return result
-
-
-@njit(cache=True, nogil=True)
-def _watch(hop_ptr, flags, ttl, ids, number, asn, owner, keys, counts):
-    """Record (destination, last router); count traces that show it to be the wrong one."""
-    n_new = 0
-    for trace in range(len(hop_ptr) - 1):
-        end = hop_ptr[trace + 1]
-        if asn[trace] < 0 or flags[trace] == CUT:
-            continue
-        answered = flags[trace] == DESTINATION
-        if answered:
-            end -= 1
-        if end == hop_ptr[trace] or ids[end - 1] < 0:
-            continue
-        x = np.int64(ids[end - 1])
-        key = (np.int64(number[trace]) << 32) | x
-        slot = slot_of(keys, key)
-        if keys[slot] != key:
-            keys[slot] = key
-            n_new += 1
-        if owner[x] != asn[trace] or (answered and ttl[end] != ttl[end - 1] + 1):
-            counts[slot, 0] += 1
-    return n_new
-
-
-def _find_ends(
-    spools: Spools, owner: np.ndarray, asn_of: Callable[[np.ndarray], np.ndarray], n_traces: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Destinations and last routers of traces to them, without those that show nothing."""
-    mask = np.uint64((1 << max(0, (n_traces - 1) // _MOST_TRACES).bit_length()) - 1)
-
-    def step(table: PairCounter, traces: Traces, aimed_at: np.ndarray) -> None:
-        word = _number(aimed_at)
-        looked_at = (word >> np.uint64(31)) & mask == 0
-        asn = np.full(len(word), -1, np.int64)
-        asn[looked_at] = asn_of(aimed_at[looked_at])
-        table.reserve(int(np.count_nonzero(looked_at)))
-        table.n_used += _watch(
-            traces.hop_ptr,
-            traces.flags,
-            traces.ttl,
-            traces.ids,
-            word & _HASH,
-            asn,
-            owner,
-            table.keys,
-            table.counts,
-        )
-
-    tables = spools.run_with_destinations(lambda: PairCounter(1), step)
-    keys, counts = add_up([table.rows() for table in tables])
-    aim, last = split_key(keys)
-    _, which = np.unique(aim, return_inverse=True)
-    is_bad = np.bincount(which, counts[:, 0]) > 0 if len(which) else np.zeros(0, bool)
-    return which[~is_bad[which]], last[~is_bad[which]]
 
 
 def join_last_routers(
-    spools: Spools,
-    links: DirectedLinks,
-    root: np.ndarray,
-    owner: np.ndarray,
-    left_out: np.ndarray,
-    asn_of: Callable[[np.ndarray], np.ndarray],
-    n_traces: int,
-) -> np.ndarray:
-    """Join last routers of the same destinations; up to four passes over the spools.
+    spools: Spools, links: DirectedLinks, root: np.ndarray, ends: Ends
+) -> tuple[np.ndarray, bool]:
+    """Join last routers of the same destinations; up to three passes over the spools.
 
     Parameters
     ----------
@@ -138,32 +58,34 @@ def join_last_routers(
         Of these.
     root : (n_interfaces,) int64
         Smallest interface of each router so far.
-    owner : (n_interfaces,) int64
-        As elected; ``NO_ASN`` where unmapped.
-    left_out : (n_interfaces,) bool
-        Addresses that are joined with no others.
-    asn_of : callable
-        (n, 2) uint64 destinations -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
-    n_traces : int
+    ends : Ends
 
     Returns
     -------
-    (n_interfaces,) int64
+    root : (n_interfaces,) int64
         The same as ``root``, after joining.
+    believed : bool
+        False where most pairs are in one trace.
     """
-    root = root.copy()
-    aim, last = _find_ends(spools, np.where(left_out, -2, owner), asn_of, n_traces)
-    for _ in range(_ROUNDS):
+    root, believed = root.copy(), True
+    _, which = np.unique(ends.aim, return_inverse=True)
+    n_against = np.bincount(which, ends.elsewhere | ends.before_gap, which.max(initial=-1) + 1)
+    used = n_against[which] == 0
+    aim, last = which[used], ends.last[used]
+    for turn in range(_ROUNDS):
         pairs = _pairs_of_routers(aim, root[last], root, links)
         one, other = split_key(pairs)
         sides = np.column_stack([one, other]).ravel()
         ptr = np.arange(len(pairs) + 1) * 2
         in_one_trace = find_watched(spools, ptr, sides, pairs, len(root), root)
         apart = ~np.isin(pairs, in_one_trace)
-        if not apart.any() or np.count_nonzero(~apart) > _CONTRADICTED * len(pairs):
+        if np.count_nonzero(~apart) > _CONTRADICTED * len(pairs):
+            believed = turn > 0  # later only those that are in one trace may be left
+            break
+        if not apart.any():
             break
         unite(root, one[apart], other[apart])
-    return root
+    return root, believed
 
 
 def _pairs_of_routers(
@@ -176,19 +98,8 @@ def _pairs_of_routers(
     pairs, n_common = np.unique((last[first] << 32) | last[first + 1], return_counts=True)
     one, other = split_key(pairs)
     near, far = root[links.near], root[links.far]
-    near, far = split_key(np.unique(((near << 32) | far)[near != far]))
+    near, far = near[near != far], far[near != far]
     leads_on = np.bincount(near, minlength=len(root)) > 0
     allowed = ~leads_on[one] | ~leads_on[other]
     allowed |= (n_common == n_aims[one]) & (n_common == n_aims[other])
-    return pairs[allowed | _lead_to_one(near, far, one, other, len(root))]
-
-
-def _lead_to_one(
-    near: np.ndarray, far: np.ndarray, one: np.ndarray, other: np.ndarray, n: int
-) -> np.ndarray:
-    """(n_pairs,) bool: some router follows both."""
-    ptr = np.searchsorted(near, np.arange(n + 1))
-    result = np.zeros(len(one), bool)
-    for i, (x, y) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
-        result[i] = len(np.intersect1d(far[ptr[x] : ptr[x + 1]], far[ptr[y] : ptr[y + 1]])) > 0
-    return result
+    return pairs[allowed | have_common(near, far, one, other, len(root))]

@@ -13,8 +13,10 @@ ENTERED = (f"20.1.91.1 {A} {HOST}! > {HOST}", f"20.2.92.1 {B} {HOST}! > {HOST}")
 
 @pytest.fixture
 def alone(monkeypatch):
-    """Without ``last_routers``, which joins last routers of the same AS on less evidence."""
-    monkeypatch.setattr(inferred, "join_last_routers", lambda spools, links, root, *_: root)
+    """Without the rules that join last routers of the same AS on less evidence."""
+    monkeypatch.setattr(
+        inferred, "join_last_routers", lambda spools, links, root, *_: (root, False)
+    )
 
 
 def merged(scratch, *lines, **options):
@@ -95,6 +97,7 @@ def test_dead_ends_of_unannounced_destinations_are_not_joined(tmp_path):
     assert {A, B} <= set(nodes_of(merged(tmp_path, *lines)))
 
 
+@pytest.mark.usefixtures("alone")
 def test_dead_ends_of_more_than_three_ases_are_not_joined(tmp_path):
     others = [f"20.{i}.91.1 20.{i}.1.1 > 20.3.9.1" for i in (3, 4)]
     assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, *others)))
