@@ -12,10 +12,12 @@ from pathlib import Path
 import orjson
 import pyarrow.parquet as pq
 import pytest
+from s3fs import S3FileSystem
 
+from pipeline.cli import main
 from pipeline.places import folder_of, objects
 from tests.integration.test_two_workers import scheduler, worker
-from tests.s3 import BUCKET, keys
+from tests.s3 import BUCKET, in_environment, keys
 from tests.served import LAB, RUN_S
 
 STORE, OUT = f"s3://{BUCKET}/nights/store", f"s3://{BUCKET}/nights/reports"
@@ -38,23 +40,24 @@ SECRET = "not-a-secret"  # of tests.s3
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
-def hopscope(*words, fails=0, **variables):
-    """Run a command with some variables; those that are empty are unset."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | variables
-    done = subprocess.run(
-        [sys.executable, "-m", "pipeline.cli", *map(str, words)],
-        env={name: value for name, value in environment.items() if value},
-        capture_output=True,
-        text=True,
-        timeout=RUN_S,
-    )
-    assert done.returncode == fails, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    assert SECRET not in done.stdout + done.stderr
-    return done
+@pytest.fixture
+def hopscope(capfd):
+    """Runs a command in this process; what it printed on stdout and stderr."""
+
+    def run(*words, fails=0):
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        said = capfd.readouterr()
+        assert (ended.value.code or 0) == fails, said.out + said.err
+        assert "Traceback" not in said.err
+        assert SECRET not in said.out + said.err
+        return said
+
+    return run
 
 
-def ingest_both(store):
+def ingest_both(hopscope, store):
     some = [LAB / f"h{i}.icmp-paris.warts.gz" for i in range(4)]
     hopscope("ingest", LAB, "--store", store, "--snapshot", OLD, *IP2AS)
     hopscope("ingest", *some, "--store", store, "--snapshot", NEW, *IP2AS)
@@ -75,11 +78,11 @@ def tables(read):
 
 
 def test_machines_without_a_common_disk_measure_what_one_machine_does(
-    s3, machine, monkeypatch, tmp_path
+    s3, machine, hopscope, tmp_path
 ):
     reader = ["h0.icmp-paris.warts.gz"]
     assert (LAB / reader[0]).exists()
-    ingest_both(STORE)
+    ingest_both(hopscope, STORE)
     mirrors = {}
     with scheduler(tmp_path) as (_, address), contextlib.ExitStack() as running:
         for name in ("worker-1", "worker-2"):
@@ -92,7 +95,7 @@ def test_machines_without_a_common_disk_measure_what_one_machine_does(
         for night in (OLD, NEW):
             hopscope("analyze", *given, "--snapshot", night, "--metrics", "hops,diameter")
         refused = hopscope("analyze", *given, "--distances", fails=2)
-    assert refused.stderr.splitlines()[-1].endswith(f"give --out a folder instead of {OUT}")
+    assert refused.err.splitlines()[-1].endswith(f"give --out a folder instead of {OUT}")
     hopscope("compare", OLD, NEW, "--store", STORE, "--out", OUT)
     # Each worker fetched the files it read into a mirror of its own; the client had no need of all.
     for name, folder in mirrors.items():
@@ -100,7 +103,7 @@ def test_machines_without_a_common_disk_measure_what_one_machine_does(
         assert len(versions) == 2, name
         assert all((path / "arcs-000.parquet").exists() for path in versions), name
         assert (name == "client") == bool(list(folder.glob("**/observations.parquet")))
-    ingest_both(tmp_path / "store")
+    ingest_both(hopscope, tmp_path / "store")
     place = ["--store", tmp_path / "store", "--out", tmp_path / "out"]
     for night in (OLD, NEW):
         hopscope("analyze", *place, "--snapshot", night, "--metrics", "hops,diameter")
@@ -120,7 +123,7 @@ def test_machines_without_a_common_disk_measure_what_one_machine_does(
     for key in keys(s3):
         assert SECRET.encode() not in objects.read(f"s3://{BUCKET}/{key}"), key
     machine("reader")
-    said = hopscope("list", "--store", STORE).stdout
+    said = hopscope("list", "--store", STORE).out
     assert OLD in said
     assert NEW in said
     for words in (
@@ -136,20 +139,30 @@ def fetched(url, path):
     return path
 
 
-def test_a_night_at_urls_is_compared_and_kept_as_on_a_disk(s3, machine):
+def test_a_night_at_urls_is_compared_and_kept_as_on_a_disk(s3, machine, hopscope):
     some = [LAB / f"h{i}.icmp-paris.warts.gz" for i in range(4)]
     given = ["--store", STORE, "--out", OUT, *IP2AS, "--workers", "1", "--keep-nights", "2"]
     hopscope("run", *some, *given, "--snapshot", "2026-11-19")
     hopscope("run", *some, *given, "--snapshot", OLD)
-    said = hopscope("run", *some, *given, "--snapshot", NEW).stdout
+    said = hopscope("run", *some, *given, "--snapshot", NEW).out
     assert f"Report: {OUT}/{NEW}/index.html" in said
     assert "Not measured again" in said
     assert objects.read(f"{OUT}/2026-11-19/current.json") is None
     assert objects.read(f"{STORE}/snapshots/2026-11-19.json") is None
     assert NEW.encode() in objects.read(f"{OUT}/index.html")
     machine("another")
-    again = hopscope("run", *some, *given, "--snapshot", NEW).stdout
+    again = hopscope("run", *some, *given, "--snapshot", NEW).out
     assert "Not measured again" in again
+
+
+@contextlib.contextmanager
+def clients_anew():
+    """As in a process of its own: clients look at the environment when they are made."""
+    S3FileSystem.clear_instance_cache()
+    try:
+        yield
+    finally:
+        S3FileSystem.clear_instance_cache()
 
 
 @pytest.mark.parametrize(
@@ -163,13 +176,14 @@ def test_a_night_at_urls_is_compared_and_kept_as_on_a_disk(s3, machine):
     ],
 )
 def test_a_store_that_cannot_be_used_is_one_line_before_anything_is_read(
-    machine, tmp_path, store, variables, said
+    machine, hopscope, tmp_path, store, variables, said
 ):
     alone = {"AWS_CONFIG_FILE": str(tmp_path / "none"), "HOME": str(tmp_path)} | variables
-    for words in (["list"], ["ingest", LAB / "h1.icmp-paris.warts.gz", *IP2AS]):
-        done = hopscope(*words, "--store", store, fails=2, **alone)
-        assert done.stdout == ""
-        assert said in done.stderr.splitlines()[-1]
+    with in_environment(**alone), clients_anew():
+        for words in (["list"], ["ingest", LAB / "h1.icmp-paris.warts.gz", *IP2AS]):
+            done = hopscope(*words, "--store", store, fails=2)
+            assert done.out == ""
+            assert said in done.err.splitlines()[-1]
     assert folder_of(STORE).parts[-1] == "store"
 
 
