@@ -61,7 +61,10 @@ def until(true: Callable[[], object], what: str) -> None:
 
 
 def is_gone(process: psutil.Process) -> bool:
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended between the two questions
+        return True
 
 
 @pytest.fixture(scope="module")
