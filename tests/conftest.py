@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 from pathlib import Path
 
@@ -59,10 +60,25 @@ def pytest_collection():
 
 
 # The longest, which begin first: each takes a tester more than half a minute.
-LONGEST = ("test_readme.py", "test_prefect.py", "test_kills.py", "test_nights_soak.py")
+LONGEST = (
+    *("test_prefect.py", "test_readme.py", "test_gangs.py", "test_urls.py", "test_cluster.py"),
+    *("test_notices.py", "test_explorer_in_browser.py", "test_kills.py", "test_cancelled_runs.py"),
+    *("test_prefect_stops.py", "test_nights_soak.py"),
+)
 # Share of the other files among which those of integration are spread: they wait much, and the
 # last files should be short.
 SPREAD = 0.85
+
+
+@pytest.fixture(autouse=True)
+def _logs_are_caught(pytestconfig):
+    """All levels, whatever silences loggers: pytest hands its handlers to those of libraries.
+
+    A cluster silences the handlers of Dask's loggers until it closes, in tests to come as well.
+    """
+    plugin = pytestconfig.pluginmanager.get_plugin("logging-plugin")
+    for handler in (plugin.caplog_handler, plugin.report_handler):
+        handler.setLevel(plugin.log_level or logging.NOTSET)
 
 
 def _among_others(items: list[pytest.Item]) -> list[pytest.Item]:
