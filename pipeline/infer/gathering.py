@@ -50,7 +50,8 @@ class Gathering:
     is_router : (n_addrs,) bool
     addrs : (n_interfaces, 2) uint64
         Of routers.
-    all_origin : (n_addrs,) int64
+    all_origin, all_second : (n_addrs,) int64
+        AS of each by prefix, and the second origin of its prefix; ``NO_ASN`` for none.
     special : (n_interfaces,) bool
     on_known_lan : (n_interfaces,) bool
     prefixes : PrefixTable or None
@@ -67,6 +68,7 @@ class Gathering:
     is_router: np.ndarray
     addrs: np.ndarray
     all_origin: np.ndarray
+    all_second: np.ndarray
     special: np.ndarray
     on_known_lan: np.ndarray
     prefixes: PrefixTable | None
@@ -91,6 +93,7 @@ class Gathering:
         hosts = HostsBehind(
             (np.cumsum(is_router) - 1)[self.all_links.near[behind]],
             self.all_origin[self.all_links.far[behind]],
+            self.all_second[self.all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
         mates = part_strangers(mates, self.addrs, links, alias)
@@ -119,6 +122,7 @@ class Gathering:
             on_lan,
             special,
             numbered,
+            np.where(on_lan, NO_ASN, self.all_second[is_router]),
             alias,
             gateways,
             hosts,

@@ -217,6 +217,7 @@ def infer_topology(
             is_router,
             addrs,
             all_origin,
+            _second_origins(observed, prefixes, all_origin),
             special,
             known_lan >= 0,
             prefixes,
@@ -310,6 +311,15 @@ def infer_topology(
         mapped=share,
         observations=paths,
     )
+
+
+def _second_origins(
+    observed: ObservedAddresses, prefixes: PrefixTable | None, origin: np.ndarray
+) -> np.ndarray:
+    """(n_addrs,) int64: second origin of each address's prefix; ``NO_ASN`` for none."""
+    if prefixes is None:
+        return np.full(len(origin), NO_ASN, np.int64)
+    return prefixes.lookup_second(observed.addrs, origin)
 
 
 def _map_addresses(

@@ -76,6 +76,8 @@ class Evidence:
         Private and other special-purpose addresses.
     origin : (n_interfaces,) int64
         AS that each address is numbered from, as from ``number_unannounced``.
+    second : (n_interfaces,) int64
+        Second origin of the prefix that each address is numbered from; ``NO_ASN`` for none.
     alias : (n_interfaces,) int64
         Smallest interface of the given alias set that each interface is in; -1 for none.
     gateways : (n_interfaces,) int64
@@ -94,6 +96,7 @@ class Evidence:
     on_lan: np.ndarray
     special: np.ndarray
     origin: np.ndarray
+    second: np.ndarray
     alias: np.ndarray
     gateways: np.ndarray
     hosts: HostsBehind
@@ -130,6 +133,7 @@ class Evidence:
             self.mates,
             self.on_lan,
             self.origin,
+            self.second,
             self.hosts,
             self.aims,
             self.members,

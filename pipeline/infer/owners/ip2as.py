@@ -6,7 +6,8 @@ A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. Forms of an or
 - ``64500_64501``: **multi-origin**, several ASes announce the prefix: mostly one that uses it, and
   others, such as its provider, on its behalf. So the AS with least IPv4 space of its own, in
   prefixes of one origin, is taken; of equal ones the first, since CAIDA orders them by how many of
-  its peers see each as the origin (by number before 2010-10-27). Counted in
+  its peers see each as the origin (by number before 2010-10-27). The next by the same order is the
+  *second* origin, a candidate in the election (``election.borders``). Counted in
   ``notes["multi-origin"]``.
 - ``64500,64501``: an **AS set**, left by aggregation, whose order means nothing. The smallest
   number is taken, so that the choice is at least the same everywhere. ``notes["AS set"]``.
@@ -39,11 +40,17 @@ from numba import njit
 from kernels.errors import HostMemoryError
 from pipeline.errors import UsageError
 from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
-from pipeline.infer.owners.prefixes import PrefixTable, V4Prefixes
+from pipeline.infer.owners.prefixes import (
+    PrefixTable,
+    V4Prefixes,
+    no_intervals,
+    space_of_prefixes,
+)
 from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.topology import NO_ASN
 
 # Tables of other tools, recognised by their first lines: pyasn's, and ranges with commas.
 _PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
@@ -137,6 +144,13 @@ class _V6Prefixes:
         self.end.append(words[:, 1])
         self.origin.append(np.array(origins, np.int64))
 
+    def inside(self, networks: list[Network]) -> tuple[np.ndarray, np.ndarray]:
+        """First and last addresses, (n, 2) uint64 each, of the prefixes that begin in others."""
+        none = np.empty((0, 2), np.uint64)
+        start, end = np.concatenate([none, *self.start]), np.concatenate([none, *self.end])
+        begins = space_of_prefixes(networks).lookup(start) != NO_ASN
+        return start[begins], end[begins]
+
     def intervals(self) -> tuple[IntervalTable, int, int]:
         """The table, how many distinct prefixes and how many other origins there were."""
         start = np.concatenate([np.empty((0, 2), np.uint64), *self.start])
@@ -150,6 +164,22 @@ class _V6Prefixes:
         n_changed = int(np.count_nonzero(again[1:] & (origin[1:] != origin[:-1])))
         table = table_of(start[~again], end[~again], origin[~again])
         return table, int(np.count_nonzero(~again)), n_changed
+
+
+def _over(
+    networks: list[Network], origins: list[int], inside: list[tuple[np.ndarray, np.ndarray]]
+) -> IntervalTable:
+    """Origins of some prefixes, none in the prefixes inside them: first and last addresses."""
+    words = np.array([prefix_range(network) for network in networks], np.uint64)
+    start = np.concatenate([words[:, 0], *(start for start, _ in inside)])
+    end = np.concatenate([words[:, 1], *(end for _, end in inside)])
+    origin = np.full(len(start), NO_ASN, np.int64)
+    origin[: len(origins)] = origins
+    order = np.lexsort((-origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
+    start, end, origin = start[order], end[order], origin[order]
+    again = np.zeros(len(start), bool)
+    again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
+    return table_of(start[~again], end[~again], origin[~again])
 
 
 @dataclass
@@ -173,14 +203,21 @@ class _Prefixes:
         if v6:
             self.v6.add([network for network, _ in v6], [asn for _, asn in v6])
 
-    def choose_origins(self) -> None:
-        """Append the shared prefixes, each with the origin of least space of its own."""
+    def choose_origins(self) -> IntervalTable:
+        """Append the shared prefixes, each with the origin of least space of its own.
+
+        Returns the second origin of each shared prefix, without the prefixes inside it.
+        """
         if not self.shared:
-            return
+            return no_intervals()
         asns = np.unique([asn for _, origins in self.shared for asn in origins])
         space = dict(zip(asns.tolist(), self.v4.space_of(asns).tolist(), strict=True))
-        networks = [network for network, _ in self.shared]
-        self.add(networks, [min(origins, key=space.__getitem__) for _, origins in self.shared])
+        shared = sorted(self.shared, key=lambda one: (one[0].version, *one))
+        networks = [network for network, _ in shared]
+        chosen = [sorted(origins, key=space.__getitem__)[:2] for _, origins in shared]
+        inside = [self.v4.inside(networks), self.v6.inside(networks)]
+        self.add(networks, [first for first, _ in chosen])
+        return _over(networks, [second for _, second in chosen], inside)
 
 
 def _read_one(path: Path, report: ReadReport, found: _Prefixes) -> None:
@@ -278,7 +315,7 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
     try:
         for path, report in zip(paths, reports, strict=True):
             _read_one(path, report, found)
-        found.choose_origins()
+        second = found.choose_origins()
         v6_table, n_v6, n_changed = found.v6.intervals()
         first, asn, n_v4, n_v4_changed = found.v4.intervals()
     except (MemoryError, HostMemoryError) as error:
@@ -288,4 +325,4 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
         ) from None
     if n_changed + n_v4_changed:
         reports[0].notes["listed again with another origin"] += n_changed + n_v4_changed
-    return PrefixTable(first, asn, v6_table, n_v4 + n_v6)
+    return PrefixTable(first, asn, v6_table, n_v4 + n_v6, second)

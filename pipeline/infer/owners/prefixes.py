@@ -7,20 +7,23 @@ kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kernels.host import check_fits
-from pipeline.infer.intervals import IntervalTable
+from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
+from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.topology import NO_ASN
 
 _LENGTH_BITS = 6  # of a key: start << 6 | length sorts by start, wider prefixes first
 _NONE = 0  # AS 0 is never an origin
 _LEAST_ROWS = 1 << 16
 _GROWTH = 1.25
+_CHUNK = 1 << 20  # prefixes looked at in one go
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +38,15 @@ class PrefixTable:
         0 between prefixes.
     v6 : IntervalTable
     n_prefixes : int
+    seconds : IntervalTable
+        Second origin of prefixes of several origins, both families.
     """
 
     v4_first: np.ndarray
     v4_asn: np.ndarray
     v6: IntervalTable
     n_prefixes: int
+    seconds: IntervalTable = field(default_factory=lambda: no_intervals())
 
     def lookup(self, addrs: np.ndarray) -> np.ndarray:
         """AS of each address by longest-prefix match.
@@ -59,6 +65,31 @@ class PrefixTable:
         out = self.v6.lookup(addrs)
         _lookup_v4(self.v4_first, self.v4_asn, addrs, out)
         return out
+
+    def lookup_second(self, addrs: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """Second origin of each address: (n,) int64; ``NO_ASN`` where there is none.
+
+        Parameters
+        ----------
+        addrs : (n, 2) uint64
+        first : (n,) int64
+            As from ``lookup``; where it was replaced by ``NO_ASN`` there is no second one either.
+        """
+        second = self.seconds.lookup(addrs)
+        return np.where((first == NO_ASN) | (second == first), NO_ASN, second)
+
+
+def no_intervals() -> IntervalTable:
+    """A table that holds nothing."""
+    return IntervalTable(np.empty((0, 2), np.uint64), np.empty(0, np.int64))
+
+
+def space_of_prefixes(networks: Iterable[Network]) -> IntervalTable:
+    """The address space of some prefixes, 0 inside; they may be equal or nested."""
+    words = np.array(sorted(map(prefix_range, set(networks))), np.uint64).reshape(-1, 2, 2)
+    start, end = words[:, 0], words[:, 1]
+    order = np.lexsort((~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
+    return table_of(start[order], end[order], np.zeros(len(words), np.int64))
 
 
 class V4Prefixes:
@@ -97,6 +128,18 @@ class V4Prefixes:
         space = np.zeros(len(asns), np.int64)
         _add_space(self._key[: self.n], self._origin[: self.n], asns.astype(np.uint32), space)
         return space
+
+    def inside(self, networks: Iterable[Network]) -> tuple[np.ndarray, np.ndarray]:
+        """First and last addresses, (n, 2) uint64 each, of the prefixes that begin in others."""
+        space = space_of_prefixes(networks)
+        found = [np.empty(0, np.uint64)]
+        for at in range(0, self.n, _CHUNK):
+            key = self._key[at : min(self.n, at + _CHUNK)]
+            found.append(key[space.lookup(_addrs(key >> np.uint64(_LENGTH_BITS))) != NO_ASN])
+        key = np.concatenate(found)
+        start, length = key >> np.uint64(_LENGTH_BITS), key & np.uint64((1 << _LENGTH_BITS) - 1)
+        size = np.uint64(1) << (np.uint64(32) - length)
+        return _addrs(start), _addrs(start + size - np.uint64(1))
 
     def intervals(self) -> tuple[np.ndarray, np.ndarray, int, int]:
         """Disjoint intervals of all prefixes; the added prefixes are dropped.
@@ -145,6 +188,11 @@ def _without_repeats(key: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, n
     origin = origin.copy()
     origin[np.flatnonzero(again)] = origin[rows]  # within its key, the smallest now comes first
     return key[first], origin[first], n_changed
+
+
+def _addrs(v4: np.ndarray) -> np.ndarray:
+    """(n, 2) uint64: addresses of IPv4 numbers."""
+    return np.stack([np.zeros(len(v4), np.uint64), v4 | V4_PREFIX], axis=1)
 
 
 @njit(cache=True, nogil=True)

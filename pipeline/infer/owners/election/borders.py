@@ -21,6 +21,8 @@ known instead is how a router's links are numbered and who is at their other end
    addresses were the last routers to, whether the destination answered or not. If all traces
    through a group were aimed at a single AS, that settles ties; not if an alias set knows a single
    address of it (``earlier``).
+   The second origin of a prefix (``ip2as``) is a candidate too: links, hosts and destinations
+   whose prefix it announces cost less in it than in an AS that does not.
    A member of an exchange point that is registered with an address of a group is evidence for that
    AS; of several, any one.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
@@ -87,11 +89,13 @@ from pipeline.infer.owners.election.settling import (
 )
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
+    AIMED_SECOND,
     HOST,
     ONLY,
     HostsBehind,
     Members,
     Surroundings,
+    rows_of,
     surround,
 )
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
@@ -148,7 +152,7 @@ def _elect(
 ) -> _Outcome:
     """One election (steps 3 and 4); ``row`` is the AS row that each address is numbered from."""
     ptr, other, numbered = around.ptr, around.other, around.numbered.copy()
-    graph, row = (ptr, other, numbered), row.copy()
+    graph, row = (ptr, other, numbered, around.second), row.copy()
     labels = count_majorities(around, group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
     relations = relations_among(ases, registries)
@@ -160,8 +164,11 @@ def _elect(
     if n_known < len(ases):
         # Destinations show the owner of a stand-in; before that they must not decide for that AS.
         quiet = np.where(other <= AIMED, -1, numbered)
-        settle(ptr, other, quiet, labels, size, n_known, ways, held, 0, tried, met)
-        is_host = (other <= HOST) & (other != ONLY)  # or a destination beyond
+        none = np.full(len(quiet), -1, np.int64)
+        settle(ptr, other, quiet, none, labels, size, n_known, ways, held, 0, tried, met)
+        is_host = (
+            (other <= HOST) & (other != ONLY) & (other != AIMED_SECOND)
+        )  # or a destination beyond
         router, host = row_of_value(ptr)[is_host], numbered[is_host]
         stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
         if earlier.stands_for is not None:
@@ -175,7 +182,7 @@ def _elect(
         certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
         if lesson and np.array_equal(before, labels):
             break
-        seen = ways_of_numbering(*graph, labels, size, n_known, relations, certain)
+        seen = ways_of_numbering(*graph[:3], labels, size, n_known, relations, certain)
         ways = by_habit(relations, seen)
     ways = ways._replace(relations=with_stranger(relations))
     margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
@@ -190,6 +197,7 @@ def elect_owners(
     mates: np.ndarray,
     on_lan: np.ndarray,
     origin: np.ndarray,
+    second: np.ndarray,
     hosts: HostsBehind,
     aims: Aims,
     members: Members,
@@ -207,13 +215,16 @@ def elect_owners(
         As from ``find_exchange_lans``.
     origin : (n_interfaces,) int64
         AS that each address is numbered from, as from ``number_unannounced``.
+    second : (n_interfaces,) int64
+        Second origin of the prefix of each address; ``NO_ASN`` for none.
     hosts : HostsBehind
     aims : Aims
     members : Members
     before : Standing or None
         Of an election before the first of these.
     """
-    ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only, members.asn]))
+    named = [origin, second, hosts.asn, hosts.second, aims.asn, aims.only, aims.second_asn]
+    ases = np.unique(np.concatenate([*named, members.asn]))
     ases = ases[ases >= 0]
     n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
     if len(ases) < 2:
@@ -229,6 +240,7 @@ def elect_owners(
                 mates,
                 on_lan,
                 row,
+                rows_of(ases, second),
                 hosts,
                 aims,
                 members,

@@ -14,6 +14,7 @@ from pipeline.infer.owners.election.relations import Relations, relation
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
     AIMED_PERHAPS,
+    AIMED_SECOND,
     HOST,
     HOST_OR_ROUTER,
     MEMBER,
@@ -41,6 +42,10 @@ _AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
 _AIMED_ELSE_PERHAPS = 20  # the last router to several ASes, or only to what may be routers
 _MEMBER_ELSE = 34  # another AS is registered with its address: one entry in thirty is old
 _ONLY_ELSE = 12  # traces through it were all aimed at one AS
+# The same where the AS is the second origin of the prefix (``ip2as``).
+_SECOND = 18  # a link
+_HOSTS_ELSE_SECOND = 40
+_AIMED_SECOND = 35
 _HABIT = 10  # times -log(share) of a way of numbering
 
 # Links of each kind taken as seen before the first lesson, as ``Ways.habit``.
@@ -76,22 +81,52 @@ def way_of(relations, size, n_known, label, far, z):
 
 
 @njit(cache=True, nogil=True)
-def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met):
+def _cost_of_link(label, far, z, size, n_known, ways):
+    """Cost of a link to a router in another AS or the same, numbered from AS row ``z``."""
+    if far == label:
+        if z == label:
+            return 0
+        sibling = relation(ways.relations, label, z) == SIBLING
+        return _SIBLING_INSIDE if sibling else _FOREIGN_INSIDE
+    cost = 0
+    if z not in (label, far):
+        if relation(ways.relations, label, z) == SIBLING:
+            z = label
+        elif relation(ways.relations, far, z) == SIBLING:
+            z = far
+        else:
+            return _FOREIGN_BETWEEN
+        cost = _SIBLING_BETWEEN
+    kind = relation(ways.relations, label, far)
+    if kind == SIBLING:
+        return cost + _SIBLINGS
+    cost += _BETWEEN
+    if kind == UNRELATED:
+        cost += _STRANGERS
+    row, column = way_of(ways.relations, size, n_known, label, far, z)
+    if row >= 0:
+        cost += ways.habit[row, column]
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def cost_of(label, start, end, other, numbered, second, labels, size, n_known, ways, met):
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
+    is_second = False
     is_registered, is_member = False, False
     met[-1] += 1
     met[label] = met[-1]
     for i in range(end - 1, start - 1, -1):  # entries that stand for a link come last
-        z = numbered[i]
+        z, also = numbered[i], second[i]
         far = labels[other[i]] if other[i] >= 0 else -1
         if far >= 0:
             met[far] = met[-1]
         if other[i] == HOST:
             if z != label:
-                cost += _HOSTS_ELSE
+                cost += _HOSTS_ELSE_SECOND if also == label else _HOSTS_ELSE
         elif other[i] == HOST_OR_ROUTER:
-            if met[z] != met[-1]:
+            if met[z] != met[-1] and (also < 0 or met[also] != met[-1]):
                 met[z] = met[-1]
                 cost += _BETWEEN
         elif other[i] == AIMED or other[i] == AIMED_PERHAPS:
@@ -101,6 +136,8 @@ def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met
             if last_aim >= 0 and z != last_aim:
                 several = True
             last_aim = z
+        elif other[i] == AIMED_SECOND:
+            is_second = is_second or z == label
         elif other[i] == ONLY:
             if z != label:
                 cost += _ONLY_ELSE
@@ -109,7 +146,7 @@ def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met
             is_member = is_member or z == label
         elif far < 0:
             if z >= 0 and z != label:
-                cost += _NUMBERED_ELSE
+                cost += _SECOND if also == label else _NUMBERED_ELSE
         elif z < 0:
             if far != label:
                 kind = relation(ways.relations, label, far)
@@ -118,33 +155,16 @@ def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met
                 else:
                     cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
                     cost += _STRANGERS_NEAR if kind == UNRELATED else 0
-        elif far == label:
-            if z != label:
-                sibling = relation(ways.relations, label, z) == SIBLING
-                cost += _SIBLING_INSIDE if sibling else _FOREIGN_INSIDE
         else:
-            kind = relation(ways.relations, label, far)
-            if z not in (label, far):
-                if relation(ways.relations, label, z) == SIBLING:
-                    z = label
-                    cost += _SIBLING_BETWEEN
-                elif relation(ways.relations, far, z) == SIBLING:
-                    z = far
-                    cost += _SIBLING_BETWEEN
-                else:
-                    cost += _FOREIGN_BETWEEN
-                    continue
-            if kind == SIBLING:
-                cost += _SIBLINGS
-                continue
-            cost += _BETWEEN
-            if kind == UNRELATED:
-                cost += _STRANGERS
-            row, column = way_of(ways.relations, size, n_known, label, far, z)
-            if row >= 0:
-                cost += ways.habit[row, column]
+            link = _cost_of_link(label, far, z, size, n_known, ways)
+            if also >= 0:
+                seconds = _cost_of_link(label, far, also, size, n_known, ways)
+                link = min(link, seconds + _SECOND)
+            cost += link
     if n_aims and not n_here:
-        if several or not n_sure:
+        if is_second:
+            cost += _AIMED_SECOND
+        elif several or not n_sure:
             cost += _AIMED_ELSE_PERHAPS
         else:
             cost += _AIMED_ELSE + (n_sure - 1) * _AIMED_ELSE_AGAIN

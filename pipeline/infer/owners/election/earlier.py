@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.infer.owners.election.surroundings import rows_of
 from pipeline.infer.registries import Registries
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.counting import split_key
@@ -138,10 +139,10 @@ class Earlier(NamedTuple):
         group = knows.groups.group
         if standing is None:
             return cls.none(len(group))
-        label = _rows(ases, standing.asn)
+        label = rows_of(ases, standing.asn)
         held = hold(label, standing.margin, standing.group, group, n_known)
         stands_for = np.arange(len(ases))
-        row, other = _rows(ases, standing.ases), _rows(ases, standing.stands_for)
+        row, other = rows_of(ases, standing.ases), rows_of(ases, standing.stands_for)
         both = (row >= 0) & (other >= 0)
         stands_for[row[both]] = other[both]
         return cls(held, knows.change, knows.least, stands_for)
@@ -157,12 +158,6 @@ class Earlier(NamedTuple):
         if self.least is None:
             return np.zeros(len(label), bool)
         return (self.held >= 0) & (label != self.held) & (label >= 0) & (margin < self.least)
-
-
-def _rows(ases: np.ndarray, asn: np.ndarray) -> np.ndarray:
-    """Position of each AS in ascending ones; -1 where it is not among them."""
-    at = np.minimum(np.searchsorted(ases, asn), len(ases) - 1)
-    return np.where(ases[at] == asn, at, -1)
 
 
 def know_in_turn(groups: Groups, in_set: np.ndarray, registries: Registries) -> list[Knowledge]:

@@ -14,7 +14,7 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
 
 @njit(cache=True, nogil=True)
-def settle(ptr, other, numbered, labels, size, n_known, ways, held, change, tried, met):
+def settle(ptr, other, numbered, second, labels, size, n_known, ways, held, change, tried, met):
     """Give each group the AS of least cost, in place, until nothing changes.
 
     An AS that is not the one a group was in before (``held``, -1 for none) costs ``change`` more.
@@ -30,18 +30,20 @@ def settle(ptr, other, numbered, labels, size, n_known, ways, held, change, trie
             best, best_cost = labels[group], np.int64(1) << 60
             # The present AS and the one before come first, then those around.
             for i in range(start - 1, end):
-                for which in range(2):
+                for which in range(3):
                     if i < start:
                         one = held[group] if which else best
                     elif which == 0:
                         one = numbered[i]
+                    elif which == 1:
+                        one = second[i]
                     else:
                         one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
                     if one < 0 or tried[one] == stamp:
                         continue
                     tried[one] = stamp
                     cost = cost_of(
-                        one, start, end, other, numbered, labels, size, n_known, ways, met
+                        one, start, end, other, numbered, second, labels, size, n_known, ways, met
                     )
                     if held[group] >= 0 and one != held[group]:
                         cost += change
@@ -56,7 +58,7 @@ def settle(ptr, other, numbered, labels, size, n_known, ways, held, change, trie
 
 
 @njit(cache=True, nogil=True)
-def find_margins(ptr, other, numbered, labels, size, n_known, absent, ways, tried, met):
+def find_margins(ptr, other, numbered, second, labels, size, n_known, absent, ways, tried, met):
     """Cost of the cheapest other AS less that of the AS that each group has; 0 without one.
 
     With ``absent``, the row after the last, one of the others is an AS that is not around: a group
@@ -69,15 +71,19 @@ def find_margins(ptr, other, numbered, labels, size, n_known, absent, ways, trie
         start, end, label = ptr[group], ptr[group + 1], labels[group]
         if start == end or label < 0:
             continue
-        cost = cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met)
+        cost = cost_of(label, start, end, other, numbered, second, labels, size, n_known, ways, met)
         least = np.int64(1) << 60
         if absent >= 0:
-            least = cost_of(absent, start, end, other, numbered, labels, size, n_known, ways, met)
+            least = cost_of(
+                absent, start, end, other, numbered, second, labels, size, n_known, ways, met
+            )
         tried[label] = group
         for i in range(start, end):
-            for which in range(2):
+            for which in range(3):
                 if which == 0:
                     one = numbered[i]
+                elif which == 1:
+                    one = second[i]
                 else:
                     one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
                 if one < 0 or tried[one] == group:
@@ -85,7 +91,9 @@ def find_margins(ptr, other, numbered, labels, size, n_known, absent, ways, trie
                 tried[one] = group
                 least = min(
                     least,
-                    cost_of(one, start, end, other, numbered, labels, size, n_known, ways, met),
+                    cost_of(
+                        one, start, end, other, numbered, second, labels, size, n_known, ways, met
+                    ),
                 )
         margins[group] = max(least - cost, 0)
     return margins

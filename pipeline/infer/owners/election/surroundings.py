@@ -23,6 +23,7 @@ HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
 AIMED = -4  # an AS that an address of the group was the last router to
 AIMED_PERHAPS = -5  # the same, but its destinations answered and may be routers
 ONLY = -6  # the only AS that traces through the group were aimed at
+AIMED_SECOND = -8  # second origin of what an address of the group was the last router to
 MEMBER = -7  # a member registered with an address of the group on the LAN of an exchange point
 
 # In place of the AS that a link is numbered from:
@@ -38,12 +39,13 @@ class HostsBehind:
     ----------
     router : (n_pairs,) int64
         Interface.
-    asn : (n_pairs,) int64
-        AS of the host by prefix; ``NO_ASN`` where unmapped.
+    asn, second : (n_pairs,) int64
+        AS of the host by prefix, and second origin of the prefix; ``NO_ASN`` for none.
     """
 
     router: np.ndarray
     asn: np.ndarray
+    second: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +77,12 @@ class Surroundings:
     ptr : (n_interfaces + 1,) int64
     other : (n_rows,) int64
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
-        ``AIMED_PERHAPS``, ``ONLY``, ``MEMBER``.
+        ``AIMED_PERHAPS``, ``AIMED_SECOND``, ``ONLY``, ``MEMBER``.
     numbered : (n_rows,) int64
         AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``.
         The AS row of hosts or destinations.
+    second : (n_rows,) int64
+        AS row of the second origin of that prefix; -1 for none.
     leads_on : (n_interfaces,) bool
         Groups that traces pass through, from one group to another.
     goes_on : (n_interfaces,) bool
@@ -88,6 +92,7 @@ class Surroundings:
     ptr: np.ndarray
     other: np.ndarray
     numbered: np.ndarray
+    second: np.ndarray
     leads_on: np.ndarray
     goes_on: np.ndarray
 
@@ -113,6 +118,7 @@ def surround(
     mates: np.ndarray,
     on_lan: np.ndarray,
     row: np.ndarray,
+    second: np.ndarray,
     hosts: HostsBehind,
     aims: Aims,
     members: Members,
@@ -130,6 +136,8 @@ def surround(
         As of ``Knowledge``.
     row : (n_interfaces,) int64
         AS row that each address is numbered from; -1 for none, and on LANs.
+    second : (n_interfaces,) int64
+        The same of the second origin of its prefix.
     ases : (n_ases,) int64
         AS of each row, ascending; holds those of ``hosts``, ``aims`` and ``members`` too.
     """
@@ -142,6 +150,7 @@ def surround(
     implied_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
     near = np.where(near == group, -1, near)
     one, other, numbered = group[~implied_twice], near[~implied_twice], row[~implied_twice]
+    also = second[~implied_twice]
     linked = other >= 0
     pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
     direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
@@ -160,20 +169,39 @@ def surround(
     a, b = a[adjacent], b[adjacent]
     known = hosts.asn != NO_ASN
     host_row = np.searchsorted(ases, hosts.asn[known])
-    gate, host = split_key(np.unique((hosts.router[known] << 32) | host_row))
+    gates, which = np.unique((hosts.router[known] << 32) | host_row, return_inverse=True)
+    gate, host = split_key(gates)
+    host_second = np.full(len(gates), np.iinfo(np.int64).max)  # none, where any host has none
+    np.minimum.at(host_second, which, rows_of(ases, hosts.second[known]))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
     past, aimed, aimed_at = aims_of_groups(aims, group, leads_on, only_settles, ases)
     registered = np.searchsorted(ases, members.asn)
     member, registered = split_key(np.unique((group[members.router] << 32) | registered))
     source = np.concatenate([one, other[linked], a, group[gate], past, member])
     target = np.concatenate([other, one[linked], b, behind, aimed, np.full(len(member), MEMBER)])
+    second_target = np.full(len(aims.second_router), AIMED_SECOND)
+    source = np.append(source, group[aims.second_router])
+    target = np.append(target, second_target)
     certain = np.zeros(n, bool)
     certain[group[in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
-    kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at, registered])
-    order = np.lexsort((kind, target, source))
+    aimed_second = rows_of(ases, aims.second_asn)
+    kind = np.concatenate(
+        [numbered, numbered[linked], between, host, aimed_at, registered, aimed_second]
+    )
+    seconds = np.full(len(kind), -1, np.int64)
+    n_links, n_between = len(numbered) + len(numbered[linked]), len(between)
+    seconds[:n_links] = np.append(also, also[linked])
+    seconds[n_links + n_between :][: len(host)] = host_second
+    order = np.lexsort((seconds, kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
-    return Surroundings(ptr, target[order], kind[order], leads_on, goes_on)
+    return Surroundings(ptr, target[order], kind[order], seconds[order], leads_on, goes_on)
+
+
+def rows_of(ases: np.ndarray, asn: np.ndarray) -> np.ndarray:
+    """Position of each AS in ascending ones; -1 where it is not among them."""
+    at = np.minimum(np.searchsorted(ases, asn), len(ases) - 1)
+    return np.where(ases[at] == asn, at, -1)
 
 
 def aims_of_groups(

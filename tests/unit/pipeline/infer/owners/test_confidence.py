@@ -33,7 +33,8 @@ def margin(rows, habit=NO_HABIT):
     ptr = np.array([0, len(rows), len(rows), len(rows)])
     tried, met = np.empty(2, np.int64), np.zeros(3, np.int64)
     ways = Ways(habit, relations_among(np.array([1, 2]), Registries()))
-    found = find_margins(ptr, other, numbered, labels, size, 2, 2, ways, tried, met)
+    none = np.full(len(other), -1)
+    found = find_margins(ptr, other, numbered, none, labels, size, 2, 2, ways, tried, met)
     assert found[1:].tolist() == [0, 0]  # no evidence
     return int(found[0])
 

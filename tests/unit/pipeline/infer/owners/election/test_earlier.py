@@ -110,8 +110,9 @@ def settled(n_links, held):
     ways = by_habit(relations_among(np.array([7, 9]), Registries()))
     held = np.array([held, -1, -1])
     tried, met = np.empty(2, np.int64), np.zeros(3, np.int64)
+    none = np.full(len(other), -1)
     size = np.array([2, 2])
-    settle(ptr, other, numbered, labels, size, 2, ways, held, 2, tried, met)
+    settle(ptr, other, numbered, none, labels, size, 2, ways, held, 2, tried, met)
     assert labels[1:].tolist() == [0, 1]
     return labels[0]
 
