@@ -132,7 +132,7 @@ class ExactStream:
     _open: dict[int, ExactState] = field(default_factory=dict)  # those without an answer
     _answers: list[ExactResult] = field(default_factory=list)
     _n_flying: int = 0  # tasks, of all jobs
-    _looked_at: float = float("-inf")
+    _look_again_at: float = float("-inf")
 
     def __post_init__(self) -> None:
         self.choice = replace(self.choice, run=uuid.uuid4().hex)
@@ -207,11 +207,16 @@ class ExactStream:
         return parts
 
     def _look(self) -> None:
-        """Update the number of tasks that can run at once; workers may come and go."""
-        now = time.monotonic()
-        if now - self._looked_at < THREADS_S:
+        """Update the number of tasks that can run at once; workers may come and go.
+
+        One that takes long to answer is asked less often: asking holds up all else, and it is for
+        ``drive`` to find that a scheduler is gone.
+        """
+        began = time.monotonic()
+        if began < self._look_again_at:
             return
-        self._looked_at = now
-        n_threads = max(1, sum(self.cluster.n_threads().values()))
-        if n_threads != self.choice.n_threads:
+        n_threads = sum(self.cluster.n_threads().values())
+        ended = time.monotonic()
+        self._look_again_at = ended + max(THREADS_S, 4 * (ended - began))
+        if n_threads not in (0, self.choice.n_threads):
             self.choice = replace(self.choice, n_threads=n_threads)
