@@ -38,6 +38,20 @@ def test_a_cluster_does_not_decide_the_threads_of_the_next(snapshot, tmp_path, m
         assert "HOPSCOPE_THREADS" not in os.environ
 
 
+def test_workers_have_variables_that_were_set_after_the_process_they_are_forked_from(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("HOPSCOPE_TEST_SET_LATE", raising=False)
+    config = AnalyzeConfig(
+        store=tmp_path, out=tmp_path, device="cpu", workers=1, dashboard="127.0.0.1:0"
+    )
+    for value in ("first", "second"):
+        forkserver.ensure_running()
+        monkeypatch.setenv("HOPSCOPE_TEST_SET_LATE", value)
+        with start(config) as client:
+            assert list(client.run(os.getenv, "HOPSCOPE_TEST_SET_LATE").values()) == [value]
+
+
 def test_nothing_to_search_needs_no_cluster(snapshot, tmp_path):
     config = config_for(snapshot, tmp_path, asns=(60,), scheduler="tcp://127.0.0.1:1")
     assert len(measure(snapshot, config).results.source) == 0

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Mapping
+from typing import Any
 
 from distributed import Nanny, Status
 
@@ -15,7 +18,17 @@ class OwnNanny(Nanny):
     of the next one can take its place while the first start still waits: that one then takes the
     next worker's message of being up, and discards it, so ``Nanny.kill`` would wait without end for
     a start that is over. In both cases the nanny would never be closed, nor the cluster.
+
+    Parameters
+    ----------
+    env : mapping, optional
+        Variables of its worker, besides those of this process. A worker is forked from a process
+        that may be older than some of these: it would not have the credentials of an object store
+        that a notebook has set since.
     """
+
+    def __init__(self, *given: Any, env: Mapping[str, str] | None = None, **options: Any):
+        super().__init__(*given, env={**os.environ, **(env or {})}, **options)
 
     async def kill(self, timeout: float = 5, reason: str = "nanny-kill") -> None:
         """Kill the worker's process, if there is one, in twice ``timeout`` seconds at most."""
