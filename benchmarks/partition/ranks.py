@@ -94,7 +94,7 @@ def _stream(asked: Asked) -> Any:
 
 def _in_processes(drawn: Drawn, asked: Asked) -> list[dict[str, Any]]:
     context = multiprocessing.get_context("spawn")
-    from kernels.partition.nccl import unique_name
+    from kernels.partition.exchange.nccl import unique_name
 
     name, pipes, ranks = unique_name(), [], []
     for rank in range(asked.n_ranks):
@@ -112,7 +112,7 @@ def _in_processes(drawn: Drawn, asked: Asked) -> list[dict[str, Any]]:
 def _process(drawn: Drawn, asked: Asked, rank: int, name: bytes, pipe: Any) -> None:
     import cupy as cp
 
-    from kernels.partition.nccl import NcclCollective
+    from kernels.partition.exchange.nccl import NcclCollective
 
     cp.cuda.Device(rank).use()
     collective = NcclCollective(asked.n_ranks, name, rank)

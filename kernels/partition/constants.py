@@ -1,4 +1,4 @@
-"""Numbers that ``partition.cu`` knows too; see ``message``."""
+"""Numbers that ``partition.cu`` knows too; see ``exchange.message``."""
 
 from __future__ import annotations
 

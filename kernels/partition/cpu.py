@@ -7,7 +7,7 @@ from numba import njit, types
 
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
 from kernels.partition.constants import ARCS_AT, LISTED_AT, NODES_AT
-from kernels.partition.message import SMALL, items, length, listed
+from kernels.partition.exchange.message import SMALL, items, length, listed
 from kernels.partition.split import WORD, Part
 from kernels.partition.steps import half_of
 from kernels.types import LEVEL, NODE, UNREACHED

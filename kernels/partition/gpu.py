@@ -10,7 +10,7 @@ import numpy as np
 from kernels._cuda.launch import BLOCK, grid_for
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
-from kernels.partition.message import HEAD, SMALL, items, length
+from kernels.partition.exchange.message import HEAD, SMALL, items, length
 from kernels.partition.split import WORD, Part
 from kernels.partition.steps import half_of
 from kernels.types import LEVEL, NODE, UNREACHED

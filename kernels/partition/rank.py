@@ -103,7 +103,7 @@ class Rank:
 
 def gpu_name() -> bytes:
     """What the GPUs' ranks of one graph have in common; no GPU is used for it."""
-    from kernels.partition.nccl import unique_name
+    from kernels.partition.exchange.nccl import unique_name
 
     return unique_name()
 
@@ -112,6 +112,6 @@ def gpu_collective(
     n_ranks: int, name: bytes, rank: int, deadline_s: float = DEADLINE_S
 ) -> Collective:
     """Connect ranks with one GPU each; see ``nccl.NcclCollective``."""
-    from kernels.partition.nccl import NcclCollective
+    from kernels.partition.exchange.nccl import NcclCollective
 
     return NcclCollective(n_ranks, name, rank, deadline_s)

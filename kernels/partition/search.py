@@ -34,7 +34,7 @@ import numpy as np
 
 from kernels.errors import GraphError
 from kernels.partition.exchange import Collective
-from kernels.partition.message import N_COUNTS
+from kernels.partition.exchange.message import N_COUNTS
 from kernels.partition.profile import Profile
 from kernels.partition.split import WORD, Part, Split
 from kernels.partition.steps import Steps, half_of

@@ -22,8 +22,8 @@ from pipeline.errors import StoreError
 from pipeline.model.choices import is_name
 from pipeline.places import objects, url_of
 from pipeline.places.mirror import fetch, remove_unnamed
-from pipeline.store.manifest import file_sha256
 from pipeline.store.versions.held import set_aside
+from pipeline.store.versions.manifest import file_sha256
 
 CURRENT = "current.json"  # in the folder of a night, at the URL
 SCHEMA = "hopscope-published-report"

@@ -34,9 +34,9 @@ from pipeline.model.search.results import Measurement
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
-from pipeline.report.pages.ases.provenance import Provenance
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
+from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.swapping import swap, sync
 from pipeline.report.tables.nodes.node_files import write_node_files

@@ -16,7 +16,7 @@ from pipeline.ingest import FORMATS, detect_format, open_reader
 from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.measured.traces import LABELLED, TraceBatch
 from pipeline.model.named_graph import NamedGraph
-from pipeline.report.tables.nodes.node_names import addr_texts
+from pipeline.report.tables.node_names import addr_texts
 from pipeline.stages.graphs import read_graph
 
 # Kinds of replies, as text; their order is that of KIND_* in pipeline.model.measured.traces.

@@ -7,12 +7,12 @@ from pipeline.store.doctor import (
     leftovers,
     remove_leftovers,
 )
+from pipeline.store.find import Found, addresses_of, find_addresses
+from pipeline.store.pointers import open_snapshot, open_version, snapshot_names
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.tables import Ingresses, NodeTable
-from pipeline.store.versions.find import Found, addresses_of, find_addresses
 from pipeline.store.versions.held import scratch_folder
 from pipeline.store.versions.names import check_name
-from pipeline.store.versions.pointers import open_snapshot, open_version, snapshot_names
 from pipeline.store.writer import write_snapshot
 
 __all__ = [

@@ -7,6 +7,12 @@ from pathlib import Path
 from pipeline.errors import StoreError
 from pipeline.places import url_of
 from pipeline.store.alone import crashed_alone, forget_crashed
+from pipeline.store.pointers import (
+    abandoned_versions,
+    open_snapshot,
+    pointer_paths,
+    remove_abandoned_versions,
+)
 from pipeline.store.references import (
     orphaned_references,
     reference_file,
@@ -16,12 +22,6 @@ from pipeline.store.running import dead_runs, remove_dead_runs
 from pipeline.store.versions.held import abandoned, own_folder, remove_abandoned
 from pipeline.store.versions.mirrored import refresh_pointers
 from pipeline.store.versions.names import POINTERS
-from pipeline.store.versions.pointers import (
-    abandoned_versions,
-    open_snapshot,
-    pointer_paths,
-    remove_abandoned_versions,
-)
 
 
 def check_store(store: Path) -> dict[str, str]:

@@ -19,6 +19,7 @@ from pipeline.files import written_whole
 from pipeline.model.columns import schema_of
 from pipeline.model.measured.references import References
 from pipeline.store.columns import as_arrow, read_table
+from pipeline.store.pointers import pointer_paths, read_pointer
 from pipeline.store.versions.mirrored import (
     bring_small,
     names_there,
@@ -26,7 +27,6 @@ from pipeline.store.versions.mirrored import (
     send_file,
 )
 from pipeline.store.versions.names import is_version
-from pipeline.store.versions.pointers import pointer_paths, read_pointer
 
 FOLDER = "references"  # in a store
 

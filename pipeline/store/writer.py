@@ -17,9 +17,16 @@ from pipeline.errors import StoreError
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
-from pipeline.store.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.observations import observation_tables
+from pipeline.store.pointers import (
+    abandon_version,
+    begin_version,
+    fsync_file,
+    fsync_folder,
+    publish_version,
+)
 from pipeline.store.versions.held import unwritable
+from pipeline.store.versions.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
@@ -30,13 +37,6 @@ from pipeline.store.versions.names import (
     REJECTS,
     check_name,
     graph_file,
-)
-from pipeline.store.versions.pointers import (
-    abandon_version,
-    begin_version,
-    fsync_file,
-    fsync_folder,
-    publish_version,
 )
 
 # Bytes of arrays in one pair of nodes and arcs files; on disk it is about half. A larger AS has a

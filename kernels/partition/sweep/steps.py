@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.partition.message import items
+from kernels.partition.exchange.message import items
 from kernels.partition.split import Part
 from kernels.partition.sweep.constants import HEAD
 from kernels.types import LEVEL, N_FARTHEST, NODE, UNREACHED
@@ -24,7 +24,7 @@ class SweepSteps(ABC):
 
     What travels is the words of one rank's nodes as uint32, or a list of int32: how many nodes,
     then for each its number and the two halves of its word. A message, as those of
-    ``partition.message``, has N_COUNTS counts, how many nodes are listed, and from HEAD on such
+    ``exchange.message``, has N_COUNTS counts, how many nodes are listed, and from HEAD on such
     entries.
 
     Parameters

@@ -20,7 +20,7 @@ from pipeline.report.drawing.layers import levels, place
 from pipeline.report.drawing.picture import Picture, drawing, table_rows
 from pipeline.report.escaping import printable
 from pipeline.report.tables.listed import Listed
-from pipeline.report.tables.nodes.node_names import node_texts
+from pipeline.report.tables.node_names import node_texts
 from pipeline.report.tables.nodes.reach import row_groups
 from pipeline.report.tables.summarise import Summary
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pipeline.report.escaping import printable
 from pipeline.report.folder import report_of
 from pipeline.report.nights.history import history
-from pipeline.store.versions.nights import is_night
+from pipeline.store.pointers.nights import is_night
 
 MAX_NIGHTS = 60  # up to the one that the page is about
 

@@ -23,7 +23,7 @@ from pipeline.model.measured.reading import newest_record
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, report_of
 from pipeline.report.tables.changes import night_before_of
-from pipeline.store.versions.nights import is_night
+from pipeline.store.pointers.nights import is_night
 
 OK, PARTIAL, NO_REPORT = "ok", "partial", "no report"
 

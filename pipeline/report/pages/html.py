@@ -14,11 +14,11 @@ from pathlib import Path
 from pipeline.model.measured.origins import origins_of
 from pipeline.report.addresses.shards import write_addresses
 from pipeline.report.addresses.table import address_table
-from pipeline.report.pages.ases.provenance import Provenance
 from pipeline.report.pages.ases.side_by_side import n_processes, write_side_by_side
 from pipeline.report.pages.ases.writing import PageWriter
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.internet_page import internet_variables
+from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.reuse import (
     NIGHT,
     PAGES,

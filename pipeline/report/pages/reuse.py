@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import pipeline
 from pipeline.model.digests import digest_of_sources
 from pipeline.report.escaping import script_json
-from pipeline.report.pages.ases.provenance import Provenance
+from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.run_facts import RunFacts
 
 PAGES = "pages.parquet"

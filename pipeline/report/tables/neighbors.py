@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
 from pipeline.report.tables.columns import lists
-from pipeline.report.tables.nodes.node_names import host_names, node_texts
+from pipeline.report.tables.node_names import host_names, node_texts
 from pipeline.store import Ingresses
 
 

@@ -20,7 +20,7 @@ from pipeline.report.tables.columns import lists, null_where_empty, null_where_n
 from pipeline.report.tables.crossings import Crossings, count_crossings
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
-from pipeline.report.tables.nodes.node_names import node_texts, other_addresses
+from pipeline.report.tables.node_names import node_texts, other_addresses
 from pipeline.report.tables.nodes.reach import Unreached, find_unreached
 from pipeline.report.tables.width.widths import WidthReport, report_widths
 

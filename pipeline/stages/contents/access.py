@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
-from pipeline.report.tables.nodes.node_names import addr_texts, node_texts
+from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.stages.contents.export import edge_table, node_table
 from pipeline.stages.contents.snapshots import as_rows, report_folder
 from pipeline.store import Snapshot

@@ -19,7 +19,7 @@ from pipeline.config import ExportConfig
 from pipeline.errors import UsageError
 from pipeline.files import written_whole
 from pipeline.report.escaping import printable
-from pipeline.report.tables.nodes.node_names import node_texts
+from pipeline.report.tables.node_names import node_texts
 from pipeline.stages.contents.snapshots import row_of
 from pipeline.store import Snapshot, open_snapshot
 

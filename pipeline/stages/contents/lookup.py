@@ -11,7 +11,7 @@ from pipeline.config import LookupConfig
 from pipeline.errors import UsageError
 from pipeline.model.addresses import parse_addr
 from pipeline.model.measured.origins import origins_of
-from pipeline.report.tables.nodes.node_names import addr_texts
+from pipeline.report.tables.node_names import addr_texts
 from pipeline.store import Found, Snapshot, addresses_of, find_addresses, open_snapshot
 
 MAX_FOUND = 1000  # addresses of a prefix that are listed; all are counted

@@ -18,9 +18,9 @@ from pipeline.model.words import number
 from pipeline.report.folder import earlier_report
 from pipeline.report.published import bring_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
-from pipeline.report.tables.nodes.node_names import node_texts
+from pipeline.report.tables.node_names import node_texts
 from pipeline.store import Snapshot, open_snapshot
-from pipeline.store.versions.pointers import names_and_faults
+from pipeline.store.pointers import names_and_faults
 
 # Counts of a manifest that a list of snapshots shows.
 _TOTALS = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates", "n_border_links")

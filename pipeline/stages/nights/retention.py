@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pipeline.errors import PipelineError
 from pipeline.report.folder import remove_report, report_turn
+from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
 from pipeline.store.references import remove_orphaned_references
-from pipeline.store.versions.nights import is_night, nights_to_keep, remove_old_nights
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pipeline.model.words import number
 from pipeline.report.folder import earlier_report
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
-from pipeline.store.versions.nights import is_night
+from pipeline.store.pointers.nights import is_night
 
 # Options of an ingest that decide what is inferred from the same traces.
 _ONLY_NAMES = ("as-names", "host-names")  # tables that decide nothing

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.model.columns import concat, empty, take
+from pipeline.store.pointers import fsync_file, fsync_folder
 from pipeline.store.results.keys import GraphKeys, positions_in
 from pipeline.store.results.mirrored import (
     forget_tables,
@@ -33,7 +34,6 @@ from pipeline.store.results.mirrored import (
 )
 from pipeline.store.results.rows import GRAPH, from_rows, keys_in, nights_in, to_rows
 from pipeline.store.versions.locks import claim_abandoned, hold_for_writing
-from pipeline.store.versions.pointers import fsync_file, fsync_folder
 
 RESULTS = "results"  # folder in a store
 MAX_SEGMENTS = 8  # of a table; with more, they are made into one

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.errors import StoreError
+from pipeline.store.pointers import open_snapshot, snapshot_names
 from pipeline.store.results.keys import GraphKeys, keys_of, keys_of_weighted
-from pipeline.store.versions.pointers import open_snapshot, snapshot_names
 
 
 def keys_in_use(store: Path, by_weight: bool) -> GraphKeys | None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Self
 
 from pipeline.places import folder_of, url_of
-from pipeline.store.manifest import altered_files, read_manifest
 from pipeline.store.versions.locks import HeldLock, hold_for_reading
+from pipeline.store.versions.manifest import altered_files, read_manifest
 from pipeline.store.versions.mirrored import bring_file, bring_version
 from pipeline.store.versions.names import LOCK, broken
 

@@ -28,7 +28,7 @@ for package in sys.argv[1:]:
     names = [package]
     path = importlib.import_module(package).__path__
     names += [module.name for module in pkgutil.walk_packages(path, package + ".")]
-    # breadth_first.gpu, multi_source.gpu.*, partition.nccl
+    # breadth_first.gpu, multi_source.gpu.*, partition.exchange.nccl
     launchers = [n for n in names if {"gpu", "nccl"} & set(n.split("."))]
     skipped = [n for n in launchers if n.startswith("kernels.")]
     for name in names:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from pipeline.metrics import METRICS, WIDTH_METRICS
 from pipeline.model.columns.ragged import offset_in_row, offsets, take_rows
-from pipeline.report.tables.nodes.node_names import rows_texts
+from pipeline.report.tables.node_names import rows_texts
 from pipeline.report.tables.width.widths import WidthReport, WidthTable
 
 MAX_AT_ONCE = 500_000  # routers whose columns are in memory at one time: some 100 MB

@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels.connected import components
 from pipeline.model.columns.ragged import offset_in_row, offsets
-from pipeline.report.tables.nodes.node_names import N_NAMED
+from pipeline.report.tables.node_names import N_NAMED
 
 # Nodes and arcs read at once: some 100 MB of CSR and labels.
 MAX_AT_ONCE = 8_000_000

@@ -20,7 +20,7 @@ from pipeline.model.columns.ragged import first_of_rows, offsets, row_of_value
 from pipeline.model.search.results import Measurement, Widths
 from pipeline.report.tables.columns import arrow_type, lists, spread
 from pipeline.report.tables.figures import FigureTable, figure_table
-from pipeline.report.tables.nodes.node_names import N_NAMED, node_texts
+from pipeline.report.tables.node_names import N_NAMED, node_texts
 from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.report.texts import interval
 

@@ -14,7 +14,7 @@ from kernels import Shard, diameter, eccentricities, radius
 from kernels.certificates import check_path
 from kernels.multi_source import msbfs_shard
 from kernels.partition import join_levels, part_of, rows_of, search, split
-from kernels.partition.message import SMALL
+from kernels.partition.exchange.message import SMALL
 from tests.oracles.paths import bfs_levels
 from tests.ranks import on_ranks, parts_of
 from tests.shapes import graph_of, grid, star, tree_with_hubs
@@ -45,8 +45,8 @@ def run_rank(rank, n_ranks, name, shape, pipe):
     import cupy
 
     from kernels.partition.check import check_part
+    from kernels.partition.exchange.nccl import NcclCollective
     from kernels.partition.gpu import GpuSteps
-    from kernels.partition.nccl import NcclCollective
 
     cupy.cuda.Device(rank).use()
     graph = SHAPES[shape]()
@@ -65,8 +65,8 @@ def sweep_and_bound(rank, n_ranks, name, shape, pipe):
     import cupy
 
     from kernels.eccentricity.questions import QUESTIONS
+    from kernels.partition.exchange.nccl import NcclCollective
     from kernels.partition.gpu import GpuSteps
-    from kernels.partition.nccl import NcclCollective
     from kernels.partition.sweep import sweep
     from kernels.partition.sweep.gpu import GpuSweepSteps
     from kernels.partition.widths import Searches, part_widths
@@ -134,7 +134,7 @@ def test_sweeps_of_several_ranks_on_one_gpu(shape, n_ranks, small):
 
 def start_ranks(target, n_ranks, *arguments):
     """Processes, one per GPU, and a pipe from each."""
-    from kernels.partition.nccl import unique_name
+    from kernels.partition.exchange.nccl import unique_name
 
     context = multiprocessing.get_context("spawn")
     name, pipes, ranks = unique_name(), [], []
@@ -197,8 +197,8 @@ def die_or_wait(rank, n_ranks, name, pipe):
     import cupy
 
     from kernels.partition import ExchangeError
+    from kernels.partition.exchange.nccl import NcclCollective
     from kernels.partition.gpu import GpuSteps
-    from kernels.partition.nccl import NcclCollective
 
     cupy.cuda.Device(rank).use()
     graph = SHAPES["grid"]()
@@ -231,7 +231,7 @@ def test_a_killed_rank_ends_the_search_of_the_other_in_time():
 def send_beside_work(pipe):
     import cupy
 
-    from kernels.partition.nccl import NcclCollective, unique_name
+    from kernels.partition.exchange.nccl import NcclCollective, unique_name
 
     collective = NcclCollective(1, unique_name(), 0)
     collective.begin([None], [None])
@@ -259,7 +259,7 @@ def test_nccl_sends_on_a_stream_of_its_own():
 def connect_often(rank, n_ranks, names, leaves, pipe):
     import cupy
 
-    from kernels.partition.nccl import NcclCollective
+    from kernels.partition.exchange.nccl import NcclCollective
 
     cupy.cuda.Device(rank).use()
     held = []
@@ -280,7 +280,7 @@ N_CONNECTED = 30  # up to a second each; one thread kept by each is more than is
 )
 def test_communicators_are_released(n_ranks, leaves):
     """Threads and open files tell: the GPU's free memory depends on programs beside this one."""
-    from kernels.partition.nccl import unique_name
+    from kernels.partition.exchange.nccl import unique_name
 
     context = multiprocessing.get_context("spawn")
     names = [unique_name() for _ in range(N_CONNECTED)]

@@ -26,7 +26,7 @@ from kernels.partition import (
 )
 from kernels.partition.check import check_part
 from kernels.partition.cpu import CpuSteps
-from kernels.partition.message import LINE, SMALL, items, length, listed
+from kernels.partition.exchange.message import LINE, SMALL, items, length, listed
 from kernels.partition.split import WORD
 from tests.oracles.paths import bfs_levels
 from tests.ranks import on_ranks, parts_of

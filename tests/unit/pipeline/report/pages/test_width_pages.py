@@ -16,7 +16,7 @@ from pipeline.model.search.results import Measurement
 from pipeline.report import write_reports
 from pipeline.report.pages.ases.width_section import MAX_PATH
 from pipeline.report.pages.plots import eccentricity_histogram
-from pipeline.report.tables.nodes.node_names import N_NAMED
+from pipeline.report.tables.node_names import N_NAMED
 from pipeline.report.texts import interval, width
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, effective_of, widths_of

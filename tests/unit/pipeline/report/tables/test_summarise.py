@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.model.graphs import NO_ID
+from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.report.tables.nodes import reach
-from pipeline.report.tables.nodes.node_names import addr_texts, node_texts
 from pipeline.report.tables.summarise import summarise
 from pipeline.store import NodeTable
 from tests.addresses import format_addrs, parse_addrs

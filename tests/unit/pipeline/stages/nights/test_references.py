@@ -15,8 +15,8 @@ from pipeline.stages.nights import references as stage
 from pipeline.stages.nights.retention import keep_nights
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot
+from pipeline.store.pointers.nights import remove_old_nights
 from pipeline.store.references import FOLDER, read_references
-from pipeline.store.versions.nights import remove_old_nights
 from tests.unit.pipeline.compare.by_hand import write_night
 from tests.unit.pipeline.stages.test_compare import report
 

@@ -12,8 +12,8 @@ import pytest
 
 from pipeline.model.graphs import NO_ID
 from pipeline.report import write_reports
+from pipeline.report.tables.node_names import node_texts, rows_texts
 from pipeline.report.tables.nodes import node_files
-from pipeline.report.tables.nodes.node_names import node_texts, rows_texts
 from pipeline.store import NodeTable
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, widths_of

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from pipeline.report.pages.ases.provenance import Provenance
+from pipeline.report.pages.provenance import Provenance
 
 
 def run(metrics, asns=(), max_searches=None) -> dict:

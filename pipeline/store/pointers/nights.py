@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from pipeline.store.versions.pointers import remove_snapshots, snapshot_names
+from pipeline.store.pointers import remove_snapshots, snapshot_names
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 

@@ -12,7 +12,7 @@ from pipeline.graphs import build_graphs
 from pipeline.model.addresses import parse_addr, sort_addrs
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.store import open_snapshot
-from pipeline.store.versions.find import addresses_of, find_addresses
+from pipeline.store.find import addresses_of, find_addresses
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.store.snapshots import write
 

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.errors import StoreError
 from pipeline.store import check_store, open_snapshot, snapshot_names
-from pipeline.store.versions.nights import is_night, nights_to_keep, remove_old_nights
+from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 GRAPHS = some_graphs(n_ases=2, nodes_each=4)
