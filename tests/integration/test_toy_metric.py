@@ -19,7 +19,6 @@ from pipeline.graphs import build_graphs
 from pipeline.metrics import METRICS, Metric, names_for_help
 from pipeline.metrics.columns import Column
 from pipeline.report.pages.ases import writing
-from pipeline.report.pages.templating import environment
 from pipeline.stages.analyze import measure_stage
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import path_links, random_links, topology
@@ -143,7 +142,7 @@ def test_a_kernel_and_a_row_are_a_metric(store, scheduler, tmp_path, capsys):
 
 @pytest.mark.usefixtures("_registered")
 def test_its_section_is_a_template(store, scheduler, tmp_path, monkeypatch):
-    made = environment()
+    made = writing._environment.__wrapped__()
     own = jinja2.DictLoader({"degrees.html": SECTION})
     made.loader = jinja2.ChoiceLoader([made.loader, own])
     monkeypatch.setattr(writing, "_environment", lambda: made)

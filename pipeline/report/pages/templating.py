@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import jinja2
 
 from pipeline.model.words import number
-from pipeline.report.pages.ases.opening import opening, quality
 from pipeline.report.texts import NONE, figure, short
 
 
-def environment() -> jinja2.Environment:
-    """What renders templates: escaping by default, with the filters of our pages."""
+def environment(**functions: Callable[..., Any]) -> jinja2.Environment:
+    """What renders templates: escaping by default, with the filters of our pages.
+
+    Parameters
+    ----------
+    functions : callable
+        What templates may call, by its name there.
+    """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pipeline.report", "templates"),
         autoescape=True,
@@ -19,10 +27,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,  # or each page would ask the disk whether templates have changed
     )
-    environment.globals |= {
-        "opening": opening,
-        "quality": quality,
-    }
+    environment.globals |= functions
     environment.filters |= {
         "n": lambda value: NONE if value is None else f"{value:,}",
         "figure": figure,

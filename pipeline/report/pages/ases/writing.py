@@ -10,6 +10,7 @@ import jinja2
 
 from pipeline.model.measured.origins import Origins, Source
 from pipeline.report.pages.ases.as_page import WidthParts, as_pages
+from pipeline.report.pages.ases.opening import opening, quality
 from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.reuse import Pages, digest_of, without_night
 from pipeline.report.pages.run_facts import RunFacts, about_as
@@ -75,4 +76,4 @@ class PageWriter:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    return environment()
+    return environment(opening=opening, quality=quality)
