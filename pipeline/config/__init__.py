@@ -6,14 +6,13 @@ Fields made by ``option`` can be set by users (``pipeline.options``).
 from pipeline.config.analyze import AnalyzeConfig
 from pipeline.config.compare import CompareConfig
 from pipeline.config.doctor import DoctorConfig
-from pipeline.config.explore import ExploreConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
 from pipeline.config.log import LogConfig
 from pipeline.config.notify import NotifyConfig
 from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig, StatusConfig
 from pipeline.config.search import SearchConfig
-from pipeline.config.serve import ServeConfig
+from pipeline.config.servers import ExploreConfig, ServeConfig
 
 __all__ = [
     "AnalyzeConfig",

@@ -1,0 +1,51 @@
+"""Options of the servers of pages on this machine: ``explore`` and ``serve``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.shared import store_option
+from pipeline.options import option
+
+
+def _port_option(help: str, variable: str, **other: Any) -> Any:
+    """A port on 127.0.0.1; 0 is any free one."""
+    given: dict[str, Any] = {"metavar": "PORT", "minimum": 0, "maximum": 65535}
+    return option(help=help, variable=variable, **given | other)
+
+
+@dataclass(frozen=True)
+class ExploreConfig:
+    """Where the explorer is served, and what it can choose graphs from."""
+
+    store: Path | None = store_option(
+        default=None, help="Folder of snapshots to choose ASes from.", is_parameter=False
+    )
+    port: int = _port_option(
+        default=0,
+        help="Port on 127.0.0.1 [any free one].",
+        variable="HOPSCOPE_EXPLORE_PORT",
+        show_default=False,
+    )
+    open: bool = option(
+        default=True, help="Open the page in a browser.", variable=None, show_default=False
+    )
+
+
+@dataclass(frozen=True)
+class ServeConfig:
+    """Where reports and Prefect are served, and what the nightly run is given."""
+
+    store: Path = option(default=Path("store"), help="Folder of snapshots.", metavar="DIR")
+    out: Path = option(default=Path("out"), help="Folder of reports.", metavar="DIR")
+    port: int = _port_option(
+        default=8080, help="Port of the reports.", variable="HOPSCOPE_SERVE_PORT"
+    )
+    prefect_port: int = _port_option(
+        default=4200, help="Port of Prefect.", variable="HOPSCOPE_SERVE_PREFECT_PORT"
+    )
+    with_parent: bool = option(
+        default=False, help="Stop when the parent process ends.", variable=None
+    )
