@@ -18,11 +18,11 @@ from pipeline.errors import PipelineError, UsageError
 from pipeline.schedule import planning
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.run import measure
+from pipeline.schedule.thresholds import THRESHOLDS
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.transport.flight import Flight
 from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.remote.attempt import withdraw_here
-from pipeline.schedule.transport.window import MIN_WINDOW
 from pipeline.schedule.work.errors import errors_of, is_lost
 from tests.integration.measured import (
     LARGE,
@@ -373,7 +373,7 @@ def test_a_gpu_that_fails_takes_only_its_worker_out_of_service(cluster, tmp_path
     failures = [path.name for path in tmp_path.iterdir() if path.name != "broken"]
     assert failures
     # Those that were on their way to a worker when it failed; up to two more workers may fail.
-    assert len(failures) <= MIN_WINDOW * (3 if for_good else 1)
+    assert len(failures) <= THRESHOLDS.min_window * (3 if for_good else 1)
     cluster.client.wait_for_workers(2, timeout=180)
     left = set(cluster.client.run(os.getpid).values())
     assert len(pids & left) == 1

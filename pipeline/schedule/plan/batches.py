@@ -6,7 +6,7 @@ Rules (``docs/scheduling.md`` gives the reasons and the measurements):
   of their rows.
 - ``pack=1``: one task per (AS, ingress). ``pack=K``: K ingresses of one AS per task.
 - ``pack=None`` (auto): one search per task if a search takes at least as long as the overhead of a
-  task, unless sweeps finish the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
+  task, unless sweeps finish the AS ``sweep_gain`` times sooner; else up to 128 searches of one AS
   per task, since they share one sweep; and ASes whose searches all together cost less than a task
   travel with their neighbours as a shard, on a GPU all that cost less than a shard's share.
 - A task goes to the GPU if all searches of its graphs, including the transfer, are faster there
@@ -25,10 +25,6 @@ from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.tasks import DEVICES, TASK_KINDS, Device, SearchTask, TaskKind
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
-
-MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs
-SWEEP_GAIN = 2.0  # below it, single searches: they finish one by one and balance better
-SHARD_SOURCES = {"cpu": 16_384, "gpu": 262_144}  # results of a few MB, and of some 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +166,7 @@ def plan(
     gpu = _on_gpu(costs.gpu_wins(nodes, arcs, n_sources, pack), devices)
     search_s, sweep_s = costs.search(gpu, arcs), costs.sweep(gpu, arcs)
     if pack is None:
-        alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers, costs.task_s)
+        alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers, costs.task_s, thresholds)
         all_s = np.where(n_sources == 1, search_s, -(-n_sources // LANES) * sweep_s)
         # On a GPU sweeps of small graphs cost their launch: it pays to share expensive ones too.
         worth_s = np.where(gpu, _shard_s(all_s[gpu], n_workers, costs, thresholds), costs.task_s)
@@ -289,6 +285,7 @@ def _alone(
     sweep_s: np.ndarray,
     n_workers: int,
     task_s: float,
+    thresholds: PlanThresholds,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which ASes are searched one source per task, and how many a task carries in the others.
 
@@ -300,10 +297,12 @@ def _alone(
     # Number of workers for this AS, by its share of the work.
     own = np.maximum(1, np.ceil(n_parts * sweep_s / total_s * n_workers)).astype(np.int64)
     worth = (sweep_s / task_s).astype(np.int64)  # no part may cost less than its task
-    n_parts = np.maximum(n_parts, np.minimum.reduce([own, worth, n_sources // MIN_LANES]))
+    n_parts = np.maximum(
+        n_parts, np.minimum.reduce([own, worth, n_sources // thresholds.min_lanes])
+    )
     one_by_one_s = -(-n_sources // own) * (search_s + task_s)
     swept_s = -(-n_parts // own) * (sweep_s + task_s)
-    alone = (search_s >= task_s) & (one_by_one_s < SWEEP_GAIN * swept_s)
+    alone = (search_s >= task_s) & (one_by_one_s < thresholds.sweep_gain * swept_s)
     return alone, -(-n_sources // np.maximum(n_parts, 1))
 
 
@@ -336,7 +335,7 @@ def _shards(nodes, arcs, ptr, rounds, n_workers, devices, costs, gpu, thresholds
     cost = there if device_of_all else here
     target_s = _shard_s(cost, n_workers, costs, thresholds)
     most_arcs = thresholds.shard_arcs(device_of_all)
-    most_sources = SHARD_SOURCES[DEVICES[int(device_of_all)]]
+    most_sources = thresholds.shard_sources(bool(device_of_all))
     cut = np.append(True, np.diff(rounds) > 0)
     for amount, limit in ((cost, target_s), (arcs, most_arcs), (n_sources, most_sources)):
         before = (np.cumsum(amount) - amount) // limit

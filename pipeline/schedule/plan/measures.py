@@ -31,7 +31,6 @@ NO_WEIGHTS = (
 )
 ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
 BY_WEIGHT = 10.0  # a search by weight costs this many in hops
-FINE = 4  # a shard is this part of a fair share: estimates are rough, so small ones balance
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +261,8 @@ def _cut(
     if not len(cost_s):
         return np.empty(0, np.int64)
     fair_s = cost_s.sum() / (thresholds.shards_a_worker * n_workers)
-    target_s = np.where(on_gpu, fair_s, fair_s / FINE).clip(thresholds.shard_tasks * costs.task_s)
+    each_s = np.where(on_gpu, fair_s, fair_s / thresholds.shards_a_share)
+    target_s = each_s.clip(thresholds.shard_tasks * costs.task_s)
     most = thresholds.shard_arcs(on_gpu)
     cut = np.append(True, np.diff(on_gpu.astype(np.int8)) != 0)
     alone = (cost_s >= target_s) | (arcs >= most)

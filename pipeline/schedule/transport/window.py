@@ -6,9 +6,8 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from pipeline.model.search.tasks import TaskRun
-from pipeline.schedule.thresholds import THRESHOLDS
+from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
-MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for a free worker
 # Between the end of a task and the start of the one sent for it lie four streams that Dask flushes
 # in batches: worker to scheduler every 2 ms, to the client 2, back 10, to the worker 5. Where tasks
 # are shorter, more of them are on their way: seconds of work, and tasks at most.
@@ -22,6 +21,7 @@ N_RECENT = 16  # tasks whose mean time decides
 class Window:
     """Tasks to keep in flight, by how long the last ones took."""
 
+    thresholds: PlanThresholds = THRESHOLDS
     _recent_s: deque[float] = field(default_factory=lambda: deque(maxlen=N_RECENT))
 
     def note(self, run: TaskRun) -> None:
@@ -43,6 +43,6 @@ class Window:
     def n_tasks(self, n_threads: int) -> int:
         """Tasks to keep in flight for that many worker threads."""
         n_threads = max(1, n_threads)
-        enough = max(MIN_WINDOW, THRESHOLDS.thread_window * n_threads)
+        enough = max(self.thresholds.min_window, self.thresholds.thread_window * n_threads)
         more = n_threads * min(MAX_THREAD_WINDOW, ROUND_TRIP_S / max(self.mean_s, 1e-6))
         return max(enough, min(MAX_WINDOW, int(more)))

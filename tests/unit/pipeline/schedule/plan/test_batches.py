@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.multi_source.cpu import sizes
-from pipeline.schedule.plan.batches import SHARD_SOURCES, plan, smaller, task_name
+from pipeline.schedule.plan.batches import plan, smaller, task_name
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Cost, Costs
 from pipeline.schedule.thresholds import THRESHOLDS
 from tests.soak import examples
@@ -202,7 +202,7 @@ def test_every_search_is_in_one_task_and_the_largest_come_first(
         assert (np.diff(task.rows) > 0).all()
         assert task.source_ptr[0] == 0
         assert task.source_ptr[-1] == task.n_sources > 0
-        most = max(LANES, *(SHARD_SOURCES[device] for device in devices))
+        most = max(LANES, *(THRESHOLDS.shard_sources(device == "gpu") for device in devices))
         assert task.n_sources <= (pack or most)
         assert (task.kind == "search") == (task.n_sources == 1)
         assert (task.kind == "shard") == (len(task.rows) > 1)
