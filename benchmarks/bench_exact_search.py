@@ -38,6 +38,7 @@ import numpy as np
 
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import record
+from benchmarks.schedule.exact import search_exactly
 from benchmarks.schedule.store import make_snapshot_of
 from benchmarks.schedule.work import answer_whole
 from kernels._cpu.threads import n_cores
@@ -50,9 +51,9 @@ from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.schedule.cluster.open import Cluster, open_cluster
 from pipeline.schedule.exact_search.state import Choice, ExactState
-from pipeline.schedule.exact_search.stream import by_exact_search, search_exactly
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import Costs
+from pipeline.schedule.plan.steps import by_exact_search
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.resident import resident_graph
 from pipeline.store import Snapshot

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.schedule.exact import search_exactly
 from benchmarks.schedule.store import make_snapshot_of
 from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.search.exact import ExactJob
 from pipeline.model.words import number
 from pipeline.schedule.cluster.open import open_cluster
-from pipeline.schedule.exact_search.stream import search_exactly
 from tests.integration.exact_search_runs import (
     run_deadly,
     run_failing,
