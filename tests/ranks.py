@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 from kernels.partition import ExchangeError, part_of, rows_of, split, thread_collectives
 
 
@@ -37,3 +39,10 @@ def run_ranks(n_ranks, run, deadline_s=20):
     if errors:
         raise errors[0]
     return [task.result() for task in tasks]
+
+
+def join_levels(whole, levels):
+    """Levels of all nodes, (n_nodes,) int32, from those of each rank's nodes."""
+    level = np.full(len(whole.order) * whole.block, -1, np.int32).reshape(-1, whole.block)
+    level[whole.order] = np.concatenate(levels).reshape(-1, whole.block)
+    return level.reshape(-1)[: whole.n_nodes]

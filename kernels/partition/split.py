@@ -17,7 +17,7 @@ import numpy as np
 
 from kernels.csr import MAX_NODES
 from kernels.errors import GraphError
-from kernels.types import LEVEL, NODE, OFFSET, UNREACHED
+from kernels.types import NODE, OFFSET
 
 WORD = 32  # nodes per word of a bitmap
 # Nodes of a block: slices of bitmaps then begin at 128 bytes, as wide copies on GPUs ask for.
@@ -202,10 +202,3 @@ def rows_of(indptr: np.ndarray, indices: np.ndarray) -> Read:
         return np.diff(indptr[first : last + 1]), indices[indptr[first] : indptr[last]]
 
     return read
-
-
-def join_levels(whole: Split, levels: list[np.ndarray]) -> np.ndarray:
-    """Levels of all nodes, (n_nodes,) int32, from those of each rank's nodes."""
-    level = np.full(len(whole.order) * whole.block, UNREACHED, LEVEL).reshape(-1, whole.block)
-    level[whole.order] = np.concatenate(levels).reshape(-1, whole.block)
-    return level.reshape(-1)[: whole.n_nodes]

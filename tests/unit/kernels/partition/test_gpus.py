@@ -13,10 +13,10 @@ import pytest
 from kernels import Shard, diameter, eccentricities, radius
 from kernels.certificates import check_path
 from kernels.multi_source import msbfs_shard
-from kernels.partition import join_levels, part_of, rows_of, search, split
+from kernels.partition import part_of, rows_of, search, split
 from kernels.partition.exchange.message import SMALL
 from tests.oracles.paths import bfs_levels
-from tests.ranks import on_ranks, parts_of
+from tests.ranks import join_levels, on_ranks, parts_of
 from tests.shapes import graph_of, grid, star, tree_with_hubs
 
 SHAPES = {

@@ -17,7 +17,6 @@ from kernels.partition import (
     ExchangeError,
     Profile,
     block_of,
-    join_levels,
     part_of,
     rows_of,
     search,
@@ -29,7 +28,7 @@ from kernels.partition.cpu import CpuSteps
 from kernels.partition.exchange.message import LINE, SMALL, items, length, listed
 from kernels.partition.split import WORD
 from tests.oracles.paths import bfs_levels
-from tests.ranks import on_ranks, parts_of
+from tests.ranks import join_levels, on_ranks, parts_of
 from tests.shapes import graph_of, grid, star
 from tests.soak import examples
 from tests.strategies import graphs
