@@ -13,13 +13,18 @@ from numba import types
 I32 = types.Array(types.int32, 1, "C", readonly=True)
 I64 = types.Array(types.int64, 1, "C", readonly=True)
 F32 = types.Array(types.float32, 1, "C", readonly=True)
+F64 = types.Array(types.float64, 1, "C", readonly=True)
 U8 = types.Array(types.uint8, 1, "C", readonly=True)
+U16 = types.Array(types.uint16, 1, "C", readonly=True)
 U32 = types.Array(types.uint32, 1, "C", readonly=True)
 U64 = types.Array(types.uint64, 1, "C", readonly=True)
 OUT_I32 = types.int32[::1]
 OUT_I64 = types.int64[::1]
-OUT_U64 = types.uint64[::1]
+OUT_F32 = types.float32[::1]
+OUT_F64 = types.float64[::1]
 OUT_U8 = types.uint8[::1]
+OUT_U32 = types.uint32[::1]
+OUT_U64 = types.uint64[::1]
 
 
 def returns(count: int):

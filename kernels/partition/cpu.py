@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U32, U32
 from kernels.partition.constants import ARCS_AT, LISTED_AT, NODES_AT
 from kernels.partition.exchange.message import SMALL, items, length, listed
 from kernels.partition.split import WORD, Part
@@ -13,8 +13,6 @@ from kernels.partition.steps import half_of
 from kernels.types import LEVEL, NODE, UNREACHED
 
 MAP = np.dtype(np.uint32)  # a word of a bitmap
-U32 = types.Array(types.uint32, 1, "C", readonly=True)
-OUT_U32 = types.uint32[::1]
 ONE = np.uint32(1)
 NO_LIST = np.empty(0, NODE)
 

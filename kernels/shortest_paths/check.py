@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import F32, I32, I64, returns
+from kernels._cpu.signatures import F32, F64, I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import NODE, UNREACHED
@@ -18,7 +18,6 @@ from kernels.types import NODE, UNREACHED
 if TYPE_CHECKING:
     from kernels.shortest_paths import SSSPResult
 
-F64 = types.Array(types.float64, 1, "C", readonly=True)
 OK, SOURCE, BELOW, LEAVES, RELAXES, LOOSE, BEYOND = range(7)
 
 

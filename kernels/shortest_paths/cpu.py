@@ -16,11 +16,8 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.lanes import prefetch
-from kernels._cpu.signatures import F32, I32, I64, OUT_I32, OUT_U8
+from kernels._cpu.signatures import F32, F64, I32, I64, OUT_F64, OUT_I32, OUT_U8
 from kernels.types import UNREACHED
-
-F64 = types.Array(types.float64, 1, "C", readonly=True)
-OUT_F64 = types.float64[::1]
 
 DELTA = 1.0  # step of the threshold, in mean weights; from 0.5 to 2 it hardly matters
 PATIENCE = 4  # relaxations per arc, on average, after which Dijkstra's algorithm takes over

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.lanes import prefetch
-from kernels._cpu.signatures import F32, I32, I64, OUT_I32, OUT_U8, OUT_U64, U8
+from kernels._cpu.signatures import F32, I32, I64, OUT_F32, OUT_I32, OUT_U8, OUT_U64, U8
 from kernels.connected.cpu import root_of
 from kernels.spanning_tree.cpu_boruvka import boruvka
 from kernels.types import NODE
@@ -23,7 +23,6 @@ MOST_PARTS = 128  # parts that wait; beyond that (only strange weights need it) 
 AHEAD = 12  # edges whose labels are prefetched
 DIGIT, N_DIGITS = 11, 3  # bits of a weight that one pass sorts by, and passes
 KEYS = types.uint64[:, ::1]
-OUT_F32 = types.float32[::1]
 
 
 def spanning_forest(

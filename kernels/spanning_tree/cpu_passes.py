@@ -19,6 +19,7 @@ from kernels._cpu.signatures import (
     F32,
     I32,
     I64,
+    OUT_F32,
     OUT_I32,
     OUT_I64,
     OUT_U8,
@@ -30,7 +31,6 @@ from kernels._cpu.signatures import (
 
 EDGES = types.uint32[:, ::1]
 TREES = types.int32[:, ::1]
-OUT_F32 = types.float32[::1]
 # Columns of ``trees``: the tree that a tree is put under, in the end ``~number``, its number in the
 # next round; where the first round goes by rows, also the other end of a node's lightest edge.
 ABOVE, NEAR = np.uintp(0), np.uintp(1)

@@ -9,13 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, OUT_I32, OUT_U8
+from kernels._cpu.signatures import I32, OUT_I32, OUT_U8, U8, U16
 from kernels.eccentricity.questions import CENTER, DIAMETER, PERIPHERY, RADIUS
 
 FREE, SEARCHED, OUTER, CENTRAL = range(4)  # the last two are in flight; see ``take``
 HOPS, LINKS = np.int64(2**20 - 1), np.int64(2**22 - 1)  # largest values that keys distinguish
-U8 = types.Array(types.uint8, 1, "C", readonly=True)
-U16 = types.Array(types.uint16, 1, "C", readonly=True)
 
 
 @njit([types.void(I32, I32, I32, OUT_I32, OUT_I32)], cache=True, nogil=True)

@@ -11,12 +11,9 @@ import math
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import F32, I32, OUT_I32, OUT_U8
+from kernels._cpu.signatures import F32, F64, I32, OUT_F64, OUT_I32, OUT_U8
 from kernels.eccentricity.bounds.steps import matters
 from kernels.eccentricity.questions import DIAMETER
-
-F64 = types.Array(types.float64, 1, "C", readonly=True)
-OUT_F64 = types.float64[::1]
 
 
 @njit([types.float64(F32)], cache=True, nogil=True)
