@@ -2,9 +2,10 @@
 
 from kernels._cpu.compile import Work, compile_cpu, compiled_modules, is_compiled
 from kernels._cpu.memory import check_fits
-from kernels._cpu.threads import n_cores, n_threads
+from kernels._cpu.threads import THREADS_VARIABLE, n_cores, n_threads
 
 __all__ = [
+    "THREADS_VARIABLE",
     "Work",
     "check_fits",
     "compile_cpu",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from flows.pages.inert import inert
 from pipeline.config import NotifyConfig
+from pipeline.model.choices import RunStatus
 from pipeline.model.words import MAX_WARNINGS, number
 
 SCHEMA, SCHEMA_VERSION = "hopscope-notice", 1
-
-Status = Literal["complete", "partial", "failed"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Outcome:
         Links; empty for none.
     """
 
-    status: Status
+    status: RunStatus
     run: str
     message: str
     warnings: Sequence[str] = ()

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+THREADS_VARIABLE = "HOPSCOPE_THREADS"  # environment: threads of one call of a kernel
+
 Result = TypeVar("Result")
 _n_threads: int | None = None
 
@@ -17,12 +19,11 @@ _n_threads: int | None = None
 def n_threads() -> int:
     """Threads that one call of a kernel may use: ``use_threads``, or every core of this process.
 
-    ``HOPSCOPE_THREADS`` in the environment overrides the number of cores; other values
-    are ignored.
+    ``HOPSCOPE_THREADS`` in the environment overrides the number of cores, if it is a number.
     """
     if _n_threads is not None:
         return _n_threads
-    asked = os.environ.get("HOPSCOPE_THREADS", "")
+    asked = os.environ.get(THREADS_VARIABLE, "")
     return max(1, int(asked)) if asked.isdecimal() and asked.isascii() else n_cores()
 
 

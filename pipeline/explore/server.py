@@ -22,6 +22,7 @@ from pipeline.errors import PipelineError, UsageError
 from pipeline.explore.session import Session
 from pipeline.generate import MODELS
 from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, names_this_machine
+from pipeline.model.choices import DEVICE_CHOICES
 from pipeline.options import options_of
 from pipeline.schedule.cluster.gpus import visible_gpus
 
@@ -243,8 +244,8 @@ def graph_request(given: dict[str, Any]) -> dict[str, Any]:
 def search_request(given: dict[str, Any]) -> dict[str, Any]:
     """A job that searches; nodes are found once the graph is at hand."""
     device = given.get("device", "auto")
-    if device not in ("auto", "cpu", "gpu"):
-        raise UsageError(f"device is auto, cpu or gpu, not {device!r}")
+    if device not in DEVICE_CHOICES:
+        raise UsageError(f"device is {', '.join(DEVICE_CHOICES)}, not {device!r}")
     name = str(given.get("algorithm"))
     row = ALGORITHMS.get(name)
     if row is None:

@@ -12,9 +12,13 @@ Routers = Literal["inferred", "interfaces"]
 ROUTERS: tuple[Routers, ...] = get_args(Routers)
 
 DeviceChoice = Literal["auto", "cpu", "gpu"]
+DEVICE_CHOICES: tuple[DeviceChoice, ...] = get_args(DeviceChoice)
 
 Schedule = Literal["free", "striding", "barrier"]
 SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
+
+RunStatus = Literal["complete", "partial", "failed"]  # partial: something failed
+RUN_STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 
 MAX_ASN = 2**32 - 1
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline.model.choices import RUN_STATUSES
 from pipeline.model.progress import Progress, ProgressCallback
 from pipeline.model.search.tasks import DEVICES
 
@@ -38,7 +39,6 @@ COUNTERS = {
     "failed_ases": "ASes that were not measured whole, once a run.",
 }
 RUNS = "Runs that ended, by status: complete, partial (something failed), failed (no report)."
-STATUSES = ("complete", "partial", "failed")
 GAUGES = {
     "run_in_progress": "1 while a run works.",
     "run_started_timestamp_seconds": "When the run in progress, or the last one, began.",
@@ -83,7 +83,7 @@ class RunMetrics:
         self._out, self._progress = Path(out), progress
         self._before = _totals(self._out / NAME)
         self._counts: dict[str, float] = dict.fromkeys(COUNTERS, 0)
-        self._runs = dict.fromkeys(STATUSES, 0)
+        self._runs = dict.fromkeys(RUN_STATUSES, 0)
         self._gauges: dict[str, float] = {
             name: self._before.get((f"hopscope_{name}", ""), 0) for name in GAUGES
         }

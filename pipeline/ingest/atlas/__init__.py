@@ -45,7 +45,7 @@ import orjson
 from pipeline.errors import FormatError
 from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.ingest.atlas.grammar import MAX_DEPTH
-from pipeline.ingest.atlas.record import NOTES, BrokenError, OtherTypeError, parse_result
+from pipeline.ingest.atlas.record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.ingest.text.lines import BOM
@@ -141,7 +141,7 @@ class AtlasDecoder(TraceDecoder):
 
     def leave(self, window: ByteWindow, at: int) -> None:
         scan = self._scans[0]
-        for name, note in NOTES.items():
+        for name, note in atlas_scan.NOTES.items():
             if scan[name]:
                 self._report.notes[note] += int(scan[name])
             scan[name] = 0

@@ -5,26 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from pipeline.ingest.atlas import scan as atlas_scan
+from pipeline.ingest.atlas.scan import NOTES
 from pipeline.model.addresses import parse_addr
 from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
-
-NOTES = {
-    "unanswered": "unanswered probes",
-    "not_sent": "probes that were not sent (error)",
-    "no_addr": "replies without an address, left out",
-    "late": "late replies, left out",
-    "dup": "duplicate replies, left out",
-    "err": "replies of kind unreachable (err)",
-    "edst": "replies to packets for another destination (edst), left out",
-    "icmpext": "replies with ICMP extensions",
-    "no_rtt": "replies without a usable rtt",
-    "hop_error": "hops with an error",
-    "no_dst": "results without dst_addr",
-    "no_hops": "results without hops",
-    "no_time": "results without a timestamp",
-}
-assert tuple(NOTES) == atlas_scan.NOTES
 
 Words = tuple[int, int]  # of an address
 

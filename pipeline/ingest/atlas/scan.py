@@ -33,22 +33,22 @@ from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
 # What ``scan_records`` stopped for.
 EMPTY, PARTIAL, BROKEN, STRAY, ODD = 0, 1, 2, 3, 4
 
-# Notes on accepted results; the words are ``record.NOTES``.
-NOTES = (
-    "unanswered",
-    "not_sent",
-    "no_addr",
-    "late",
-    "dup",
-    "err",
-    "edst",
-    "icmpext",
-    "no_rtt",
-    "hop_error",
-    "no_dst",
-    "no_hops",
-    "no_time",
-)
+# Notes on accepted results, and their words in reports.
+NOTES = {
+    "unanswered": "unanswered probes",
+    "not_sent": "probes that were not sent (error)",
+    "no_addr": "replies without an address, left out",
+    "late": "late replies, left out",
+    "dup": "duplicate replies, left out",
+    "err": "replies of kind unreachable (err)",
+    "edst": "replies to packets for another destination (edst), left out",
+    "icmpext": "replies with ICMP extensions",
+    "no_rtt": "replies without a usable rtt",
+    "hop_error": "hops with an error",
+    "no_dst": "results without dst_addr",
+    "no_hops": "results without hops",
+    "no_time": "results without a timestamp",
+}
 SCAN = np.dtype(
     [
         ("n_open", np.int64),  # JSON arrays that are open around the records

@@ -20,7 +20,7 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster
 
-from kernels.host import n_cores
+from kernels.host import THREADS_VARIABLE, n_cores
 from pipeline.children import no_stops_in_children
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError, UsageError, is_no_room
@@ -40,7 +40,7 @@ START_S = 10.0  # seconds for the scheduler in this process to answer
 KILL_S = 3.0  # seconds for workers to end when the cluster is closed
 CLOSE_S = 30.0  # seconds for the client, and for the cluster, to be closed
 WORKER_START_S = 600  # seconds for a nanny to start its worker again, on a machine that is busy
-THREADS = ("HOPSCOPE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
+THREADS = (THREADS_VARIABLE, "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
 # More workers than this do nothing but wait for one another, and take minutes to start.
 PER_CORE, LEAST_LIMIT = 4, 16
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT)

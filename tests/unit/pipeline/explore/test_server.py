@@ -127,7 +127,7 @@ def test_what_is_too_long_is_read_and_refused_in_a_sentence(server):
             "give a target for shortest_path",
         ),
         ({"algorithm": "dijkstra"}, "unknown algorithm 'dijkstra'"),
-        ({"algorithm": "mst", "device": "tpu"}, "device is auto, cpu or gpu"),
+        ({"algorithm": "mst", "device": "tpu"}, "device is auto, cpu, gpu, not"),
     ],
 )
 def test_a_wrong_search_is_refused_before_it_starts(given, message):
