@@ -15,10 +15,11 @@ from kernels._cpu.threads import n_threads
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
 from kernels.multi_source.cpu.footprint import host_bytes
+from kernels.multi_source.cpu.sizes import LANES
 from kernels.multi_source.rows import SourceRows
 from kernels.types import NODE, OFFSET
 
-__all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
+__all__ = ["LANES", "MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
 
 
 @dataclass(frozen=True, eq=False)

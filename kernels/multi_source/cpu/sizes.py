@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 WORDS = 2  # of a row: one 16-byte gather per arc
-LANES = 64 * WORDS
+LANES = 64 * WORDS  # sources that one sweep carries
 BLOCK = 64  # nodes that a bottom-up step counts at once
 N_NARROW = 255  # levels that a byte holds: 0 to 254, 255 means unreached
 ROW_BYTES = 8 * WORDS

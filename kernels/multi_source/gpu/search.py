@@ -18,6 +18,7 @@ from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits, fits
 from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
+from kernels.multi_source.cpu.sizes import LANES
 from kernels.multi_source.gpu.constants import AT_DEPTH, AT_IS_ENDED, CONTROL
 from kernels.multi_source.gpu.counts import BlockCounts
 from kernels.multi_source.gpu.footprint import (
@@ -30,8 +31,7 @@ from kernels.multi_source.gpu.footprint import (
 from kernels.multi_source.gpu.levels import LevelMatrix
 from kernels.types import N_FARTHEST, NODE
 
-LANES = 128  # two words: one 16-byte gather per arc
-# Four words, where there are sources for more than two: a gather moves 32 bytes anyway.
+# Four words per node, where there are sources for more than two: a gather moves 32 bytes anyway.
 MOST_LANES = 256
 # A level is top-down while the arcs of its frontier are less than this share of nodes and arcs.
 TOP_DOWN_FACTOR = 20

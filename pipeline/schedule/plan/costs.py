@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words per node
+from kernels.multi_source import LANES
+
 # Least seconds, and seconds per arc or byte: no cost is zero, since plans divide by some.
 LEAST_S, LEAST_EACH_S = 1e-9, 1e-15
 NODE_BYTES, ARC_BYTES = 8, 4  # of indptr and indices
