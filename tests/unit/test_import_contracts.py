@@ -20,6 +20,7 @@ pytest.importorskip("importlinter")
 LINT = "import sys; from importlinter.cli import lint_imports_command as lint; sys.exit(lint())"
 CONFIG = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
 CONTRACTS = {contract["name"]: contract for contract in CONFIG["contracts"]}
+IN_ROOMS = {name: each for name, each in CONTRACTS.items() if "containers" in each}
 
 # A module, and another of its room that imports it.
 CIRCLE = ("flows.notices.notice", "flows.notices.send")
@@ -70,6 +71,9 @@ def broken(tmp_path_factory) -> dict[str, str]:
         importer, imported = forbidden_import(contract)
         with module_file(tree, importer).open("a") as file:
             file.write(f"\nimport {imported}\n")
+    for contract in IN_ROOMS.values():
+        for container in contract["containers"]:
+            module_file(tree, f"{container}.unlisted").touch()
     done = subprocess.run(
         [sys.executable, "-c", LINT, "--no-cache"],
         cwd=tree,
@@ -92,3 +96,9 @@ def test_an_import_that_a_contract_forbids_breaks_it(name, broken):
     if CONTRACTS[name]["type"] == "acyclic_siblings":  # it names the room, and either import
         expected = rf"in {re.escape(imported.rpartition('.')[0])}\.\n"
     assert re.search(expected, broken[name])
+
+
+@pytest.mark.parametrize("name", IN_ROOMS)
+def test_a_new_module_must_have_its_place_among_the_layers(name, broken):
+    (container,) = IN_ROOMS[name]["containers"]
+    assert f"not listed as layers:\n\n- {container}.unlisted\n" in broken[name]
