@@ -128,7 +128,7 @@ def _is_insistent(number: int, since: float) -> bool:
 def _end_at_once(status: int) -> NoReturn:
     """End without clean-up, after the processes that multiprocessing has started here.
 
-    Those started otherwise are told of our end by the kernel (``end_with_parent``). What is half
+    Those started otherwise learn of our end from the kernel (``end_with_parent``). What is half
     written has names of its own, and is removed by the next run.
     """
     try:

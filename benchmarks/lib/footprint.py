@@ -53,7 +53,7 @@ def gpu_bytes() -> dict[int, int]:
     found: dict[int, int] = {}
     for pid, n_bytes in _on_gpus():
         if n_bytes is None:
-            raise RuntimeError("the driver does not tell how much memory processes have")
+            raise RuntimeError("the driver does not report how much memory processes have")
         found[pid] = found.get(pid, 0) + n_bytes
     return found
 

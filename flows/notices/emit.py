@@ -15,7 +15,7 @@ CHANGED = "hopscope.night.changed"
 
 
 def emit(notice: Notice) -> None:
-    """Tell Prefect's server of the events that a notice holds; without any do nothing.
+    """Send Prefect's server the events that a notice holds, if any.
 
     It has the event when this returns. All texts are inert, since automations put them into
     messages. Nothing that goes wrong here costs a night.

@@ -193,9 +193,9 @@ class ShardWidths:
     diameter_lower, diameter_upper, radius_lower, radius_upper : (n_components,) int32 or float64
         Proven bounds, as tight as the searches made them.
     eccentricity : (n_nodes,) uint8, uint16, int32 or float64, or None
-        Where ``eccentricities`` was asked; right where ``exact``.
+        If ``eccentricities`` was requested; right where ``exact``.
     is_center, is_periphery : (n_nodes,) bool or None
-        Where asked; each node within its own component; right where ``exact``.
+        If requested; each node within its own component; right where ``exact``.
     path_ptr : (n_graphs + 1,) int64 or None; path : int32 or None
         Where ``diameter`` was asked, for each graph a shortest path in its largest component
         (of two equally large ones the one with the smaller name) as long as its ``diameter_lower``.

@@ -210,7 +210,7 @@ def choose_step(now: Facts, at: Thresholds) -> Step:
         ``far``: search the likeliest end of a longest path; ``alternate``: that and a central node
         in turn; ``pairs``: ask landmarks; ``sweep``: search many pending nodes at once; ``every``:
         search all that matter, by sweeps from nodes that lie close together; ``sample``: one of
-        these, whose work tells what the others cost.
+        these, whose work shows what the others cost.
 
     Notes
     -----

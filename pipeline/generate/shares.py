@@ -31,7 +31,7 @@ _current: ContextVar[_Part | None] = ContextVar("part", default=None)
 
 @contextlib.contextmanager
 def shares_told(tell: TellShare) -> Iterator[None]:
-    """Whatever is made in this context tells its share, ascending from 0 to 1."""
+    """Whatever is made in this context reports its share, ascending from 0 to 1."""
     token = _current.set(_Part(tell))
     try:
         yield
@@ -55,7 +55,7 @@ def part(begin: float, end: float) -> Iterator[None]:
 
 
 def tell_share(share: float) -> None:
-    """Tell that a share of the current part, from 0 to 1, is made."""
+    """Report that a share of the current part, from 0 to 1, is made."""
     now = _current.get()
     if now is not None:
         now.tell(now.at(share))

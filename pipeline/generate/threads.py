@@ -18,7 +18,7 @@ def call_each(
 ) -> None:
     """Call ``function(*part)`` for each part, started in their order on ``n_threads`` threads.
 
-    Tells how many have ended (``pipeline.generate.shares``).
+    Reports how many have ended (``pipeline.generate.shares``).
 
     Parameters
     ----------

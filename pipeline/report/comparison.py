@@ -68,21 +68,21 @@ def write_comparison(
     folder = Path(out) / check_name(new)
     earlier_report(folder)
     rows = changes_table(changes)
-    told = naming_nights(events_table(events, rows, names), old, new, usual[0])
+    listed = naming_nights(events_table(events, rows, names), old, new, usual[0])
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in (("changes.parquet", rows), ("events.parquet", told)):
+        for name, table in (("changes.parquet", rows), ("events.parquet", listed)):
             _replace(folder / name, table)
-        histories = histories_of(Path(out), new, _first_ases(told), names)
-        write_changes_page(folder, old, new, rows, told, __version__, histories, warning, usual)
+        histories = histories_of(Path(out), new, _first_ases(listed), names)
+        write_changes_page(folder, old, new, rows, listed, __version__, histories, warning, usual)
         link_changes(folder)
     except OSError as error:
         raise UsageError(
             f"{error.filename or folder}: {error.strerror or error}; give --out a folder that can "
             "be written and has room"
         ) from error
-    first = told.slice(0, N_FIRST).to_pylist()
-    return ComparisonFiles(folder, folder / "changes.html", told.num_rows, first)
+    first = listed.slice(0, N_FIRST).to_pylist()
+    return ComparisonFiles(folder, folder / "changes.html", listed.num_rows, first)
 
 
 def _first_ases(events: pa.Table) -> list[int]:

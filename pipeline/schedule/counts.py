@@ -91,12 +91,12 @@ class RunCounts:
         }
 
     def beat(self) -> None:
-        """Called as time passes: tell the dashboard now and then."""
+        """Called as time passes: update the dashboard now and then."""
         if self._events.is_due:
             self._events.send(self.now())
 
     def end(self) -> None:
-        """Tell it the last counts."""
+        """Send it the last counts."""
         self._events.send(self.now())
 
 

@@ -121,8 +121,8 @@ def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progres
     UsageError, StoreError
         As ``open_for`` and ``pipeline.schedule.run.measure`` do.
     """
-    with open_for(config) as snapshot, _told("measure", snapshot, config, progress) as told:
-        return _measure(snapshot, config, told)
+    with open_for(config) as snapshot, _shown("measure", snapshot, config, progress) as shown:
+        return _measure(snapshot, config, shown)
 
 
 def report_stage(
@@ -143,9 +143,9 @@ def report_stage(
     """
     with (
         _open_measured(config, measurement) as snapshot,
-        _told("report", snapshot, config, progress) as told,
+        _shown("report", snapshot, config, progress) as shown,
     ):
-        return _report(snapshot, config, measurement, started, told)
+        return _report(snapshot, config, measurement, started, shown)
 
 
 def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
@@ -157,21 +157,21 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
         As ``measure_stage`` and ``report_stage`` do; an earlier report then stays as it is.
     """
     started = time.time()
-    with open_for(config) as snapshot, _told("analyze", snapshot, config, progress) as told:
-        measurement = _measure(snapshot, config, told)
+    with open_for(config) as snapshot, _shown("analyze", snapshot, config, progress) as shown:
+        measurement = _measure(snapshot, config, shown)
         made = Path(measurement.distances_dir) if measurement.distances_dir else None
         with removed_on_error(made):
-            return _report(snapshot, config, measurement, started, told)
+            return _report(snapshot, config, measurement, started, shown)
 
 
 @contextlib.contextmanager
-def _told(
+def _shown(
     command: str, snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback
 ) -> Iterator[RunMetrics]:
     """Show a run to others, by ``hopscope status`` and by its metrics."""
     with (
-        running(config.store, command, snapshot.name, progress) as told,
-        run_metrics(config.out, told) as metrics,
+        running(config.store, command, snapshot.name, progress) as shown,
+        run_metrics(config.out, shown) as metrics,
     ):
         yield metrics
 

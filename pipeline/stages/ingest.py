@@ -80,8 +80,8 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     StoreError
         If the store cannot be written.
     """
-    with running(config.store, "ingest", config.snapshot, progress) as told:
-        return _ingest(config, told)
+    with running(config.store, "ingest", config.snapshot, progress) as shown:
+        return _ingest(config, shown)
 
 
 def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:

@@ -31,7 +31,7 @@ _LOCK = ".lock"
 def running(
     store: Path, command: str, snapshot: str | None, progress: ProgressCallback
 ) -> Iterator[ProgressCallback]:
-    """Tell others of a run while the block lasts; yields what takes its progress.
+    """Let others see a run while the block lasts; yields what takes its progress.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def runs_on(store: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted((Path(store) / RUNNING).glob("[!.]*.json")):
         with contextlib.suppress(OSError, ValueError), claim_abandoned(_lock_of(path)) as is_dead:
-            told = orjson.loads(path.read_bytes())
-            if isinstance(told, dict):
-                found.append(told | {"is_alive": not is_dead})
-    return sorted(found, key=lambda told: told["started_s"])
+            facts = orjson.loads(path.read_bytes())
+            if isinstance(facts, dict):
+                found.append(facts | {"is_alive": not is_dead})
+    return sorted(found, key=lambda facts: facts["started_s"])
 
 
 def dead_runs(store: Path) -> list[Path]:
@@ -116,9 +116,9 @@ class _Run:
             self._folder.mkdir(exist_ok=True)
             _remove_dead(self._folder)
             self._lock = hold_for_writing(_lock_of(self._path))
-        told = {"step": progress.pop("stage"), **progress, "step_began_s": self._step_began_s}
+        facts = {"step": progress.pop("stage"), **progress, "step_began_s": self._step_began_s}
         aside = self._path.with_name(f".{self._path.name}")
-        aside.write_bytes(orjson.dumps(self._facts | told | {"told_s": time.time()}))
+        aside.write_bytes(orjson.dumps(self._facts | facts | {"told_s": time.time()}))
         os.replace(aside, self._path)
 
     def end(self) -> None:

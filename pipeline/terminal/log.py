@@ -1,4 +1,4 @@
-"""What a process says on stderr as JSON, one object a line, for programs that collect logs.
+"""What a process says on stderr as JSON, one object per line, for programs that collect logs.
 
 Each line has ``time`` (RFC 3339, UTC), ``level``, ``logger`` and ``message``; where they are known
 also ``run``, ``step``, ``asn``, ``progress`` and ``exception``. One process has one run at a time,

@@ -33,13 +33,13 @@ def test_an_as_page_sorts_its_ingresses_and_compares_one_with_all(page, small):
 
 def test_tiles_explain_themselves_on_hover_and_focus(page, small):
     page.goto(url(small, "as/3356.html"))
-    assert page.locator(".told > div").count() == 6
-    told = page.locator(".told dd > span")
+    assert page.locator(".explained > div").count() == 6
+    told = page.locator(".explained dd > span")
     assert not any(told.nth(i).is_visible() for i in range(6))
-    page.hover(".told div:nth-child(4) dd")
+    page.hover(".explained div:nth-child(4) dd")
     assert [told.nth(i).is_visible() for i in range(6)] == [i == 3 for i in range(6)]
     page.mouse.move(0, 0)
-    page.focus(".told div:nth-child(5) button")
+    page.focus(".explained div:nth-child(5) button")
     page.keyboard.press("Tab")
     shown = told.nth(5).evaluate("one => getComputedStyle(one, '::before').content")
     assert shown == '"Parts of this AS with no link between them."'

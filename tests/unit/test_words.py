@@ -44,6 +44,11 @@ WORDS = {
     r"\bsurer\b": "more certain",
     r"\bby its (authors' )?own word\b": "as it says",
     r"\b(takes|after) the same words\b": "arguments",
+    r"\b(are|is) told (?!to\b)": "reported, distinguished, learns",
+    r"\b(tell|tells) of (?!aliases)": "reports",
+    r"\bworth (its|their|the) while\b": "worth the effort",
+    r"\b(object a line|searches a second)\b": "per line, per second",
+    r"\bonly something else can tell\b": "can report it",
     r"\bexact candidate\b": "eccentricity search: a candidate is a would-be ingress",
 }
 FOLDERS = ("benchmarks", "deploy", "docs", "flows", "hopscope", "kernels", "pipeline", "tests")

@@ -36,9 +36,9 @@ class PartWidths:
     component : (n_own,) int32
         By number.
     eccentricity : (n_own,) int32 or None
-        Where it was asked; right where ``exact``.
+        If requested; right where ``exact``.
     is_center, is_periphery : (n_own,) bool or None
-        Where it was asked; right where ``exact``.
+        If requested; right where ``exact``.
     """
 
     questions: tuple[str, ...]

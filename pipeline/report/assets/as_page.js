@@ -247,7 +247,7 @@
   }
 
   // What columns mean.
-  const nouns = document.querySelector(".told").style.getPropertyValue("--many").slice(1, -1);
+  const nouns = document.querySelector(".explained").style.getPropertyValue("--many").slice(1, -1);
   const TITLES = {
     reached: `${nouns} reached, itself included`,
     farthest: "hops to the farthest of them: eccentricity",

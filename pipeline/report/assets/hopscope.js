@@ -446,7 +446,7 @@ const hopscope = (() => {
 
   // What a tile means goes away at will.
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && document.activeElement.matches(".told button")) document.activeElement.blur();
+    if (event.key === "Escape" && document.activeElement.matches(".explained button")) document.activeElement.blur();
   });
 
   return { load, night, csv, download, sortable, value, element, drawn, integer, NONE };

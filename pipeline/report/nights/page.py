@@ -27,7 +27,7 @@ from pipeline.store import snapshot_names
 NIGHTS_PAGE = "index.html"
 MAX_DRAWN = 366  # nights in a drawing, the last ones
 
-# Tells our page from one that someone else put there, which stays.
+# Marks our page: one that someone else put there stays.
 _OURS = b'<meta name="generator" content="hopscope nights">'
 _HEAD = 1024  # bytes at the beginning of a page that contain it
 

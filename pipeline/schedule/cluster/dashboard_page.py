@@ -1,4 +1,4 @@
-"""A page of our own on the Dask dashboard: searches a second, ASes and tasks left, graphs kept.
+"""A page of our own on the Dask dashboard: searches per second, ASes and tasks left, graphs kept.
 
 The scheduler keeps the counts that a run sends (``run_events``), so that a page that is opened late
 shows the run from its beginning. A preload of Dask, which must be imported before the other pages
@@ -137,7 +137,7 @@ class RunFigures:
         n_bytes = newest["cpu_bytes"] + newest["gpu_bytes"]
         on_workers = sum(len(state.processing) for state in self._scheduler.workers.values())
         for shown, title, names in (
-            (self.searches, f"{newest['searches_s']:,.0f} searches a second", ["searches_s"]),
+            (self.searches, f"{newest['searches_s']:,.0f} searches per second", ["searches_s"]),
             (self.ases, f"{number(int(newest['ases_left']), 'AS')} left", ["ases_left"]),
             (
                 self.tasks,

@@ -47,7 +47,7 @@ class Here:
 
 
 class _Thread:
-    """Runs what is put in its queue, until it is told to stop; never waited for."""
+    """Runs what is put in its queue, until it is stopped; never waited for."""
 
     def __init__(self, name: str, run: Callable[[Any], Any], done: queue.SimpleQueue):
         self.name = name

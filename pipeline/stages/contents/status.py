@@ -34,7 +34,7 @@ def status(config: StatusConfig) -> list[dict[str, Any]]:
     if not config.store.is_dir():
         raise StoreError(f"{config.store}: no store here; give --store the folder of a run")
     now = time.time()
-    return [_facts(told, now) for told in runs_on(config.store)]
+    return [_facts(run, now) for run in runs_on(config.store)]
 
 
 def lateness(config: StatusConfig) -> str:
@@ -61,22 +61,22 @@ def lateness(config: StatusConfig) -> str:
     )
 
 
-def _facts(told: dict[str, Any], now: float) -> dict[str, Any]:
-    share = told["share"]
-    if share is None and told["total"]:
-        share = told["done"] / told["total"]
+def _facts(run: dict[str, Any], now: float) -> dict[str, Any]:
+    share = run["share"]
+    if share is None and run["total"]:
+        share = run["done"] / run["total"]
     left_s = None
-    if told["is_alive"] and share is not None and share >= _LEAST_SHARE:
-        left_s = max(0.0, (told["told_s"] - told["step_began_s"]) * (1 / share - 1))
-    step = STEPS.get(told["step"])
+    if run["is_alive"] and share is not None and share >= _LEAST_SHARE:
+        left_s = max(0.0, (run["told_s"] - run["step_began_s"]) * (1 / share - 1))
+    step = STEPS.get(run["step"])
     names = ("command", "snapshot", "step", "done", "total", "unit", "detail", "pid", "host")
     return {
-        **{name: told[name] for name in names},
-        "title": told["step"] if step is None else step.title,
+        **{name: run[name] for name in names},
+        "title": run["step"] if step is None else step.title,
         "share": share,
-        "running_s": round(now - told["started_s"], 1),
-        "told_s_ago": round(now - told["told_s"], 1),
+        "running_s": round(now - run["started_s"], 1),
+        "told_s_ago": round(now - run["told_s"], 1),
         "left_s": None if left_s is None else round(left_s, 1),
-        "dashboard": told["dashboard"],
-        "is_alive": told["is_alive"],
+        "dashboard": run["dashboard"],
+        "is_alive": run["is_alive"],
     }

@@ -116,7 +116,7 @@ def synthetic_warning(night: Snapshot) -> str:
 def order_warning(old: Snapshot, new: Snapshot) -> str:
     """What to say if the night given as the older one is the newer one; empty: it is not.
 
-    The newest records tell, and where these are equal or unknown, names that are dates.
+    Their newest records decide; if these are equal or unknown, names that are dates do.
     """
     times = [newest_record(night.manifest["inputs"]) for night in (old, new)]
     if all(times) and times[0] != times[1]:

@@ -63,7 +63,7 @@ def test_memory_of_a_process_is_that_on_all_gpus(monkeypatch):
 def test_a_driver_that_tells_no_memory_is_not_taken_for_none(monkeypatch):
     driver = Driver(tells=False)
     monkeypatch.setitem(sys.modules, "pynvml", driver)
-    with pytest.raises(RuntimeError, match="does not tell"):
+    with pytest.raises(RuntimeError, match="does not report"):
         gpu_bytes()
     assert gpu_processes() == {5, 6}
     assert not driver.is_open

@@ -29,7 +29,7 @@ NIGHT = Outcome(
 
 
 @pytest.mark.parametrize(
-    ("config", "told"),
+    ("config", "reported"),
     [
         (NotifyConfig(), [0, 1, 2]),
         (NotifyConfig(notify_first=1), [0]),
@@ -38,9 +38,9 @@ NIGHT = Outcome(
         (NotifyConfig(notify_traces=901), None),
     ],
 )
-def test_events_of_a_rank_and_size_are_told(config, told):
+def test_events_of_a_rank_and_size_are_reported(config, reported):
     notice = make_notice(NIGHT, config)
-    assert (notice and [event["event"] for event in notice.facts["events"]]) == told
+    assert (notice and [event["event"] for event in notice.facts["events"]]) == reported
 
 
 def test_a_notice_of_events_names_nights_links_and_how_many_more():

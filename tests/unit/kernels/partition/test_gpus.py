@@ -279,7 +279,7 @@ N_CONNECTED = 30  # up to a second each; one thread kept by each is more than is
     "n_ranks", [pytest.param(n, marks=pytest.mark.gpu(count=n)) for n in (1, 2)]
 )
 def test_communicators_are_released(n_ranks, leaves):
-    """Threads and open files tell: the GPU's free memory depends on programs beside this one."""
+    """Threads and open files show it: the GPU's free memory also depends on other programs."""
     from kernels.partition.exchange.nccl import unique_name
 
     context = multiprocessing.get_context("spawn")

@@ -1,4 +1,4 @@
-"""What the page is told of a job, with answers that are given here."""
+"""What the page learns about a job, with answers that are given here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a topology is made: every model tells it, from nothing on, and never goes back."""
+"""How far a topology is made: every model reports it, from zero on, and never goes back."""
 
 from __future__ import annotations
 

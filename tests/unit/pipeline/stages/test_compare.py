@@ -75,7 +75,7 @@ def test_what_cannot_be_compared_is_refused(store, tmp_path, old, new, error, sa
 
 
 def report(store, out, name, **other):
-    """As much of a report as tells that there is one."""
+    """As much of a report as shows that there is one."""
     with open_snapshot(store, name) as snapshot:
         facts = {"schema_version": 1, "snapshot": name, "snapshot_version": snapshot.version}
     (out / name).mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def test_the_comparison_with_the_night_before_is_not_replaced_by_another_one(tmp
     [
         ({"a": 100.0, "b": 200.0}, ("a", "b"), False),
         ({"a": 100.0, "b": 200.0}, ("b", "a"), True),
-        # Records of the same time, and records without one: names that are dates tell.
+        # Records of the same time, and records without one: names that are dates decide.
         ({"2026-11-20": 100.0, "2026-11-21": 100.0}, ("2026-11-21", "2026-11-20"), True),
         ({"2026-11-20": 0.0, "2026-11-21": 100.0}, ("2026-11-21", "2026-11-20"), True),
         ({"2026-11-20": 0.0, "2026-11-21": 0.0}, ("2026-11-20", "2026-11-21"), False),

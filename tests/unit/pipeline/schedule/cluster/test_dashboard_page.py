@@ -53,7 +53,7 @@ def test_two_events_at_one_moment_have_no_rate():
 
 def test_before_a_run_the_page_says_that_there_is_none(scheduler):
     shown = RunFigures(scheduler)
-    assert shown.searches.title.text == "0 searches a second (no run yet)"
+    assert shown.searches.title.text == "0 searches per second (no run yet)"
     assert set(shown.source.data) == set(COLUMNS)
 
 
@@ -61,7 +61,7 @@ def test_titles_and_scales_follow_the_newest_counts(scheduler):
     shown = RunFigures(scheduler)
     scheduler.events += [(10.0, counts(0, 1000)), (11.0, counts(2500, 7, 4, 3, 10**6))]
     shown.update()
-    assert shown.searches.title.text == "2,500 searches a second"
+    assert shown.searches.title.text == "2,500 searches per second"
     assert shown.ases.title.text == "7 ASes left"
     assert shown.tasks.title.text == "4 tasks left, 2 at workers"
     assert shown.graphs.title.text == "3 graphs kept by workers, 2.9 MiB"

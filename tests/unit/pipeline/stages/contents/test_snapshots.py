@@ -1,4 +1,4 @@
-"""What ``list`` and ``show`` tell of a store, and how they print it."""
+"""What ``list`` and ``show`` say about a store, and how they print it."""
 
 from __future__ import annotations
 
