@@ -269,7 +269,7 @@ def _renew_pool(api: Api) -> None:
                     raise
             api.patch(f"/work_pools/{POOL}", pool, CLI_TIMEOUT_S)
     except (OSError, ValueError) as error:
-        raise UsageError(f"Prefect made no work pool {POOL}: {error}") from None
+        raise UsageError(f"Prefect did not create the work pool {POOL}: {error}") from None
 
 
 def _prefect(words: list[str], environment: dict[str, str]) -> None:

@@ -46,7 +46,7 @@ def emit(notice: Notice) -> None:
             )
         )
     except Exception as error:  # too large for the server, for instance
-        warn(f"no event {CHANGED} went to Prefect: {type(error).__name__}")
+        warn(f"event {CHANGED} could not be sent to Prefect: {type(error).__name__}")
 
 
 def _send(event: Event) -> None:

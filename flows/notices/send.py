@@ -85,7 +85,7 @@ def _to_block(name: str, notice: Notice) -> None:
             why = "no such block" if missing else "it cannot be loaded"
             raise _NotSentError(f"{why}: `prefect block ls` lists them") from None
         if not isinstance(block, NotificationBlock):
-            raise _NotSentError("it is no block for notifications")
+            raise _NotSentError("it is not a block for notifications")
         with block.raise_on_failure():
             tell: Any = block.notify  # async by its type, but not outside a loop
             tell(notice.body, notice.subject)

@@ -207,7 +207,7 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: RunMetrics) ->
 def _log_failed(failed: dict[int, str]) -> None:
     """A line each, for collected logs; people get the warnings, which sum them up."""
     for asn, reason in list(failed.items())[:MAX_LOGGED]:
-        log.info("AS%d was not measured whole: %s", asn, reason, extra={"asn": asn})
+        log.info("AS%d was not measured completely: %s", asn, reason, extra={"asn": asn})
 
 
 def _known(snapshot: Snapshot, config: AnalyzeConfig) -> Known:

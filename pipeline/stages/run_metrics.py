@@ -36,7 +36,7 @@ COUNTERS = {
     "retries": "Attempts of tasks that were repeated.",
     "lost_workers": "Workers that were lost.",
     "reused_ases": "ASes with results of earlier runs, once a run.",
-    "failed_ases": "ASes that were not measured whole, once a run.",
+    "failed_ases": "ASes that were not measured completely, once a run.",
 }
 RUNS = "Runs that ended, by status: complete, partial (something failed), failed (no report)."
 GAUGES = {
@@ -45,7 +45,7 @@ GAUGES = {
     "run_updated_timestamp_seconds": "When these figures were written.",
     "run_ases": "ASes that this run measures.",
     "run_ases_left": "ASes with searches still to do.",
-    "run_ases_failed": "ASes that were not measured whole in this run.",
+    "run_ases_failed": "ASes that were not measured completely in this run.",
     "run_ases_reused": "ASes with results of earlier runs in this run.",
     "resident_graphs": "Graphs that workers keep.",
     "last_report_timestamp_seconds": "When the last report was written.",

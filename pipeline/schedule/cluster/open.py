@@ -286,7 +286,7 @@ def _greet(address: str, security: Security) -> None:
         try:
             thread.submit(asyncio.run, greet()).result()
         except TimeoutError:
-            raise TimeoutError("it takes the connection, but says nothing") from None
+            raise TimeoutError("it accepts the connection, but sends nothing") from None
 
 
 def _await_workers(client: Client, address: str, progress: ProgressCallback) -> None:

@@ -41,7 +41,7 @@ def tls_files(config: AnalyzeConfig) -> TlsFiles | None:
     if config.scheduler is None:
         raise UsageError(
             f"{words[0]} is for the cluster of --scheduler tls://HOST:PORT, which is not given; "
-            "a cluster of our own makes its certificates itself"
+            "a cluster that the run starts makes its own certificates"
         )
     if not config.scheduler.startswith("tls://"):
         raise UsageError(

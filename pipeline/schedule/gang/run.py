@@ -302,7 +302,7 @@ class Gangs:
             )
         if stuck:
             where = ", ".join(stuck)
-            raise RetryableError(f"{task.name}: {reason or f'no end of the rank on {where}'}")
+            raise RetryableError(f"{task.name}: {reason or f'no answer of the rank on {where}'}")
         if errors:
             raise RetryableError(str(errors[0]))
 

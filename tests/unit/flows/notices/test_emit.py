@@ -110,7 +110,7 @@ def test_an_event_that_a_server_would_drop_is_not_sent_and_said(capfd):
     with prefect_that_is(busy=0) as got, temporary_settings(small):
         emit(make_notice(NIGHT, NotifyConfig()))
     assert got == []
-    assert f"no event {CHANGED} went to Prefect: EventTooLarge" in capfd.readouterr().err
+    assert f"event {CHANGED} could not be sent to Prefect: EventTooLarge" in capfd.readouterr().err
 
 
 def test_what_goes_wrong_costs_no_night(monkeypatch, capfd):
@@ -120,5 +120,5 @@ def test_what_goes_wrong_costs_no_night(monkeypatch, capfd):
     monkeypatch.setattr(module, "_send", too_large)
     emit(make_notice(NIGHT, NotifyConfig()))
     said = capfd.readouterr().err
-    assert f"no event {CHANGED} went to Prefect: ValueError" in said
+    assert f"event {CHANGED} could not be sent to Prefect: ValueError" in said
     assert "secret" not in said

@@ -78,7 +78,7 @@ class Hanging(NotificationBlock):
     [
         (Broken, "RuntimeError"),
         (Hanging, "it took more than 1 s"),
-        (Block, "it is no block for notifications"),
+        (Block, "it is not a block for notifications"),
         (lambda: AppriseUrl(url=f"mailto://user:{SECRET}@"), "NotificationError"),
         (
             lambda: AppriseUrl(url=f"mailto://user:{SECRET}@127.0.0.1:1?to=x@y.z"),

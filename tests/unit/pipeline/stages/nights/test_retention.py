@@ -55,7 +55,7 @@ def test_a_report_with_a_file_of_its_user_and_what_is_no_report_stay(places):
     assert (out / DAYS[0] / "as" / "10.html").exists()
     assert (out / "2026-11-01" / "traces.warts").exists()
     said = "\n".join(removed.warnings)
-    assert f"{out / DAYS[0]} was not removed: it holds files of its user" in said
+    assert f"{out / DAYS[0]} was not removed: it holds files that hopscope did not write" in said
     assert f"{out / '2026-11-01'} was not removed" in said
 
 
