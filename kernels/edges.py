@@ -39,7 +39,7 @@ def sort_arcs(
     Raises
     ------
     GraphError
-        If ids are not integers, lengths differ, or an id is no node.
+        If ids are not integers, lengths differ, or an id is not a node.
     """
     tail, head = _ids("tails", tails), _ids("heads", heads)
     if len(tail) != len(head):

@@ -40,11 +40,11 @@ def _library() -> Any:
 
 
 def whole_weights(graph: CSRGraph) -> np.ndarray:
-    """(n_arcs,) int32; ImportError if a weight is no whole number."""
+    """(n_arcs,) int32; ImportError if a weight is not a whole number."""
     assert graph.weights is not None
     whole = graph.weights.astype(np.int32)
     if not np.array_equal(whole, graph.weights):
-        raise ImportError("weights are no whole numbers")
+        raise ImportError("weights are not whole numbers")
     return whole
 
 

@@ -69,7 +69,7 @@ def check_dfs(
         LEFT: f"node {u} is not in the order, and has times or a parent",
         LEAVES: f"the edge {u} - {v} leaves the reached nodes",
         CROSS: f"the edge {u} - {v} joins two nodes of which neither is above the other",
-        PARENT: f"node {u} has parent {v}, which is no neighbour",
+        PARENT: f"node {u} has parent {v}, which is not a neighbour",
         LATE: f"node {u} is found before {v}, an earlier neighbour of its parent",
     }
     raise CheckError(f"not the depth-first search: {messages[code]}")

@@ -168,7 +168,7 @@ class Finishing:
         """Sweep from one ball of the most expensive component, and price the others like it.
 
         Balls differ by a quarter at most on grids, tori and trees, except for the very first, which
-        is the roundest. Its nodes are answered too: the sample is no loss if all are swept later.
+        is the roundest. Its nodes are answered too: the sample is not lost if all are swept later.
         """
         assert self._every is not None
         bounds, costliest = solver.bounds, int(np.argmax(self._whole_ns))

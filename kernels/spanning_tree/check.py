@@ -69,7 +69,7 @@ def check_forest(
     code, u, v = _forest_fault(*arrays, tails, heads, theirs, order, above, joined)
     messages = {
         ORDER: f"the edge {u} - {v} does not come after the one before it",
-        MISSING: f"{u} - {v} is no edge of the graph",
+        MISSING: f"{u} - {v} is not an edge of the graph",
         WEIGHT: f"the edge {u} - {v} has another weight in the graph",
         CYCLE: f"the edge {u} - {v} closes a cycle",
         APART: f"{u} and {v} are neighbours, and no path of the forest connects them",

@@ -7,7 +7,7 @@
 
 What is done with it
     - The first line is that of node 0. Blanks around numbers are fine; lines end with LF or CRLF.
-      An empty line is a node without neighbours. Comments after ``#`` are no lines of nodes.
+      An empty line is a node without neighbours. Comments after ``#`` are not lines of nodes.
     - Nodes are those that have a line; a neighbour beyond the last line is rejected.
     - A link that only one of its ends names is a link all the same, which is noted, and so is a
       neighbour that a line names twice. Loops are kept here: ``graphs`` counts them.

@@ -14,8 +14,8 @@ consecutive TTLs is joined by a link; what answers *different* flows need not be
   (A late answer of somebody else looks the same, and costs links too.)
 - A link is in **one path**, however many flows crossed it: it counts as seen by one trace, which
   the measurement is. Links follow one another in a path where one flow crossed both. The first
-  path stands for the measurement; the others are marked ``PART_FURTHER`` and are no traces of their
-  own. A path behind whose last hop some flow was answered is marked ``PART_CUT``: that hop was not
+  path stands for the measurement; the others are marked ``PART_FURTHER`` and do not count as
+  traces. A path behind whose last hop some flow was answered is marked ``PART_CUT``: that hop was not
   the last to answer. So is one that ends at a router: probing stops once a hop's next hops are
   known well enough, so a silent rest shows nothing.
 - A node's RTT is the smallest of its answers at that TTL. It answered as a router if it ever sent

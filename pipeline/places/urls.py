@@ -63,7 +63,7 @@ def folder_of(place: object) -> Path:
 
 
 def url_of(path: Path | str) -> str | None:
-    """The URL that a path mirrors; None for any path that is no mirror."""
+    """The URL that a path mirrors; None for any path that is not a mirror."""
     text, root = os.fspath(path), f"{_mirrors()}{os.sep}"
     if not text.startswith(root):
         return None

@@ -18,7 +18,7 @@ class PlanThresholds:
     Attributes
     ----------
     steps : Thresholds
-        Of a search for eccentricities whose searches are tasks: when it goes on to sweeps.
+        Of a search for eccentricities whose searches are tasks: when it turns to sweeps.
     many_results, min_workers : float, int
         An exact search pays if one search takes as long as the client needs for this many results
         (it is one thread), and if at least this many workers share the searches: one task needs

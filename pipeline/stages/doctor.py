@@ -65,7 +65,9 @@ def _gpus() -> Iterator[Finding]:
         return
     if answer.returncode != 0:
         reason = (answer.stdout + answer.stderr).strip().splitlines()
-        yield Finding("gpu", False, f"nvidia-smi fails: {reason[0] if reason else 'no reason given'}")
+        yield Finding(
+            "gpu", False, f"nvidia-smi fails: {reason[0] if reason else 'no reason given'}"
+        )
         return
     for gpu, line in enumerate(answer.stdout.strip().splitlines()):
         yield Finding(f"gpu {gpu}", True, line)

@@ -46,7 +46,7 @@ def load_graph(said: str, store: Path | None, snapshot: str | None) -> NamedGrap
     Raises
     ------
     UsageError
-        If it cannot be found or is no graph; says what there is.
+        If it cannot be found or is not a graph; says what there is.
     FormatError, StoreError
         If a file or a snapshot is broken.
     """

@@ -1,4 +1,4 @@
-"""Progress as lines on stderr, now and then, where it is no terminal."""
+"""Progress as lines on stderr, now and then, if that is not a terminal."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def modules_named(text: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Constant) and "import " in str(node.value):
-            with contextlib.suppress(SyntaxError):  # text that is no program
+            with contextlib.suppress(SyntaxError):  # text that is not a program
                 yield from modules_named(str(node.value))
 
 

@@ -358,7 +358,7 @@ def _split(line: str) -> list[str]:
 
 
 def _header(fields: list[str]) -> dict[str, int]:
-    """Position of each column that is known; empty if this is no header."""
+    """Position of each column that is known; empty if this is not a header."""
     words = [word.strip().lower() for word in fields]
     found = {}
     for column, names in _COLUMNS.items():

@@ -2,8 +2,8 @@
 
 A link joins the hops at two consecutive TTLs of one trace, never across an unanswered TTL.
 ``bridge_gaps`` also joins the two answers around a run of unanswered TTLs; such pairs are counted
-apart, and a pair that was also seen directly is a direct link. Two hops of one address are no
-link. The last hop of a trace that is its destination's own reply counts only if the address
+apart, and a pair that was also seen directly is a direct link. Two hops of one address are not
+a link. The last hop of a trace that is its destination's own reply counts only if the address
 answered as a router elsewhere; these sightings are counted apart too, since the reply need not
 come from the interface that the packet came in by.
 

@@ -45,7 +45,7 @@ def histories_of(
     out : Path
         Folder of reports.
     last : str
-        Name of the last night; nothing is drawn if it is no date.
+        Name of the last night; nothing is drawn if that is not a date.
     asns : sequence of int
         In the order wanted.
     names : mapping of int to str

@@ -273,7 +273,7 @@ def _greet(address: str, security: Security) -> None:
     """Exchange greetings with a scheduler; OSError, ValueError or TimeoutError if it does not.
 
     A client waits without end for the greeting of one that accepts a connection and is stopped or
-    stuck, or is no scheduler.
+    stuck, or is not a scheduler.
     """
 
     async def greet() -> None:

@@ -142,7 +142,7 @@ class Names:
 
 
 def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
-    """Names for some graphs, where files were given; one that cannot be used is no fault of a run.
+    """Names for some graphs, if files were given; a run does not fail if one cannot be used.
 
     Of several files with host names the last that names an address counts.
     """

@@ -42,7 +42,9 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
                 if remove_report(out / name):
                     reports.append(name)
                 else:
-                    warnings.append(f"{out / name} was not removed: it holds files that hopscope did not write")
+                    warnings.append(
+                        f"{out / name} was not removed: it holds files that hopscope did not write"
+                    )
             except (PipelineError, OSError) as error:
                 warnings.append(f"{out / name} was not removed: {_said(error)}")
     return Removed(tuple(old), tuple(reports), tuple(warnings))

@@ -175,7 +175,7 @@ def unpacked(path: Path) -> Iterator[Path]:
     """Folder of a laboratory; a packed one is unpacked to a temporary folder."""
     if path.is_dir():
         if not (path / TRUTH).is_file():
-            raise FormatError(path, TRUTH, "is not there, so this is no laboratory")
+            raise FormatError(path, TRUTH, "is not there, so this is not a laboratory")
         yield path
         return
     with tempfile.TemporaryDirectory() as scratch:

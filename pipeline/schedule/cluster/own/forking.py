@@ -6,7 +6,7 @@ still imports and reads. It imports CuPy for workers on GPUs, but calls nothing 
 that is forked could not use a GPU then. It has no thread that a fork would lose, except that of
 pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client; signals that stop a
 whole process group (``timeout``, systemd, a closed terminal) stop the client alone: were this
-process or a worker that is being started to die of them, Dask would go on starting workers.
+process or a worker that is being started to die of them, Dask would keep starting workers.
 """
 
 from __future__ import annotations

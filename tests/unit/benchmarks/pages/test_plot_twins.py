@@ -66,7 +66,7 @@ def test_speed_ups_compare_twins_and_the_fastest_of_each_device():
     assert lines[0] == "| time on a core over that on the GPU | 1,000 | 100,000 |"
     assert "| BFS | 0.1 | 10 |" in lines
     assert "| fastest of ours |  | 2 |" in lines
-    assert "| DFS | 0.125 |  |" in lines  # an estimate is no measurement
+    assert "| DFS | 0.125 |  |" in lines  # an estimate is not a measurement
 
 
 def test_memory_has_a_table_of_its_own():

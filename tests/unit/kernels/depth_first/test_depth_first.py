@@ -162,7 +162,7 @@ def test_certificate_refuses_the_search_in_another_order_of_arcs(graph, data):
         (0, [0, 1, 3, 2], [0, 0, 1, 0], "not open when 2 is found"),
         (0, [0, 1, 2, 3], [0, 0, 0, 0], "neither is above"),
         (0, [0, 2, 1, 3], [0, 2, 0, 0], "found before 1, an earlier neighbour"),
-        (0, [0, 1, 2, 3], [0, 0, 1, 2], "which is no neighbour"),
+        (0, [0, 1, 2, 3], [0, 0, 1, 2], "which is not a neighbour"),
         (0, [0, 1, 2], [0, 0, 1, -1], "leaves the reached nodes"),
         (0, [0, 1, 2, 3], [0, 0, 1, 0, 0], "not in the order, and has times or a parent"),
     ],

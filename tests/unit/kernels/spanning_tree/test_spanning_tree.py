@@ -216,7 +216,7 @@ def test_certificate_refuses_any_other_edge(graph, data):
     [
         ([1], [0], [1], "does not come after"),
         ([0, 0], [1, 1], [1, 1], "does not come after"),
-        ([0], [3], [1], "is no edge"),
+        ([0], [3], [1], "is not an edge"),
         ([0], [1], [2], "another weight"),
         ([0, 0, 1], [1, 2, 2], [1, 3, 2], "closes a cycle"),
         ([0], [1], [1], "no path of the forest"),

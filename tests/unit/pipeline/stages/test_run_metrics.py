@@ -1,4 +1,4 @@
-"""Metrics of runs: a file that Prometheus reads, whose counters go on and which never does harm."""
+"""Metrics of runs: a file for Prometheus, whose counters continue and which never does harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress where stderr is no terminal: few lines, with numbers in JSON."""
+"""Progress if stderr is not a terminal: few lines, with numbers in JSON."""
 
 from __future__ import annotations
 
