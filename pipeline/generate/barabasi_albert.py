@@ -25,12 +25,12 @@ from numba import njit
 from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links, shuffled_ids
-from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.laws.plane import routers_in_plane
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import below, stream_start, word_at
 from pipeline.model.synthetic import Parameters, check_links
-from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.topology import Topology
 
 _NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
 _DRAWN = 0.1  # share of the time that drawing the links takes
@@ -68,19 +68,9 @@ def generate_barabasi_albert(
         If a number is out of range.
     """
     check_numbers(n_routers, m, seed)
-    node_ptr = np.array([0, n_routers], np.int64)
     with part(0.0, _DRAWN):
-        near, far = attach_all(node_ptr, m, seed)
-    return with_geometry(
-        node_asn=np.full(n_routers, NO_ASN if asn is None else asn, np.int64),
-        node_ptr=node_ptr,
-        near=near.astype(np.int64),
-        far=far.astype(np.int64),
-        first_node_id=0,
-        first_edge_id=0,
-        seed=seed,
-        drawn=_DRAWN,
-    )
+        near, far = attach_all(np.array([0, n_routers], np.int64), m, seed)
+    return routers_in_plane(near, far, n_nodes=n_routers, seed=seed, drawn=_DRAWN, asn=asn)
 
 
 def barabasi_albert_graph(

@@ -17,10 +17,10 @@ from numba import njit
 from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links
-from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.laws.plane import routers_in_plane
 from pipeline.model.random_words import draw_below, start_stream
 from pipeline.model.synthetic import MAX_LINKS, Parameters
-from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.topology import Topology
 from pipeline.model.words import number
 
 _DRAWN = 0.1  # share of the time that drawing the links takes
@@ -73,16 +73,9 @@ def generate_grid(
     near, far = _links(n_rows, n_columns, cut, seed)
     n_nodes = n_rows * n_columns
     node = np.arange(n_nodes)
-    return with_geometry(
-        node_asn=np.full(n_nodes, NO_ASN if asn is None else asn, np.int64),
-        node_ptr=np.array([0, n_nodes], np.int64),
-        near=near.astype(np.int64),
-        far=far.astype(np.int64),
-        first_node_id=0,
-        first_edge_id=0,
-        seed=seed,
-        drawn=_DRAWN,
-        places=((node % n_columns).astype(np.float64), (node // n_columns).astype(np.float64)),
+    places = (node % n_columns).astype(np.float64), (node // n_columns).astype(np.float64)
+    return routers_in_plane(
+        near, far, n_nodes=n_nodes, seed=seed, drawn=_DRAWN, asn=asn, places=places
     )
 
 

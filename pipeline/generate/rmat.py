@@ -15,12 +15,12 @@ from numba import njit
 
 from pipeline.generate.barabasi_albert import check_numbers
 from pipeline.generate.csr import shuffled_ids
-from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.laws.plane import routers_in_plane
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import stream_start, word_at
 from pipeline.model.synthetic import Parameters
-from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.topology import Topology
 
 # Upper bounds of the first three quarters, of 2**32.
 _A, _AB, _ABC = (np.uint64(round(share * 2**32)) for share in (0.57, 0.76, 0.95))
@@ -36,16 +36,7 @@ def make(given: Parameters) -> Topology:
     n_nodes = given.n_routers
     with part(0.0, _DRAWN):
         near, far = _links(n_nodes, given.m, given.seed)
-    return with_geometry(
-        node_asn=np.full(n_nodes, NO_ASN, np.int64),
-        node_ptr=np.array([0, n_nodes], np.int64),
-        near=near.astype(np.int64),
-        far=far.astype(np.int64),
-        first_node_id=0,
-        first_edge_id=0,
-        seed=given.seed,
-        drawn=_DRAWN,
-    )
+    return routers_in_plane(near, far, n_nodes=n_nodes, seed=given.seed, drawn=_DRAWN)
 
 
 def _links(n_nodes: int, m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,10 +9,10 @@ from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.laws.degree_links import connect, link_degrees
 from pipeline.generate.laws.degree_sequence import draw_degrees
-from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.laws.plane import routers_in_plane
 from pipeline.generate.shares import tell_share
 from pipeline.model.synthetic import Parameters, check_degrees
-from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.topology import Topology
 
 _DRAWN = 0.3  # share of the time that drawing the links takes
 
@@ -27,16 +27,7 @@ def make(given: Parameters) -> Topology:
     """
     n_nodes = given.n_routers
     near, far = _links(n_nodes, given.min_degree, given.max_degree, given.connected, given.seed)
-    return with_geometry(
-        node_asn=np.full(n_nodes, NO_ASN, np.int64),
-        node_ptr=np.array([0, n_nodes], np.int64),
-        near=near.astype(np.int64),
-        far=far.astype(np.int64),
-        first_node_id=0,
-        first_edge_id=0,
-        seed=given.seed,
-        drawn=_DRAWN,
-    )
+    return routers_in_plane(near, far, n_nodes=n_nodes, seed=given.seed, drawn=_DRAWN)
 
 
 def degrees_graph(

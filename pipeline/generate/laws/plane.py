@@ -13,7 +13,7 @@ from numba import njit
 
 from pipeline.generate.shares import part, tell_share
 from pipeline.model.random_words import draw_below, draw_unit, start_stream
-from pipeline.model.topology import Topology
+from pipeline.model.topology import NO_ASN, Topology
 
 PLANE_SIDE = 1000  # cells; BRITE's HS. Grows so that no more than a quarter of the cells is taken
 LIGHT_KM_PER_MS = 299.792458
@@ -60,6 +60,37 @@ def with_geometry(
         return _with_geometry(
             node_asn, node_ptr, near, far, (first_node_id, first_edge_id), seed, places
         )
+
+
+def routers_in_plane(
+    near: np.ndarray,
+    far: np.ndarray,
+    *,
+    n_nodes: int,
+    seed: int,
+    drawn: float,
+    asn: int | None = None,
+    places: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Topology:
+    """As ``with_geometry``, for routers of one AS, or of none, with ids from 0 on.
+
+    Parameters
+    ----------
+    near, far : (n_links,) integers
+    asn : int or None
+        None: the routers belong to no AS.
+    """
+    return with_geometry(
+        node_asn=np.full(n_nodes, NO_ASN if asn is None else asn, np.int64),
+        node_ptr=np.array([0, n_nodes], np.int64),
+        near=near.astype(np.int64),
+        far=far.astype(np.int64),
+        first_node_id=0,
+        first_edge_id=0,
+        seed=seed,
+        drawn=drawn,
+        places=places,
+    )
 
 
 def _with_geometry(
