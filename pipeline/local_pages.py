@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import http.server
+import sys
+from typing import Any
+
 HOST = "127.0.0.1"
 
 # Pages of other sites may not embed ours (clickjacking), or learn their addresses.
@@ -22,3 +26,13 @@ OWN_FILES_ONLY = (
 def names_this_machine(host: str | None) -> bool:
     """Whether a request's ``Host`` is this machine: a page of another site names its own."""
     return (host or "").rpartition(":")[0] in (HOST, "localhost")
+
+
+class LocalServer(http.server.ThreadingHTTPServer):
+    """A server whose threads end with the process, and which ignores browsers that hang up."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)

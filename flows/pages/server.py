@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import html
 import http.server
-import sys
 import time
 import urllib.parse
 from http import HTTPStatus
 from pathlib import Path
 
 from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
-from pipeline.local_pages import HEADERS, HOST, OWN_FILES_ONLY, names_this_machine
+from pipeline.local_pages import HEADERS, HOST, OWN_FILES_ONLY, LocalServer, names_this_machine
 from pipeline.stages import run_metrics
 
 REPORTS = "/reports/"
@@ -120,7 +119,7 @@ def _href(name: str) -> str:
     return html.escape(f"{REPORTS}{urllib.parse.quote(name)}/index.html")
 
 
-class ReportServer(http.server.ThreadingHTTPServer):
+class ReportServer(LocalServer):
     """Serves the start page at ``/`` and the folder of reports below ``/reports/``.
 
     Raises
@@ -129,8 +128,6 @@ class ReportServer(http.server.ThreadingHTTPServer):
         If the port is taken.
     """
 
-    daemon_threads = True
-
     def __init__(self, port: int, out: Path, ui_url: str, api: Api, run_now: str):
         super().__init__((HOST, port), _Handler)
         self.out, self.ui_url, self.api, self.run_now = out, ui_url, api, run_now
@@ -138,11 +135,6 @@ class ReportServer(http.server.ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://{HOST}:{self.server_address[1]}"
-
-    def handle_error(self, request, client_address) -> None:
-        """Ignore browsers that close the connection."""
-        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
-            super().handle_error(request, client_address)
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):

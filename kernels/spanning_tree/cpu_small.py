@@ -33,8 +33,8 @@ def small_forest(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Ends and weights of the forest's edges; None if a weight is negative or not finite."""
     n_nodes, n_arcs = len(indptr) - 1, len(indices)
-    # One more of each than there are: an arc that is not an edge, or an empty row, is written behind
-    # the last one.
+    # One more of each than there are: an arc that is not an edge, or an empty row, is written
+    # behind the last one.
     row, edges = np.zeros(n_arcs + 1, NODE), np.empty((n_arcs // 2 + 1, 4), np.uint32)
     n_edges = list_arcs(indptr, indices, weights.view(np.uint32), row, edges)
     if n_edges < 0:

@@ -6,8 +6,8 @@ links removed or added, routers of another owner, paths of another length. Chang
 the same AS, or between the same two ASes, are one event, and so are those that share a router.
 Every other change joins the first event that explains it: links of a vantage point that did not
 measure, of a router that was renumbered, of an AS that fell apart, and diameter and radius of an AS
-whose links changed. What nothing explains is not an event: links that could not be observed come and
-go every night.
+whose links changed. What nothing explains is not an event: links that could not be observed come
+and go every night.
 
 Events are ranked by the traces, or else the changes, that they touch.
 """

@@ -10,7 +10,6 @@ from __future__ import annotations
 import http.server
 import json
 import secrets
-import sys
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
@@ -21,7 +20,7 @@ from pipeline.config import GenerateConfig
 from pipeline.errors import PipelineError, UsageError
 from pipeline.explore.session import Session
 from pipeline.generate import MODELS
-from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, names_this_machine
+from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, LocalServer, names_this_machine
 from pipeline.model.choices import DEVICE_CHOICES
 from pipeline.options import options_of
 from pipeline.schedule.cluster.gpus import visible_gpus
@@ -43,7 +42,7 @@ MAX_LISTED = 200  # ASes that the page offers; any other can be typed
 EXAMPLES = {"weights": "whole:1:1024"}  # in a field that may stay empty
 
 
-class ExploreServer(http.server.ThreadingHTTPServer):
+class ExploreServer(LocalServer):
     """Serves the page of a session below a token.
 
     Raises
@@ -51,8 +50,6 @@ class ExploreServer(http.server.ThreadingHTTPServer):
     OSError
         If the port is taken.
     """
-
-    daemon_threads = True
 
     def __init__(self, port: int, session: Session):
         super().__init__((HOST, port), _Handler)
@@ -62,11 +59,6 @@ class ExploreServer(http.server.ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://{HOST}:{self.server_address[1]}/{self.token}/"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore browsers that close the connection."""
-        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
-            super().handle_error(request, client_address)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

@@ -15,9 +15,9 @@ consecutive TTLs is joined by a link; what answers *different* flows need not be
 - A link is in **one path**, however many flows crossed it: it counts as seen by one trace, which
   the measurement is. Links follow one another in a path where one flow crossed both. The first
   path stands for the measurement; the others are marked ``PART_FURTHER`` and do not count as
-  traces. A path behind whose last hop some flow was answered is marked ``PART_CUT``: that hop was not
-  the last to answer. So is one that ends at a router: probing stops once a hop's next hops are
-  known well enough, so a silent rest shows nothing.
+  traces. A path behind whose last hop some flow was answered is marked ``PART_CUT``: that hop was
+  not the last to answer. So is one that ends at a router: probing stops once a hop's next hops
+  are known well enough, so a silent rest shows nothing.
 - A node's RTT is the smallest of its answers at that TTL. It answered as a router if it ever sent
   time exceeded there, and under MPLS labels if it ever sent some. Answers without links are paths
   of one hop.
