@@ -16,6 +16,7 @@ WHOLE = {
     "test_collection.py",
     "test_import_contracts.py",
     "test_mirror.py",
+    "test_sizes.py",
     "test_untrusted_data.py",
     "test_words.py",
 }
