@@ -26,11 +26,9 @@ from kernels.partition.steps import Steps
 from kernels.partition.sweep import LANES, SweepSteps, sweep
 from kernels.partition.widths.path import shortest_path
 from kernels.partition.widths.results import PartWidths
+from kernels.partition.widths.strategy import RANKS, PartThresholds, is_sweep_next
 from kernels.types import UNREACHED
 
-N_FIRST = 16  # searches one by one before sweeps
-EACH_SINGLE = 4  # among sweeps, one step in that many is a search: only searches lower upper bounds
-FEW_COMPONENTS = 4  # open ones; with more, a search of all of them closes as many sources
 MOST = np.iinfo(np.int32).max
 
 
@@ -49,7 +47,10 @@ class Searches:
 
 
 def part_widths(
-    searches: Searches, questions: Sequence[Question], max_searches: int | None = None
+    searches: Searches,
+    questions: Sequence[Question],
+    max_searches: int | None = None,
+    thresholds: PartThresholds = RANKS,
 ) -> PartWidths:
     """Answer questions about every component; called by every rank with the same arguments.
 
@@ -60,6 +61,8 @@ def part_widths(
         Of ``eccentricity.questions.QUESTIONS``; they share all searches.
     max_searches : int or None
         Limit of sources in each component; None: until all is exact.
+    thresholds : PartThresholds
+        They decide between searches and sweeps.
 
     Raises
     ------
@@ -79,7 +82,7 @@ def part_widths(
     for question in questions:
         if question not in QUESTIONS:
             raise GraphError(f"unknown question {question!r}; use one of {QUESTIONS}")
-    bounds = _Bounds(searches, tuple(questions), max_searches)
+    bounds = _Bounds(searches, tuple(questions), max_searches, thresholds)
     by_upper = False  # the hub first
     while (chosen := bounds.next_sources(by_upper)).size:
         if bounds.is_sweeping:
@@ -93,9 +96,16 @@ def part_widths(
 class _Bounds:
     """Bounds of one rank's own nodes, and what all ranks know of components."""
 
-    def __init__(self, searches: Searches, questions: tuple[str, ...], limit: int | None):
+    def __init__(
+        self,
+        searches: Searches,
+        questions: tuple[str, ...],
+        limit: int | None,
+        thresholds: PartThresholds,
+    ):
         part = searches.part
         self.searches, self.questions, self.limit = searches, questions, limit
+        self.thresholds = thresholds
         if isinstance(part.indptr, np.ndarray):
             self.xp: Any = np
         else:
@@ -189,12 +199,12 @@ class _Bounds:
             return np.empty(0, np.int64)
         is_open = self.xp.asarray(self.is_open)[self.component]
         self.n_steps += 1
-        self.is_sweeping = bool(
-            np.count_nonzero(self.is_open) <= FEW_COMPONENTS
-            and (self.n_searched[self.is_open] >= N_FIRST).all()
-            and n_pending[self.is_open].max() > 1
-            and self.n_steps % EACH_SINGLE
+        facts = (
+            int(self.is_open.sum()),
+            int(self.n_searched[self.is_open].min()),
+            int(n_pending[self.is_open].max()),
         )
+        self.is_sweeping = is_sweep_next(*facts, self.n_steps, self.thresholds)
         if self.is_sweeping:
             return self._many(pending & is_open, self._best_end(by_upper))
         if by_upper:
