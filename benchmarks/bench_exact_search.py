@@ -50,7 +50,7 @@ from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.schedule.cluster.open import Cluster, open_cluster
-from pipeline.schedule.exact_search.state import Choice, ExactState
+from pipeline.schedule.exact_search.state import ExactOptions, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.plan.steps import by_exact_search
@@ -221,7 +221,7 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
 
 def client_row(job: ExactJob, costs: Costs) -> dict:
     """Time of the job's state alone, per result; its first searches cost most."""
-    state = ExactState(replace(job, device="cpu"), Choice(costs, n_threads=2, pack=1))
+    state = ExactState(replace(job, device="cpu"), ExactOptions(costs, n_threads=2, pack=1))
     use_s, useless_s, next_s, waiting = [], [], [], []
     while state.answer is None and len(use_s) <= N_USED:
         started = time.perf_counter()

@@ -41,7 +41,7 @@ from flows.analyze import analyzed
 from flows.compare import compared_with_night_before
 from flows.ingest import ingest_stage
 from flows.notices.emit import emit
-from flows.notices.notice import Outcome, make_notice
+from flows.notices.notice import NightOutcome, make_notice
 from flows.options import given_values, parameters_of, with_parameters
 from flows.pages.artifacts import report_link, show_warnings
 from flows.pages.progress import listening
@@ -157,16 +157,16 @@ def _tell(config: NotifyConfig, state: State) -> None:
         send(notice, config)
 
 
-def _outcome(state: State) -> Outcome:
+def _outcome(state: State) -> NightOutcome:
     context = FlowRunContext.get()
     run = context.flow_run.name if context and context.flow_run else ""
     message = state.message or ""
     if state.is_failed():
-        return Outcome("failed", run, message)
+        return NightOutcome("failed", run, message)
     summary = cast("NightlySummary", state.data)
     report, compared = summary.analyzed, summary.compared
     out = report.index.parent.parent
-    outcome = Outcome(
+    outcome = NightOutcome(
         "complete" if summary.complete else "partial",
         run,
         message,

@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.model.choices import Schedule
 from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.search.tasks import Outcome
-from pipeline.schedule.exact_search.state import Choice
+from pipeline.schedule.exact_search.state import ExactOptions
 from pipeline.schedule.exact_search.stream import ExactStream
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.place import Place
@@ -68,8 +68,8 @@ def search_exactly(
         One per job, as soon as it is known, in no fixed order. Jobs that fail are reported too: as
         intervals that are not exact, with the reason.
     """
-    choice = Choice(costs, pack=pack, max_searches=max_searches)
-    stream = ExactStream(cluster, jobs, choice, fall_back)
+    options = ExactOptions(costs, pack=pack, max_searches=max_searches)
+    stream = ExactStream(cluster, jobs, options, fall_back)
     yield from stream.answers()  # of graphs without nodes
     more: dict[str, Any] = {}
     if schedule == "free":

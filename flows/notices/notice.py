@@ -15,7 +15,7 @@ SCHEMA, SCHEMA_VERSION = "hopscope-notice", 1
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NightOutcome:
     """What became of a night.
 
     Attributes
@@ -56,7 +56,7 @@ class Notice:
     facts: dict[str, Any]
 
 
-def make_notice(outcome: Outcome, config: NotifyConfig) -> Notice | None:
+def make_notice(outcome: NightOutcome, config: NotifyConfig) -> Notice | None:
     """What to report of a night; None: it is complete, and nothing happened."""
     events = [
         event
@@ -83,7 +83,7 @@ def make_notice(outcome: Outcome, config: NotifyConfig) -> Notice | None:
     return Notice(_subject(outcome, len(events)), "\n".join(_lines(outcome, events)), facts)
 
 
-def _subject(outcome: Outcome, n_events: int) -> str:
+def _subject(outcome: NightOutcome, n_events: int) -> str:
     what = []
     if outcome.status == "failed":
         what.append("failed")
@@ -95,7 +95,7 @@ def _subject(outcome: Outcome, n_events: int) -> str:
     return f"hopscope, night {night}: {'; '.join(what)}"
 
 
-def _lines(outcome: Outcome, events: Sequence[Mapping[str, Any]]) -> list[str]:
+def _lines(outcome: NightOutcome, events: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [inert(outcome.message)] if outcome.status != "complete" else []
     lines += [
         f"{event['event'] + 1}. {inert(event['text'])} ({number(event['n_traces'], 'trace')})"

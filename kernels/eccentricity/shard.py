@@ -22,7 +22,7 @@ from kernels.eccentricity.bounds import steps
 from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import (
     Cutter,
-    Part,
+    Subgraph,
     largest_of_each,
     numbered_components,
 )
@@ -139,13 +139,13 @@ class _ComponentResults:
         self.diameter_lower, self.diameter_upper = value.copy(), value.copy()
         self.radius_lower, self.radius_upper = value.copy(), value.copy()
 
-    def chunks(self) -> Iterator[Part]:
+    def chunks(self) -> Iterator[Subgraph]:
         """Components of three nodes and more, the largest first, as parts to be answered alone."""
         numbers = np.flatnonzero(self.size > 2)
         numbers = numbers[np.argsort(-self.size[numbers], kind="stable")]
         if len(self.names) == 1 and len(numbers):
             nodes = np.arange(self.graph.n_nodes, dtype=NODE)
-            yield Part(self.graph, nodes, self.component, numbers)
+            yield Subgraph(self.graph, nodes, self.component, numbers)
             return
         size = self.size[numbers].astype(np.int64)
         before = (np.cumsum(size) - size) // CHUNK_NODES
@@ -204,7 +204,7 @@ class _QuestionsOfPart:
     """Questions about one part, one after another on the same bounds."""
 
     def __init__(
-        self, part: Part, found: _ComponentResults, max_searches: int | None, strategy: Strategy
+        self, part: Subgraph, found: _ComponentResults, max_searches: int | None, strategy: Strategy
     ):
         self._part, self._found = part, found
         self._max_searches, self._strategy = max_searches, strategy
@@ -253,7 +253,9 @@ class _QuestionsOfPart:
             most = intervals.high.astype(np.int64)
         np.minimum(upper, np.minimum(most, np.iinfo(np.int32).max).astype(np.int32)[at], out=upper)
 
-    def _run(self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray) -> _Intervals:
+    def _run(
+        self, part: Subgraph, bounds: EccentricityBounds, n_searched: np.ndarray
+    ) -> _Intervals:
         """Search until all is answered; bounds and numbers of searches are changed in place."""
         solver = EccentricitySolver(
             part.graph,
@@ -276,7 +278,7 @@ class _QuestionsOfPart:
         return _Intervals(*bounds.interval(), is_answered)
 
     def _run_rest(
-        self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray, left: np.ndarray
+        self, part: Subgraph, bounds: EccentricityBounds, n_searched: np.ndarray, left: np.ndarray
     ) -> _Intervals:
         """Answer the last few components, cut out."""
         low, high = bounds.interval()

@@ -184,12 +184,12 @@ class _Run:
         """Exact searches of large ASes, and the arguments of ``drive`` for them."""
         if not jobs:
             return None, {}
-        from pipeline.schedule.exact_search.state import Choice  # these compile at once
+        from pipeline.schedule.exact_search.state import ExactOptions  # these compile at once
         from pipeline.schedule.exact_search.stream import ExactStream
 
         config = self._config
-        choice = Choice(self._costs, pack=config.pack, max_searches=config.max_searches)
-        large = ExactStream(cluster, jobs, choice, fall_back=config.device == "auto")
+        options = ExactOptions(self._costs, pack=config.pack, max_searches=config.max_searches)
+        large = ExactStream(cluster, jobs, options, fall_back=config.device == "auto")
         return large, {"urgent": large.next_task, "useless": large.useless}
 
     def _outcomes(

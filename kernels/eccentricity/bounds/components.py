@@ -61,7 +61,7 @@ def first_of_each(nodes: np.ndarray, component: np.ndarray, n_each: int) -> np.n
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Subgraph:
     """Some components of a graph as a graph of their own.
 
     Attributes
@@ -102,7 +102,7 @@ class Cutter:
         group_nodes(component, self._ptr[:-1].copy(), self._nodes)
         self._place = np.empty(graph.n_nodes, NODE)
 
-    def cut(self, numbers: np.ndarray) -> Part:
+    def cut(self, numbers: np.ndarray) -> Subgraph:
         """The components of these numbers, in this order; O(their nodes and arcs)."""
         size = np.diff(self._ptr)[numbers]
         component = np.repeat(np.arange(len(numbers), dtype=np.int32), size)
@@ -114,7 +114,7 @@ class Cutter:
         np.cumsum(old[nodes + np.int64(1)] - old[nodes], out=indptr[1:])
         indices = np.empty(int(indptr[-1]), NODE)
         copy_arcs(old, self._graph.indices, nodes, self._place, indptr, indices)
-        return Part(CSRGraph(indptr, indices, trusted=True), nodes, component, numbers)
+        return Subgraph(CSRGraph(indptr, indices, trusted=True), nodes, component, numbers)
 
 
 @njit([types.void(I32, OUT_I64, OUT_I32)], cache=True, nogil=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.model.addresses import format_addr, is_v4
-from pipeline.report.addresses.table import AddressTable
+from pipeline.report.addresses.table import AddressList
 from pipeline.report.escaping import script_json
 
 FOLDER = "addresses"
@@ -27,7 +27,7 @@ _DIGITS = np.frombuffer(
 _MAX_DIGITS = 13  # of 64 bits
 
 
-def write_addresses(table: AddressTable, out: Path) -> int:
+def write_addresses(table: AddressList, out: Path) -> int:
     """Write ``addresses/*.js`` into a folder that exists.
 
     Returns
@@ -71,7 +71,7 @@ def numbers_text(values: np.ndarray) -> str:
     return _DIGITS[digits[place <= last[:, None]].astype(np.intp)].tobytes().decode()
 
 
-def _shard(table: AddressTable, part: np.ndarray) -> dict:
+def _shard(table: AddressList, part: np.ndarray) -> dict:
     addr = table.addr[part]
     if is_v4(addr[:1])[0]:
         gaps = np.diff(addr[:, 1] & np.uint64(0xFFFF_FFFF), prepend=np.uint64(0))

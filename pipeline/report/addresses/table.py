@@ -11,7 +11,7 @@ from pipeline.model.columns.ragged import offsets, row_of_value
 
 
 @dataclass(frozen=True, eq=False)
-class AddressTable:
+class AddressList:
     """One row per address, sorted by address.
 
     Attributes
@@ -31,7 +31,7 @@ class AddressTable:
         return len(self.asn)
 
 
-def address_table(snapshot, rows: np.ndarray) -> AddressTable:
+def address_table(snapshot, rows: np.ndarray) -> AddressList:
     """Addresses of some ASes of a snapshot.
 
     Parameters
@@ -42,7 +42,7 @@ def address_table(snapshot, rows: np.ndarray) -> AddressTable:
 
     Returns
     -------
-    AddressTable
+    AddressList
         All addresses of each node, also those merged into a router; none of nodes without any.
     """
     rows = np.asarray(rows, np.int64)
@@ -69,4 +69,4 @@ def address_table(snapshot, rows: np.ndarray) -> AddressTable:
     entered = snapshot.ingresses(rows)
     real = ~np.asarray(entered.candidate, bool)
     keys = (np.asarray(entered.row, np.int64)[real] << 32) | np.asarray(entered.node)[real]
-    return AddressTable(addr, np.asarray(snapshot.asn)[row], np.isin((row << 32) | node, keys))
+    return AddressList(addr, np.asarray(snapshot.asn)[row], np.isin((row << 32) | node, keys))

@@ -28,7 +28,7 @@ N_FIRST = 100  # ASes in the index before its script runs, and without scripts
 
 
 @dataclass(frozen=True)
-class Column:
+class IndexColumn:
     """A column of the index; {noun} and {nouns} stand for what a node is called."""
 
     key: str
@@ -42,20 +42,22 @@ class Column:
 
 
 COLUMNS = (
-    Column("asn", "AS", "Autonomous System number"),
-    Column("name", "Name", "Name of the AS"),
-    Column("n_nodes", "{nouns}", "{nouns} of the AS"),
-    Column("n_edges", "Links", "Links inside the AS"),
-    Column("n_ingresses", "Ingresses", "{nouns} through which traffic enters, without candidates"),
-    Column(
+    IndexColumn("asn", "AS", "Autonomous System number"),
+    IndexColumn("name", "Name", "Name of the AS"),
+    IndexColumn("n_nodes", "{nouns}", "{nouns} of the AS"),
+    IndexColumn("n_edges", "Links", "Links inside the AS"),
+    IndexColumn(
+        "n_ingresses", "Ingresses", "{nouns} through which traffic enters, without candidates"
+    ),
+    IndexColumn(
         "mean_hops", "Mean hops", "Mean over pairs of an ingress and one of the {nouns} it reaches"
     ),
-    Column("median_hops", "Median", "Median hops over these pairs"),
-    Column("p90_hops", "p90", "Nine out of ten pairs are at most this many hops apart"),
-    Column("max_hops", "Max", "Hops to the farthest {noun} from any ingress"),
-    Column("n_unreached", "Unreached", "{nouns} that no ingress reaches"),
-    Column("n_components", "Components", "Connected components of the AS"),
-    Column("status", "Status", "ok; partial or failed: some or all searches did not finish"),
+    IndexColumn("median_hops", "Median", "Median hops over these pairs"),
+    IndexColumn("p90_hops", "p90", "Nine out of ten pairs are at most this many hops apart"),
+    IndexColumn("max_hops", "Max", "Hops to the farthest {noun} from any ingress"),
+    IndexColumn("n_unreached", "Unreached", "{nouns} that no ingress reaches"),
+    IndexColumn("n_components", "Components", "Connected components of the AS"),
+    IndexColumn("status", "Status", "ok; partial or failed: some or all searches did not finish"),
 )
 
 
@@ -231,12 +233,12 @@ _BORDER_FACTS = {
 }
 
 
-def _columns(run: RunFacts, summary: Summary) -> list[Column]:
+def _columns(run: RunFacts, summary: Summary) -> list[IndexColumn]:
     """Columns of the index; the one for names is left out if no AS of the run has one."""
     named = summary.ases["name"].null_count < summary.ases.num_rows
     units = {table.prefix: table.unit for table in summary.widths.tables}
     measured = [
-        Column(
+        IndexColumn(
             c.name,
             f"{c.label}, {_unit(units[WEIGHTED])}" if c.unit == BY_WEIGHT else c.label,
             c.title,
@@ -245,7 +247,7 @@ def _columns(run: RunFacts, summary: Summary) -> list[Column]:
     ]
     at = next(i for i, c in enumerate(COLUMNS) if c.key == _BEFORE)
     return [
-        Column(c.key, _worded(c.label, run), _worded(c.title, run))
+        IndexColumn(c.key, _worded(c.label, run), _worded(c.title, run))
         for c in (*COLUMNS[:at], *measured, *COLUMNS[at:])
         if named or c.key != "name"
     ]

@@ -37,7 +37,7 @@ _GIVEN_UP = np.uint8(128)
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExactOptions:
     """What decides which sources share a task; see ``plan.steps``."""
 
     costs: Costs
@@ -54,7 +54,7 @@ class ExactState:
     Parameters
     ----------
     job : ExactJob
-    choice : Choice
+    options : ExactOptions
         May be replaced at any time.
 
     Attributes
@@ -67,8 +67,8 @@ class ExactState:
     28 bytes per node for one question, 16 more for a second.
     """
 
-    def __init__(self, job: ExactJob, choice: Choice):
-        self.job, self.choice = job, choice
+    def __init__(self, job: ExactJob, options: ExactOptions):
+        self.job, self.options = job, options
         self.answer: ExactResult | None = None
         self._upcoming: ExactTask | None = None
         self._flying: dict[int, ExactTask] = {}
@@ -89,9 +89,9 @@ class ExactState:
         if job.n_nodes == 0:
             self._conclude(none)
         else:
-            limit = choice.max_searches
+            limit = options.max_searches
             self._upcoming = ExactTask(
-                "opening", job, none, "cpu", max_searches=limit, run=choice.run
+                "opening", job, none, "cpu", max_searches=limit, run=options.run
             )
 
     @property
@@ -256,22 +256,22 @@ class ExactState:
         component = self._bounds[0].component
         before = self._n_taken[component[sources]] + lanes_of(sources, component)
         np.add.at(self._n_taken, component[sources], 1)
-        if self.choice.max_searches is None:
+        if self.options.max_searches is None:
             return sources
-        beyond = before >= self.choice.max_searches
+        beyond = before >= self.options.max_searches
         self._release(sources[beyond])
         return sources[~beyond]
 
     def _choose(self, question: int) -> np.ndarray:
         """Sources for one question that are not in flight; empty if all relevant ones are."""
-        bounds, choice = self._bounds[question], self.choice
+        bounds, options = self._bounds[question], self.options
         now = Facts(
             bounds.question == "diameter",
             self._n_searches,
             int(bounds.most.max()),
             len(bounds.pending()),
         )
-        given = (choice.n_threads, choice.costs, choice.pack, choice.thresholds)
+        given = (options.n_threads, options.costs, options.pack, options.thresholds)
         step, n_each = next_search(self.job, now, *given)
         while True:
             if step != "sweep":
@@ -297,7 +297,7 @@ class ExactState:
             self.job.device,
             alone,
             is_connected=len(self._names) == 1,
-            run=self.choice.run,
+            run=self.options.run,
         )
 
     def _conclude(self, path: np.ndarray, is_known: bool = True) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.search.tasks import Outcome
-from pipeline.schedule.exact_search.state import Choice, ExactState
+from pipeline.schedule.exact_search.state import ExactOptions, ExactState
 from pipeline.schedule.place import Place
 from pipeline.schedule.plan.steps import has_room, task_s, window
 
@@ -38,7 +38,7 @@ class ExactStream:
     jobs : sequence of ExactJob
         One per distinct graph, largest first: when the first has enough searches in flight, the
         next begins, so an AS that waits does not hold up others.
-    choice : Choice
+    options : ExactOptions
         The number of threads, and the run, are filled in.
     fall_back : bool
         Search on a core where a GPU has too little memory.
@@ -46,7 +46,7 @@ class ExactStream:
 
     cluster: Place
     jobs: Sequence[ExactJob]
-    choice: Choice
+    options: ExactOptions
     fall_back: bool
     _states: dict[int, ExactState] = field(default_factory=dict)  # by id of the job
     _open: dict[int, ExactState] = field(default_factory=dict)  # those without an answer
@@ -55,25 +55,25 @@ class ExactStream:
     _look_again_at: float = float("-inf")
 
     def __post_init__(self) -> None:
-        self.choice = replace(self.choice, run=uuid.uuid4().hex)
+        self.options = replace(self.options, run=uuid.uuid4().hex)
         self._look()
         for job in self.jobs:
-            state = ExactState(job, self.choice)
+            state = ExactState(job, self.options)
             self._states[id(job)] = self._open[id(job)] = state
             self._note_answer(state)
 
     def next_task(self) -> ExactTask | None:
         """Task of the first AS that has one and room for it; if it has none, the next AS begins."""
         self._look()
-        n_threads, costs = self.choice.n_threads, self.choice.costs
-        thresholds = self.choice.thresholds
+        n_threads, costs = self.options.n_threads, self.options.costs
+        thresholds = self.options.thresholds
         for state in self._open.values():
             job = state.job
             if not has_room(self._n_flying, job.n_nodes, n_threads, thresholds):
                 return None  # those that follow are smaller, or not begun
             sizes = (job.n_nodes, job.n_arcs, n_threads)
             if state.n_flying < window(*sizes, costs, job.device, thresholds):
-                state.choice = self.choice
+                state.options = self.options
                 task = state.next_task()
                 if task is not None:
                     self._n_flying += 1
@@ -82,7 +82,7 @@ class ExactStream:
 
     def cost_of(self, task: ExactTask) -> float:
         """Estimated seconds of a task."""
-        return task_s(task, self.choice.costs)
+        return task_s(task, self.options.costs)
 
     def use(self, outcome: Outcome) -> None:
         """Take the outcome of a task."""
@@ -138,5 +138,5 @@ class ExactStream:
         n_threads = sum(self.cluster.n_threads().values())
         ended = time.monotonic()
         self._look_again_at = ended + max(THREADS_S, 4 * (ended - began))
-        if n_threads not in (0, self.choice.n_threads):
-            self.choice = replace(self.choice, n_threads=n_threads)
+        if n_threads not in (0, self.options.n_threads):
+            self.options = replace(self.options, n_threads=n_threads)

@@ -35,11 +35,11 @@ def longest_s(
 
 
 @dataclass(eq=False)
-class Progress:
+class RankProgress:
     """Asks the workers of a gang how many exchanges their ranks have done.
 
-    They are asked beside everything else, every ``limits.poll_s``; a worker answers while its rank
-    is at work or hangs. What cannot be asked counts as nothing done.
+    They are asked every ``limits.poll_s``, while everything else continues; a worker answers while
+    its rank is at work or hangs. What cannot be asked counts as nothing done.
     """
 
     client: Client

@@ -23,7 +23,7 @@ from pipeline.errors import ClusterLostError, OutOfMemoryError, PipelineError, R
 from pipeline.model.search.tasks import Attempt, Outcome
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.gang.link import close_inbox, open_inbox
-from pipeline.schedule.gang.progress import Progress
+from pipeline.schedule.gang.progress import RankProgress
 from pipeline.schedule.gang.rank import GangTask, PeerError, RankEnd, ended, run_rank
 from pipeline.schedule.gang.result import outcomes_of
 from pipeline.schedule.transport.limits import Deadlines, Limits
@@ -225,7 +225,7 @@ class Gangs:
         Or once no rank has done anything for ``quiet_s``: then all of them hang.
         """
         connection = Connection(self.cluster.client, self.limits)
-        progress = Progress(self.cluster.client, task.gang, task.workers, self.limits)
+        progress = RankProgress(self.cluster.client, task.gang, task.workers, self.limits)
         ends: dict[int, RankEnd | BaseException] = {}
         reason, over = "", float("inf")
         try:

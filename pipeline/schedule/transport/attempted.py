@@ -29,7 +29,7 @@ class Attempted:
     error: BaseException | None = None
 
 
-class Begun:
+class BegunTasks:
     """Which tasks have begun in this process, and which have been withdrawn before they did.
 
     One lock decides between the two, so whatever began ends, and is used.
@@ -71,7 +71,7 @@ def attempt_of(
     key: tuple,
     run: Callable[[Any], Any],
     task: Any,
-    begun: Begun,
+    begun: BegunTasks,
     started: float | None = None,
 ) -> Attempted:
     """Run one task here; an error is returned as a value, with its place and time.
@@ -84,7 +84,7 @@ def attempt_of(
         Of the attempt.
     run : callable
         Called with the task.
-    begun : Begun
+    begun : BegunTasks
         Decides whether it may begin.
     started : float or None
         Seconds since 1970 UTC; None: now.
@@ -100,7 +100,7 @@ def attempt_of(
     return Attempted(TaskRun(place, device, started, time.time()), result, error)
 
 
-def _begin(key: tuple, begun: Begun) -> None:
+def _begin(key: tuple, begun: BegunTasks) -> None:
     if not begun.begin(key):
         raise WithdrawnError("it was withdrawn")
 

@@ -18,7 +18,7 @@ from pipeline.errors import PipelineError
 from pipeline.model.search.results import THIS_PROCESS
 from pipeline.schedule.transport.attempted import (
     Attempted,
-    Begun,
+    BegunTasks,
     WithdrawnError,
     attempt_of,
     copied,
@@ -51,7 +51,7 @@ class _Thread:
 
     def __init__(self, name: str, run: Callable[[Any], Any], done: queue.SimpleQueue):
         self.name = name
-        self.begun = Begun()
+        self.begun = BegunTasks()
         self.todo: queue.PriorityQueue[tuple[bool, int, Parcel | None]] = queue.PriorityQueue()
         self._run, self._done = run, done
         self._numbers = itertools.count()

@@ -15,13 +15,13 @@ from distributed import Worker, get_worker
 from distributed.protocol.pickle import dumps, loads
 
 from pipeline.model.search.tasks import TaskRun
-from pipeline.schedule.transport.attempted import Attempted, Begun, attempt_of, portable
+from pipeline.schedule.transport.attempted import Attempted, BegunTasks, attempt_of, portable
 
 # A scheduler remembers the last 1,000 events of a client: 16 MB until the client leaves.
 MAX_POSTED_BYTES = 16 << 10
 POSTED = "hopscope-posted"  # names our events among those that a client gets
 
-_HERE = Begun()
+_HERE = BegunTasks()
 
 
 def withdraw_here(keys: Sequence[tuple]) -> list[tuple]:

@@ -17,14 +17,16 @@ from prefect.settings import (
 
 from flows.notices import emit as module
 from flows.notices.emit import CHANGED, emit
-from flows.notices.notice import Outcome, make_notice
+from flows.notices.notice import NightOutcome, make_notice
 from pipeline.config import NotifyConfig
 
 EVENTS = [
     {"event": 0, "kind": "link removed", "n_traces": 900, "text": "AS1 [Evil](http://evil)"},
     {"event": 1, "kind": "ingress moved", "n_traces": 50, "text": "AS2"},
 ]
-NIGHT = Outcome("complete", "calm-owl", "report", (), "<b>now", "2026-11-20", EVENTS, n_events=7)
+NIGHT = NightOutcome(
+    "complete", "calm-owl", "report", (), "<b>now", "2026-11-20", EVENTS, n_events=7
+)
 
 
 @pytest.fixture
@@ -48,9 +50,9 @@ def test_events_beyond_the_bound_are_one_event_of_the_night(emitted):
 
 
 def test_a_night_below_the_bound_or_without_events_is_none(emitted):
-    partial = Outcome("partial", "calm-owl", "left out", ("cut",), "now", "", EVENTS, 2)
+    partial = NightOutcome("partial", "calm-owl", "left out", ("cut",), "now", "", EVENTS, 2)
     emit(make_notice(partial, NotifyConfig(notify_traces=901)))
-    emit(make_notice(Outcome("failed", "calm-owl", "no input"), NotifyConfig()))
+    emit(make_notice(NightOutcome("failed", "calm-owl", "no input"), NotifyConfig()))
     assert emitted == []
 
 

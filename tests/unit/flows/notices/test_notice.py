@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from flows.notices.notice import Outcome, make_notice
+from flows.notices.notice import NightOutcome, make_notice
 from pipeline.config import NotifyConfig
 
 EVENTS = [
@@ -14,7 +14,7 @@ EVENTS = [
     {"event": 1, "n_traces": 50, "text": "1 link in AS2 changed"},
     {"event": 2, "n_traces": 3, "text": "a router of AS3"},
 ]
-NIGHT = Outcome(
+NIGHT = NightOutcome(
     "complete",
     "calm-owl",
     "report of 2026-11-21",
@@ -60,7 +60,7 @@ def test_a_notice_of_events_names_nights_links_and_how_many_more():
 @pytest.mark.parametrize("status", ["partial", "failed"])
 def test_nights_that_did_not_do_all_are_told_without_any_event(status):
     warnings = [f"file {i}: [cut](http://evil.example) short" for i in range(25)]
-    outcome = Outcome(status, "calm-owl", "something was left out", warnings, "now")
+    outcome = NightOutcome(status, "calm-owl", "something was left out", warnings, "now")
     notice = make_notice(outcome, NotifyConfig(notify_first=0))
     said = {"partial": "something was left out", "failed": "failed"}[status]
     assert notice.subject == f"hopscope, night now: {said}"
@@ -73,5 +73,5 @@ def test_nights_that_did_not_do_all_are_told_without_any_event(status):
 
 
 def test_a_quiet_night_is_not_told():
-    quiet = Outcome("complete", "calm-owl", "report", (), "2026-11-21", "2026-11-20")
+    quiet = NightOutcome("complete", "calm-owl", "report", (), "2026-11-21", "2026-11-20")
     assert make_notice(quiet, NotifyConfig()) is None

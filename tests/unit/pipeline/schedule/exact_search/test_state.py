@@ -23,7 +23,7 @@ from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.search.exact import ExactBounds, ExactJob, ExactTask
 from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.exact_search import tasks as exact_tasks
-from pipeline.schedule.exact_search.state import MAX_FAILED, Choice, ExactState
+from pipeline.schedule.exact_search.state import MAX_FAILED, ExactOptions, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import DEFAULTS
 from tests.oracles.widths import Truth, check_widths
@@ -54,7 +54,7 @@ def outcome_of(task, error=None, withdrawn=False) -> Outcome:
 
 def answer_of(graph, metrics, **options):
     """One task after another, all of which succeed."""
-    state = ExactState(job_of(graph, metrics), Choice(DEFAULTS, **options))
+    state = ExactState(job_of(graph, metrics), ExactOptions(DEFAULTS, **options))
     with resident(graph):
         while (task := state.next_task()) is not None:
             state.use(outcome_of(task))
@@ -78,8 +78,8 @@ asked = st.lists(st.sampled_from(WIDTH_METRICS), min_size=1, unique=True)
 def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
     graph, metrics, pack, max_searches, n_workers, is_faulty, data
 ):
-    choice = Choice(DEFAULTS, n_workers, pack, max_searches)
-    state = ExactState(job_of(graph, metrics), choice)
+    options = ExactOptions(DEFAULTS, n_workers, pack, max_searches)
+    state = ExactState(job_of(graph, metrics), options)
     running: list[ExactTask] = []
     reported: list[Outcome] = []
     n_failed = 0
@@ -194,7 +194,7 @@ def test_hand_counted_path_of_five():
 
 
 def test_a_graph_without_nodes_needs_no_task():
-    state = ExactState(job_of(graph_of(0, []), ["diameter"]), Choice(DEFAULTS))
+    state = ExactState(job_of(graph_of(0, []), ["diameter"]), ExactOptions(DEFAULTS))
     assert state.next_task() is None
     assert state.answer.widths.exact[0]
     assert state.answer.widths.component[0] == -1
@@ -212,8 +212,8 @@ def test_several_questions_share_their_searches():
 @pytest.mark.parametrize("kind", ["opening", "candidate", "path"])
 def test_an_as_that_fails_for_good_ends_as_an_interval_with_the_reason(kind, max_searches):
     graph = grid(12, 11)
-    choice = Choice(DEFAULTS, max_searches=max_searches)
-    state = ExactState(job_of(graph, ["diameter", "radius"]), choice)
+    options = ExactOptions(DEFAULTS, max_searches=max_searches)
+    state = ExactState(job_of(graph, ["diameter", "radius"]), options)
     n_failed = 0
     with resident(graph):
         while (task := state.next_task()) is not None:
@@ -235,7 +235,7 @@ def test_an_as_that_fails_for_good_ends_as_an_interval_with_the_reason(kind, max
 
 def test_one_failure_is_recovered_by_others():
     graph = tree_with_hubs(400, 5)
-    state = ExactState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS, pack=1))
+    state = ExactState(job_of(graph, ["eccentricities"]), ExactOptions(DEFAULTS, pack=1))
     failed = []
     with resident(graph):
         while (task := state.next_task()) is not None:
@@ -251,8 +251,8 @@ def test_one_failure_is_recovered_by_others():
 
 def test_a_limit_is_not_a_failure_even_if_a_failure_was_recovered():
     graph = tree_with_hubs(400, 5)
-    choice = Choice(DEFAULTS, pack=1, max_searches=3)
-    state = ExactState(job_of(graph, ["eccentricities"]), choice)
+    options = ExactOptions(DEFAULTS, pack=1, max_searches=3)
+    state = ExactState(job_of(graph, ["eccentricities"]), options)
     n_failed = 0
     with resident(graph):
         while (task := state.next_task()) is not None:
@@ -267,7 +267,7 @@ def test_a_limit_is_not_a_failure_even_if_a_failure_was_recovered():
 
 def test_a_result_of_another_graph_makes_nothing_exact():
     graph, other = path(30), star(29)
-    state = ExactState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS))
+    state = ExactState(job_of(graph, ["eccentricities"]), ExactOptions(DEFAULTS))
     with resident(graph):
         state.use(outcome_of(state.next_task()))
     task = state.next_task()
@@ -340,7 +340,7 @@ def test_few_searches_answer_a_long_graph_on_a_gpu(monkeypatch):
     graph = largest_component(graph)
     component = component[: graph.n_nodes]
     job = job_of(graph, ["diameter", "radius"], "gpu")
-    state, running = ExactState(job, Choice(DEFAULTS)), []
+    state, running = ExactState(job, ExactOptions(DEFAULTS)), []
     with resident(graph):
         while True:
             while len(running) < 2 and (task := state.next_task()) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from pipeline.schedule.exact_search.state import Choice
+from pipeline.schedule.exact_search.state import ExactOptions
 from pipeline.schedule.exact_search.stream import ExactStream
 from pipeline.schedule.plan.costs import DEFAULTS
 
@@ -20,10 +20,10 @@ def test_a_scheduler_that_does_not_answer_is_not_asked_before_each_task(monkeypa
 
     time = SimpleNamespace(monotonic=lambda: clock[0])
     monkeypatch.setattr("pipeline.schedule.exact_search.stream.time", time)
-    stream = ExactStream(SimpleNamespace(n_threads=n_threads), [], Choice(DEFAULTS), False)
-    assert stream.choice.n_threads == 4
+    stream = ExactStream(SimpleNamespace(n_threads=n_threads), [], ExactOptions(DEFAULTS), False)
+    assert stream.options.n_threads == 4
     clock[0] = 3.0
     for _ in range(50):
         assert stream.next_task() is None
     assert asked == [0.0, 3.0]
-    assert stream.choice.n_threads == 4
+    assert stream.options.n_threads == 4

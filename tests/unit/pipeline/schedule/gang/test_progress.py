@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from pipeline.schedule.gang.progress import Progress, longest_s
+from pipeline.schedule.gang.progress import RankProgress, longest_s
 from pipeline.schedule.plan.costs import DEFAULTS
 from pipeline.schedule.transport.limits import Deadlines, Limits
 
@@ -59,7 +59,7 @@ def look(progress, clock, at):
 
 def test_ranks_that_exchange_are_not_quiet_and_those_that_hang_are(client):
     clock = FakeClock()
-    progress = Progress(client, "g", ["a", "b"], Limits(poll_s=1.0, answer_s=5.0), clock)
+    progress = RankProgress(client, "g", ["a", "b"], Limits(poll_s=1.0, answer_s=5.0), clock)
     assert look(progress, clock, 2.0) == 0  # they answer: they have begun
     client.done["b"] = 3
     assert look(progress, clock, 10.0) == 0
@@ -70,7 +70,7 @@ def test_ranks_that_exchange_are_not_quiet_and_those_that_hang_are(client):
 
 def test_workers_that_do_not_answer_are_quiet(client):
     clock = FakeClock()
-    progress = Progress(client, "g", ["a", "b"], Limits(poll_s=1.0, answer_s=0.1), clock)
+    progress = RankProgress(client, "g", ["a", "b"], Limits(poll_s=1.0, answer_s=0.1), clock)
     client.answers = False
     assert look(progress, clock, 30.0) == 30
 

@@ -1,11 +1,11 @@
 """What decides where a task runs whether it begins, or has been withdrawn."""
 
 from pipeline.schedule.transport import attempted as module
-from pipeline.schedule.transport.attempted import Begun
+from pipeline.schedule.transport.attempted import BegunTasks
 
 
 def test_a_task_either_begins_or_is_withdrawn():
-    here = Begun()
+    here = BegunTasks()
     assert here.begin(("a", 1, 1))
     assert here.withdraw([("a", 1, 1), ("a", 2, 1)]) == [("a", 1, 1)]
     assert not here.begin(("a", 2, 1))
@@ -14,7 +14,7 @@ def test_a_task_either_begins_or_is_withdrawn():
 
 def test_only_the_last_are_remembered(monkeypatch):
     monkeypatch.setattr(module, "N_REMEMBERED", 2)
-    here = Begun()
+    here = BegunTasks()
     for i in range(3):
         assert here.begin((i,))
     assert here.withdraw([(0,), (1,), (2,)]) == [(1,), (2,)]
