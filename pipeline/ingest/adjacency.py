@@ -7,7 +7,8 @@
 
 What is done with it
     - The first line is that of node 0. Blanks around numbers are fine; lines end with LF or CRLF.
-      An empty line is a node without neighbours. Comments after ``#`` are not lines of nodes.
+      An empty line is a node without neighbours. Comments after ``#`` are not lines of nodes; those
+      that a file begins with may hold the command that generated it (``made_by``).
     - Nodes are those that have a line; a neighbour beyond the last line is rejected.
     - A link that only one of its ends names is a link all the same, which is noted, and so is a
       neighbour that a line names twice. Loops are kept here: ``graphs`` counts them.
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import BinaryIO
 
 import numpy as np
@@ -28,6 +30,7 @@ from numba import njit
 from kernels.csr import MAX_NODES
 from pipeline.errors import FormatError
 from pipeline.ingest.text.lines import BOM, MAX_LINE_BYTES, Lines
+from pipeline.ingest.text.made_by import command_in
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
@@ -36,6 +39,7 @@ MIN_MUTUAL = 0.9  # share of links that both ends name, among lines of which bot
 _OURS = b"# Neighbours of node 0, 1, 2, ..."
 _ROW = re.compile(rb"[ \t\r]*(?:\d+[ \t\r]*(?:,[ \t\r]*\d+[ \t\r]*)*)?")
 _COMMENT = 35
+_HEAD_BYTES = 4096  # in which the comments at the beginning are looked through
 
 
 def sniff(head: bytes) -> bool:
@@ -111,6 +115,12 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
         )
 
 
+def _made_by(head: bytes) -> str:
+    """The command in the comments that a file begins with; empty if there is none."""
+    comments = takewhile(lambda line: line.startswith(b"#"), head.split(b"\n"))
+    return next(filter(None, map(command_in, comments)), "")
+
+
 class _Lists:
     """Neighbours of one node after another, in pieces of one block each."""
 
@@ -123,6 +133,7 @@ class _Lists:
         """Read to the end of the file; broken lines go to ``report``."""
         if lines.fill() and lines.buffer[:3].tobytes() == BOM:
             lines.start += len(BOM)
+        report.made_by = _made_by(lines.buffer[lines.start :][:_HEAD_BYTES].tobytes())
         while lines.fill():
             block = lines.buffer[lines.start : lines.stop]
             n_lines = int(np.count_nonzero(block == 10)) + 1

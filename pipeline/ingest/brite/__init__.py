@@ -13,8 +13,9 @@ What is done with it
       negative id is rejected: -1 stands for a node without one.
     - AS -1 means no AS. A node's own AS counts; edges that give another one are noted.
     - A file of AS_* nodes only is AS-level (``kind="as"``).
-    - The header's model lines say that the topology was generated, and how (``made_by``); hopscope
-      writes its own command there. A model of a file that BRITE imported says nothing.
+    - The header's model lines say that the topology was generated, and how (``made_by``): Java names
+      models, C++ gives their numbers, hopscope writes its own command there. Where BRITE imported
+      the graph or a part of it, which may be measured, they say nothing.
     - Edge types do not decide anything: Java labels the seed edges of a router-level file E_AS.
     - A broken row is rejected with its line number, and so are a second node with the same id and
       an edge to a node that is not there. Fewer rows than declared means that the file is cut
@@ -32,13 +33,28 @@ import numpy as np
 from pipeline.errors import FormatError
 from pipeline.ingest.brite.rows import EDGE, NODE, RowTable, read_rows
 from pipeline.ingest.text.lines import BOM, MAX_HEADER_LINES, Lines
+from pipeline.ingest.text.made_by import command_in
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import MAX_SAMPLES, ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
-_MODEL = re.compile(rb"Model \(\s*\d{1,3} - (\w{1,40})\)")
-_COMMAND = re.compile(rb"hopscope generate(?: [\w.-]{1,40}){1,40}")
-_IMPORTED = re.compile(rb"File\b", re.IGNORECASE)
+# Java: "Model (5 - TopDown)", "Model (7 - Imported From NLANR format file ..."; C++: "Model ( 5 )".
+_MODEL = re.compile(rb"Model \((?:(\d{1,3}) - (\w{1,40})| (\d{1,3}) \))")
+_MODEL_LINES = (b"Model", b"AS Level: Model", b"Router Level: Model")
+_IMPORTED = {7, 8}  # numbers of models: files of routers and of ASes, which BRITE only read
+# The others, by the names that Java writes.
+_MODELS = {
+    1: "RTWaxman",
+    2: "RTBarabasiAlbert",
+    3: "ASWaxman",
+    4: "ASBarabasi",
+    5: "TopDown",
+    6: "BottomUp",
+    9: "RTBarabasiAlbert2",
+    10: "ASBarabasi2",
+    11: "RTGLP",
+    12: "ASGLP",
+}
 _COUNT = re.compile(rb"^\s*(?:Nodes|Edges):\s*\(\s*(\d{1,15})\s*\)")
 
 
@@ -119,7 +135,7 @@ def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
             lines.section = text
             report.made_by = _made_by(models)
             return None
-        if text.startswith(b"Model"):
+        if text.startswith(_MODEL_LINES):
             models.append(text)
     return f"line {MAX_HEADER_LINES}", "is not a BRITE topology: no Nodes: section found"
 
@@ -127,12 +143,14 @@ def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
 def _made_by(models: list[bytes]) -> str:
     """How a topology was made, by the model lines of its header; empty if they do not say."""
     for line in models:
-        if command := _COMMAND.search(line):
-            return command.group().decode()
-    names = [found.group(1) for line in models if (found := _MODEL.match(line))]
-    if not names or any(_IMPORTED.search(name) for name in names):
+        if command := command_in(line):
+            return command
+    found = [each for line in models for each in _MODEL.finditer(line)]
+    if not found or any(int(each[1] or each[3]) in _IMPORTED for each in found):
         return ""
-    return f"BRITE's model {names[0].decode('ascii', 'replace')}"
+    first = found[0]
+    name = first[2].decode() if first[2] else _MODELS.get(int(first[3]))
+    return f"BRITE's model {name}" if name else ""
 
 
 def _declared(section: bytes) -> int:

@@ -75,14 +75,29 @@ class TestAdjacency(TopologyReaderContract):
 def test_what_is_written_is_read_back(model, tmp_path):
     given = Parameters(n_routers=300, n_ases=3)
     topology, path = generate(model, given), tmp_path / "a.adj"
-    write_adjacency(topology, path, "a command")
+    command = f"hopscope generate {model} --routers 300 --seed 1"
+    write_adjacency(topology, path, command)
     assert detect_format(path) == "adjacency"
     found, report, error = TestAdjacency().read(path)
     assert error is None
     assert not report.rejected + report.notes
     pairs = np.sort(np.stack([topology.near, topology.far], axis=1))
     assert sorted(links_of(found)) == sorted(map(tuple, pairs.tolist()))
-    assert path.read_text().splitlines()[1] == "# a command"
+    assert path.read_text().splitlines()[1] == f"# {command}"
+    assert report.made_by == command
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Neighbours of node 0, 1, 2, ...\n1\n0\n",
+        "# Neighbours of node 0, 1, 2, ...\n1\n# hopscope generate ba --routers 2\n0\n",
+        "1\n0\n",
+    ],
+)
+def test_lists_that_do_not_begin_with_a_command_are_not_called_generated(text, tmp_path):
+    found, report, error = TestAdjacency().read_bytes(tmp_path, text.encode())
+    assert (found.n_links, report.made_by, error) == (1, "", None)
 
 
 def test_a_node_without_links_has_an_empty_line(tmp_path):
