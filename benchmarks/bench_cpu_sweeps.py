@@ -1,15 +1,17 @@
 """Searches on the cores of the host: sweeps compared with SciPy, and sweeps with single searches.
 
 Command: python benchmarks/bench_cpu_sweeps.py [--nodes N,N] [--size N] [--part scipy,ways,single]
+[--sources K,K] [--repeats N] [--clock wall|processor] [--subject RESULT]
 
 scipy: 100 random sources on a preferential-attachment AS, with and without the level matrix, and
 SciPy's ``breadth_first_order`` from the same sources, in turn with ours (``scipy_s`` is its median
 times 100: ``n_timed`` searches are timed). ways: on graphs of several families sweeps and single
-searches are both forced, and the choice of ``msbfs`` is compared with the better one (least of the
-repeats; ``chosen_to_best``). single: one search compared with SciPy's, a queue, and a
-direction-optimising search as published, from the same sources. Every result is verified before
-anything is timed. ``others_busy``: share of the cores that other processes took in the meantime;
-with over 0.05 figures are too high.
+searches are both forced, from each number of ``--sources``, and the choice of ``msbfs`` is compared
+with the better one (least of the repeats; ``chosen_to_best``); ``--clock processor`` times all
+threads of this process, which other work lengthens less. single: one search compared with SciPy's,
+a queue, and a direction-optimising search as published, from the same sources. Every result is
+verified before anything is timed. ``others_busy``: share of the cores that other processes took in
+the meantime; with over 0.05 figures by the clock are too high.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from numba import njit
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
+from benchmarks.lib.figures import CLOCKS, Clock
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import record
 from kernels import CSRGraph, bfs, msbfs
@@ -183,18 +186,18 @@ def beside_scipy(n_nodes: int) -> Iterator[Row]:
         }
 
 
-def both_ways(n_nodes: int, repeats: int = 5) -> Iterator[Row]:
+def both_ways(n_nodes: int, sources_each: list[int], repeats: int, clock: Clock) -> Iterator[Row]:
     for name, graph in families(n_nodes):
-        for n_sources in (16, N_SOURCES):
+        for n_sources in sources_each:
             rng = np.random.default_rng(0)
             sources = rng.integers(0, graph.n_nodes, n_sources).astype(np.int32)
             least: dict[str, float] = {}
             others = Others()
             answers = {}
             for way in ("single", "sweep", "auto") * repeats:
-                started = time.perf_counter()
+                started = clock()
                 answers[way] = cpu.search_graph(graph.indptr, graph.indices, sources, False, way)[0]
-                took = time.perf_counter() - started
+                took = clock() - started
                 least[way] = min(least.get(way, took), took)
             for way in ("sweep", "auto"):
                 for ours, single in zip(answers[way], answers["single"], strict=True):
@@ -259,6 +262,9 @@ def main() -> None:
     parser.add_argument("--nodes", default="1000000,6800000")
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--part", default="scipy,ways,single")
+    parser.add_argument("--sources", default=f"16,{N_SOURCES}", help="of ways")
+    parser.add_argument("--repeats", type=int, default=5, help="of ways")
+    parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall", help="of ways")
     parser.add_argument("--subject", default="cpu_sweeps_2_cores")
     arguments = parser.parse_args()
     compile_s = compile_cpu()
@@ -274,10 +280,13 @@ def main() -> None:
         for n_nodes in map(int, arguments.nodes.split(",")):
             take(beside_scipy(n_nodes))
     if "ways" in parts:
-        take(both_ways(arguments.size))
+        sources_each = [int(n) for n in arguments.sources.split(",")]
+        how = arguments.repeats, CLOCKS[arguments.clock]
+        take(both_ways(arguments.size, sources_each, *how))
     if "single" in parts:
         take(single_searches(10 * arguments.size))
-    record(arguments.subject, rows, threads=n_threads(), compile_s=round(compile_s, 2))
+    facts = {"threads": n_threads(), "compile_s": round(compile_s, 2), "clock": arguments.clock}
+    record(arguments.subject, rows, **facts)
 
 
 if __name__ == "__main__":

@@ -88,6 +88,8 @@ FAMILIES: dict[str, Callable[[], CSRGraph]] = {
     "hypercube 12": lambda: hypercube(12),
     "hypercube 14": lambda: hypercube(14),
     "random 4-regular 500": lambda: random_regular(500, 4),
+    "random 6-regular 1500": lambda: random_regular(1500, 6),
+    "random 8-regular 1500": lambda: random_regular(1500, 8),
     "random 4-regular 10000": lambda: random_regular(10_000, 4),
     "random 6-regular 10000": lambda: random_regular(10_000, 6),
     "Watts-Strogatz 4000 0.001": lambda: watts_strogatz(4000, 6, 0.001),

@@ -38,6 +38,7 @@ from kernels._cpu.sweep_constants import (
     SOME_ARCS,
     TOP_DOWN_ARC,
 )
+from kernels._cpu.variants import variant
 
 WORDS = 8  # of a row: they fill a line of the cache, so a neighbour costs one wait
 LANES = 64 * WORDS
@@ -162,6 +163,7 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
     """
 
     @njit(_STEP, cache=True, nogil=True)
+    @variant("counts" if counts else "ends")
     def bottom_up(indptr, indices, base, rows, level, depth, lower, unions):
         """Each of nodes[:n_open] that lacks a lane unites the rows of its neighbours.
 
@@ -222,6 +224,7 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
         return Level(other, np.int64(kept), n_coming, n_arcs, n_pairs)
 
     @njit(_STEP, cache=True, nogil=True)
+    @variant("counts" if counts else "ends")
     def top_down(indptr, indices, base, rows, level, depth, lower, unions):
         """Each node that changed gives its row to its neighbours."""
         side, other, n_front = level.side, 1 - level.side, level.n_front

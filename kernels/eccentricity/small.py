@@ -1,13 +1,15 @@
-"""The diameter of a small connected graph: distance rows first, then the general solver."""
+"""The diameter of a small connected graph: distance rows first, then sweeps or general solver."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kernels.breadth_first.cpu_bytes import search_levels
 from kernels.csr import CSRGraph
 from kernels.eccentricity.reductions.distance_rows import Kept, search_keeping
-from kernels.eccentricity.reductions.row_searches import FEW_LANES, MANY_PAIRS
+from kernels.eccentricity.reductions.row_searches import FEW_LANES, MANY_PAIRS, walk
 from kernels.eccentricity.results import Diameter, Proof
+from kernels.eccentricity.searches.every_node import swept_eccentricities
 from kernels.eccentricity.strategy import Strategy
 from kernels.types import NODE
 
@@ -26,7 +28,21 @@ def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
         sources = np.flatnonzero(is_source).astype(NODE)
         proof = Proof(sources, kept.sources[[kept.centre]], kept.sources, by_trees=False)
         return _diameter_result(graph, len(sources), kept.path, proof)
+    if kept.is_to_sweep:
+        return _sweep_all(graph, kept)
     return _solve_generally(graph, kept, strategy)
+
+
+def _sweep_all(graph: CSRGraph, kept: Kept) -> Diameter:
+    """Search from every node by sweeps; the path is found by one more search if rows missed it."""
+    every, path = swept_eccentricities(graph), kept.path
+    end = int(np.argmax(every))
+    if every[end] >= len(path):
+        level, queue = np.empty(graph.n_nodes, np.uint16), np.empty(graph.n_nodes + 1, np.int32)
+        search_levels(graph.indptr, graph.indices, end, level, queue)
+        path = walk(graph.indptr, graph.indices, level)
+    none, nodes = np.empty(0, NODE), np.arange(graph.n_nodes, dtype=NODE)
+    return _diameter_result(graph, graph.n_nodes, path, Proof(nodes, none, none, by_trees=False))
 
 
 def _diameter_result(graph: CSRGraph, n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:

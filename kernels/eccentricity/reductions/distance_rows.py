@@ -20,7 +20,8 @@ that searches took so far; as long as they are too many for that, further search
 On short graphs often only a few dozen nodes lie outside the ball around the centre after two
 searches. Sweeps from all of those end it (``farthest``): one takes as long as four searches.
 
-If it takes too long, what was found is handed over; the answer is exact either way.
+If it takes too long, what was found is handed over: to sweeps from every node where all of them
+cost less than the beginning of the general solver, else to that. The answer is exact either way.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from kernels.csr import CSRGraph
 from kernels.eccentricity.reductions.row_searches import (
     ANSWERED,
     IN_PIECES,
+    LEFT_TO_SWEEP,
     SEARCH_NS_ARC,
     SEARCH_NS_NODE,
     TOO_LONG,
@@ -55,6 +57,8 @@ class Kept:
     ----------
     is_answered : bool
         Whether the longest distance found is the diameter.
+    is_to_sweep : bool
+        Whether sweeping from every node costs least now.
     sources : (n_searches,) int32
     ends : (n_ends,) int32
         Nodes from which sweeps were made: none is farther from any node than the length of the
@@ -74,6 +78,7 @@ class Kept:
     """
 
     is_answered: bool
+    is_to_sweep: bool
     sources: np.ndarray
     ends: np.ndarray
     centre: int
@@ -117,9 +122,10 @@ def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
             found = (*searched, end.centre, lower, upper, levels[end.centre], path)
             search_ns = SEARCH_NS_ARC * graph.n_arcs + SEARCH_NS_NODE * n_nodes
             spent_ns = WITH_PAIRS * search_ns * end.n_searches
+            outcome = (end.outcome == ANSWERED, end.outcome == LEFT_TO_SWEEP)
             n = end.n_pairs
             if n <= 0:  # answered, or not known
-                return Kept(end.outcome == ANSWERED, *found, None, None, spent_ns)
+                return Kept(*outcome, *found, None, None, spent_ns)
             listed = (np.stack([end.first[:n], end.second[:n]]), end.apart[:n])
-            return Kept(end.outcome == ANSWERED, *found, *listed, spent_ns)
+            return Kept(*outcome, *found, *listed, spent_ns)
     return None

@@ -17,7 +17,7 @@ from kernels.eccentricity.reductions.far_pairs import (
     pairs_beyond,
 )
 from kernels.eccentricity.searches.farthest import LANES, sweep_ends
-from kernels.eccentricity.strategy import WORK_NS
+from kernels.eccentricity.strategy import QUICK_NS, WORK_NS
 from kernels.eccentricity.thresholds import CORE
 
 ROOM = 1 << 16  # pairs that are worth a list
@@ -32,7 +32,7 @@ WITH_PAIRS = 1.25  # times the searches: pairs take a fourth of their time, see 
 LITTLE_CLOSED = 4  # a fourth of the nodes is left
 N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
 HANDING_OVER_NS = 1_500_000  # cost of the general solver before its first search
-ANSWERED, LEFT, TOO_LONG, IN_PIECES = range(4)
+ANSWERED, LEFT, LEFT_TO_SWEEP, TOO_LONG, IN_PIECES = range(5)
 # Thresholds of cores, as compiled code can read them.
 ALLOWANCE, FEW, FEW_LANES, MANY_LANES = CORE.allowance, CORE.few, CORE.few_lanes, CORE.many_lanes
 FEW_LANES_SEARCHES, MANY_LANES_SEARCHES = CORE.few_lanes_searches, CORE.many_lanes_searches
@@ -42,7 +42,7 @@ SWEEP_HOPS, SWEEP_GROWTH = CORE.sweep_hops, CORE.sweep_growth
 class End(NamedTuple):
     """Why ``run`` ended, and its results."""
 
-    outcome: np.int64  # ANSWERED, LEFT, TOO_LONG or IN_PIECES
+    outcome: np.int64  # ANSWERED, LEFT, LEFT_TO_SWEEP, TOO_LONG or IN_PIECES
     n_searches: np.int64
     best: np.int64  # which search found the longest path
     centre: np.int64  # and which keeps the most pairs near
@@ -114,7 +114,28 @@ def _central(indptr, indices, levels, n_kept, source, lower, upper, longest, is_
 
 
 @njit(cache=True, nogil=True)
-def _is_too_expensive(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs):
+def _every_ns(n_nodes, n_arcs, longest):
+    """Cost of sweeping from every node of a short graph; as ``strategy.sweep_work``."""
+    n_groups = (n_nodes + MANY_LANES - 1) // MANY_LANES
+    return n_groups * (2 * n_nodes + 0.9 * (n_arcs + 2 * n_nodes) * longest) * WORK_NS
+
+
+@njit(cache=True, nogil=True)
+def _leaving_ns(n_nodes, n_arcs, longest, may_sweep):
+    """Cost of giving up, and whether that is to sweep a small graph from every node, which ends it.
+
+    Otherwise it is what the general solver costs before its first search.
+    """
+    every_ns = _every_ns(n_nodes, n_arcs, longest)
+    if may_sweep and longest <= SWEEP_HOPS and every_ns <= QUICK_NS:
+        return every_ns, True
+    return np.float64(HANDING_OVER_NS), False
+
+
+@njit(cache=True, nogil=True)
+def _is_too_expensive(
+    n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs, leaving_ns, is_quick
+):
     """Whether a sweep from all remaining nodes would have cost less than was spent.
 
     Or whether the cost so far, compared with a sweep from every node, is all that may be spent on
@@ -122,10 +143,12 @@ def _is_too_expensive(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_ar
     """
     n_groups = (n_nodes + MANY_LANES - 1) // MANY_LANES
     n_groups_left = (n_left + MANY_LANES - 1) // MANY_LANES
-    every_ns = n_groups * (n_arcs + 2 * n_nodes) * longest * WORK_NS
+    every_ns = _every_ns(n_nodes, n_arcs, longest)
     spent_ns = WITH_PAIRS * n_kept * search_ns
+    if is_quick and n_left > FEW_LANES:
+        return n_kept > 1 and spent_ns + search_ns > (ALLOWANCE - 1) * every_ns
     is_much = n_left > FEW_LANES and LITTLE_CLOSED * n_groups_left > n_groups
-    if is_much and spent_ns > (ALLOWANCE - 1) * every_ns + HANDING_OVER_NS:
+    if is_much and spent_ns > (ALLOWANCE - 1) * every_ns + leaving_ns:
         return True
     longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
     if longest <= SWEEP_HOPS and n_left > FEW:  # sweeps are cheap, and no node is on most paths
@@ -135,7 +158,7 @@ def _is_too_expensive(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_ar
     sweep = FEW_LANES_SEARCHES
     if n_left > FEW_LANES:
         sweep = MANY_LANES_SEARCHES * ((n_left + MANY_LANES - 1) // MANY_LANES)
-    return n_left > FEW and n_kept >= sweep * longer + HANDING_OVER_NS / search_ns
+    return n_left > FEW and n_kept >= sweep * longer + leaving_ns / search_ns
 
 
 @njit(cache=True, nogil=True)
@@ -251,15 +274,21 @@ def run(indptr, indices, levels, lower, upper, sources, ends):
         if n_left == 0:
             outcome = ANSWERED
             break
+        leaving_ns, is_quick = _leaving_ns(n_nodes, indices.size, longest, ends.size > 0)
         spent = (n_kept, n_left, n_pairs, longest, search_ns, n_nodes, indices.size)
-        is_expensive = n_kept == levels.shape[0] or _is_too_expensive(*spent)
+        is_expensive = n_kept == levels.shape[0]
+        is_expensive = is_expensive or _is_too_expensive(*spent, leaving_ns, is_quick)
         if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
             sweep_ns = _sweep_ns(outside, n_nodes, indices.size)
             goes_on = pairs > FEW_PAIRS and n_nodes > FEW_NODES
             saved_ns = max(EAGER, n_kept) * search_ns if goes_on else 0.0
+            if is_quick:  # a sweep that costs no more than the searches so far is worth trying
+                saved_ns = max(saved_ns, WITH_PAIRS * n_kept * search_ns)
             if is_expensive:
-                n_sweeps = (outside + MANY_LANES - 1) // MANY_LANES
-                saved_ns += HANDING_OVER_NS + n_sweeps * MANY_LANES_SEARCHES * search_ns
+                saved_ns += leaving_ns
+                if not is_quick:
+                    n_sweeps = (outside + MANY_LANES - 1) // MANY_LANES
+                    saved_ns += n_sweeps * MANY_LANES_SEARCHES * search_ns
             if sweep_ns <= saved_ns and outside <= ends.size:
                 n_ends = np.int64(_outside(levels[centre], upper, longest, ends))
                 farthest, end = _deepest(indptr, indices, ends[:n_ends])
@@ -271,7 +300,7 @@ def run(indptr, indices, levels, lower, upper, sources, ends):
                 source = end  # whose search makes the path known, and leaves nothing outside
                 continue
         if is_expensive:
-            outcome = LEFT
+            outcome = LEFT_TO_SWEEP if is_quick else LEFT
             break
 
         last = source

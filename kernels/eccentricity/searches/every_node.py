@@ -192,6 +192,12 @@ def quick_eccentricities(graph: CSRGraph) -> np.ndarray | None:
     work = n_groups * sweep_work(n_nodes, n_arcs, longest, longest)
     if longest < 0 or n_reached < n_nodes or work * WORK_NS > QUICK_NS:
         return None
+    return swept_eccentricities(graph)
+
+
+def swept_eccentricities(graph: CSRGraph) -> np.ndarray:
+    """Every eccentricity of a connected graph, (n_nodes,) int32, by sweeps alone."""
+    n_nodes = graph.n_nodes
     whole, order = np.array([0, n_nodes]), np.empty(n_nodes, NODE)
     arrays = (graph.indptr, graph.indices, whole)
     place_sources(*arrays, np.zeros(1, np.int64), order)

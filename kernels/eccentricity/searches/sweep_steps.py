@@ -20,6 +20,7 @@ from numba import njit, types
 from kernels._cpu.lanes import common, load, minus, no_lanes, prefetch, some, store, union
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, U64, returns
 from kernels._cpu.sweep_constants import AHEAD, SOME_ARCS
+from kernels._cpu.variants import variant
 from kernels.eccentricity.thresholds import CORE
 
 U1, U6, U63 = np.uintp(1), np.uintp(6), np.uintp(63)
@@ -37,6 +38,7 @@ def _steps(words: int) -> tuple[Callable, Callable]:
         cache=True,
         nogil=True,
     )
+    @variant(f"{words}_words")
     def bottom_up(
         indptr,
         indices,
@@ -101,6 +103,7 @@ def _steps(words: int) -> tuple[Callable, Callable]:
         return np.int64(kept), n_found, n_arcs
 
     @njit([returns(2)(*_TABLES, *_LEVEL)], cache=True, nogil=True)
+    @variant(f"{words}_words")
     def top_down(
         indptr,
         indices,

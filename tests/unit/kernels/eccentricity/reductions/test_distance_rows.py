@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.diameter.flat_graphs import random_regular
 from benchmarks.lib.graph_files import largest_component
 from benchmarks.lib.graphs import attachment
 from kernels import components, diameter
@@ -169,6 +170,39 @@ def test_pairs_settled_by_centres_before_they_moved_are_in_the_proof(seed, keep)
     graph = graph_of(500, list(other.edges()))
     found = diameter(graph, strategy=Strategy(sweeps=False, keep=keep))
     assert found.diameter == bfs_levels(graph, range(500)).max()
+    check_diameter(graph, found)
+
+
+@pytest.mark.parametrize(("n", "degree"), [(500, 4), (1000, 8), (1500, 6), (1500, 8)])
+def test_small_graphs_that_searches_say_little_about_are_swept_from_every_node(n, degree):
+    """Searches cost little of what the sweeps do, so the whole costs hardly more than they."""
+    n_missed = 0
+    for seed in range(6):
+        graph = random_regular(n, degree, seed)
+        kept = search_keeping(graph)
+        assert kept.is_to_sweep
+        assert len(kept.sources) <= 3
+        assert len(kept.ends) == 0
+        assert not search_keeping(graph, sweeps=False).is_to_sweep
+        found = diameter(graph)
+        assert found.diameter == bfs_levels(graph, range(n)).max()
+        assert found.n_searches == n
+        n_missed += found.diameter > len(kept.path) - 1
+        if seed == 0:
+            check_diameter(graph, found)
+    assert n_missed < 6
+
+
+def test_sweeps_find_a_longest_path_that_few_searches_missed():
+    for seed in range(200):
+        graph = random_regular(400, 4, seed)
+        kept = search_keeping(graph)
+        found = diameter(graph)
+        if kept.is_to_sweep and found.diameter > len(kept.path) - 1:
+            break
+    else:
+        pytest.fail("searches missed none")
+    assert found.diameter == bfs_levels(graph, range(400)).max()
     check_diameter(graph, found)
 
 
