@@ -42,6 +42,7 @@ def write_comparison(
     names: Mapping[int, str],
     warning: str = "",
     usual: tuple[int, str] = (1, ""),
+    kind: str = "router",
 ) -> ComparisonFiles:
     """Write the files of a comparison; each takes the place of an earlier one as a whole.
 
@@ -59,6 +60,8 @@ def write_comparison(
         What the page opens with, if anything.
     usual : int, str
         Nights that references cover, and the first of them.
+    kind : str
+        What a node is on both nights, see ``node_words``.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def write_comparison(
     folder = Path(out) / check_name(new)
     earlier_report(folder)
     rows = changes_table(changes)
-    listed = naming_nights(events_table(events, rows, names), old, new, usual[0])
+    listed = naming_nights(events_table(events, rows, names, kind), old, new, usual[0], kind)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in (("changes.parquet", rows), ("events.parquet", listed)):

@@ -83,6 +83,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
                 names,
                 "; ".join(warnings),
                 (usual.n_nights, usual.since),
+                old.kind if old.kind == new.kind and old.kind != "as" else "mixed",
             )
             if (config.out / NIGHTS_PAGE).exists():
                 write_nights(config.out, config.store)

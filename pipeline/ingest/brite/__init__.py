@@ -13,7 +13,7 @@ What is done with it
       negative id is rejected: -1 stands for a node without one.
     - AS -1 means no AS. A node's own AS counts; edges that give another one are noted.
     - A file of AS_* nodes only is AS-level (``kind="as"``).
-    - The header's model lines say that the topology was generated, and how (``made_by``): Java names
+    - The model lines of the header say that it was generated, and how (``made_by``): Java names
       models, C++ gives their numbers, hopscope writes its own command there. Where BRITE imported
       the graph or a part of it, which may be measured, they say nothing.
     - Edge types do not decide anything: Java labels the seed edges of a router-level file E_AS.

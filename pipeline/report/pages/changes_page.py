@@ -9,11 +9,17 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.model.words import NodeWords
 from pipeline.report.escaping import printable
 from pipeline.report.pages.ases.as_changes import show_on_as_pages
 from pipeline.report.pages.html import write_assets
 from pipeline.report.pages.templating import environment
-from pipeline.report.tables.changes import night_before_of, read_comparison
+from pipeline.report.tables.changes import (
+    night_before_of,
+    read_comparison,
+    what_in_words,
+    words_of,
+)
 
 N_FIRST = 10
 MAX_EVENTS = 200  # that the page lists
@@ -50,6 +56,7 @@ def write_changes_page(
     usual : int, str
         Nights that references cover, and the first of them.
     """
+    words = words_of(events.schema)
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
         event["text"] = printable(event["text"])
@@ -68,8 +75,9 @@ def write_changes_page(
             others=shown[N_FIRST:],
             n_events=events.num_rows,
             n_changes=changes.num_rows,
-            tiles=_tiles(changes),
-            counts=_counts(changes),
+            tiles=_tiles(changes, words),
+            counts=_counts(changes, words),
+            node=words,
             ases=_ases(changes),
             figures=_figures(changes),
             histories=histories,
@@ -105,7 +113,7 @@ def link_changes(folder: Path) -> None:
         show_on_as_pages(folder, night_before_of(tables[1].schema), *tables)
 
 
-def _tiles(changes: pa.Table) -> list[tuple[str, int]]:
+def _tiles(changes: pa.Table, words: NodeWords) -> list[tuple[str, int]]:
     counts = _counted(changes)
     return [
         ("links removed", counts["link", "removed"]),
@@ -113,7 +121,7 @@ def _tiles(changes: pa.Table) -> list[tuple[str, int]]:
         ("links not observable", counts["link", "not observable"]),
         ("not observable before", counts["link", "not observable before"]),
         ("ingresses moved", counts["ingress", "moved"]),
-        ("routers renumbered", counts["router", "renumbered"]),
+        (f"{words.nouns} renumbered", counts["router", "renumbered"]),
         ("vantage points lost", counts["vantage point", "lost"]),
     ]
 
@@ -125,9 +133,9 @@ def _counted(changes: pa.Table) -> Counter[tuple[str, str]]:
     return Counter({(row["what"], row["kind"]): row["count_all"] for row in pairs.to_pylist()})
 
 
-def _counts(changes: pa.Table) -> list[tuple[str, str, int]]:
+def _counts(changes: pa.Table, words: NodeWords) -> list[tuple[str, str, int]]:
     counts = _counted(changes)
-    return [(what, kind, n) for (what, kind), n in sorted(counts.items())]
+    return sorted((what_in_words(what, words), kind, n) for (what, kind), n in counts.items())
 
 
 def _ases(changes: pa.Table) -> list[dict]:

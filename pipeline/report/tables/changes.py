@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 
 from pipeline.compare.changes import WIDTHS
 from pipeline.model.addresses import format_addr
-from pipeline.model.words import number
+from pipeline.model.words import NodeWords, node_words, number
 
-# Of events.parquet: names of the two nights, and the nights that references cover.
+# Of events.parquet: names of the two nights, the nights that references cover, what a node is.
 _OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
+_KIND = b"hopscope.node_kind"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
@@ -42,7 +43,7 @@ def changes_table(changes) -> pa.Table:
     )
 
 
-def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Table:
+def events_table(events, changes: pa.Table, names: Mapping[int, str], kind: str) -> pa.Table:
     """Columns of events.parquet, of a ``pipeline.compare.Events``.
 
     Parameters
@@ -52,6 +53,8 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Tabl
         As from ``changes_table``.
     names : mapping of int to str
         Names of ASes.
+    kind : str
+        What a node is on both nights, see ``node_words``.
     """
     table = pa.table(
         {
@@ -69,24 +72,37 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Tabl
         }
     )
     firsts = changes.take(pa.array(events.first)).to_pylist()
-    widths, ases = _widths(changes), _ases_of_links(changes)
+    widths, ases, words = _widths(changes), _ases_of_links(changes), node_words(kind)
     texts = [
-        _sentence(event, first, names, ases.get(event["event"], set()))
+        _sentence(event, first, names, ases.get(event["event"], set()), words)
         + widths.get(event["event"], "")
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
     return table.append_column("text", pa.array(texts, pa.string()))
 
 
-def naming_nights(events: pa.Table, old: str, new: str, n_usual: int) -> pa.Table:
-    """The table with the names of both nights, and those that references cover, in its metadata."""
-    facts = {_OLD: old, _NEW: new, _N_USUAL: str(n_usual)}
+def naming_nights(events: pa.Table, old: str, new: str, n_usual: int, kind: str) -> pa.Table:
+    """The table with what is true of both nights in its metadata.
+
+    That is their names, the number of nights that references cover, and what a node is.
+    """
+    facts = {_OLD: old, _NEW: new, _N_USUAL: str(n_usual), _KIND: kind}
     return events.replace_schema_metadata({name: text.encode() for name, text in facts.items()})
 
 
 def night_before_of(schema: pa.Schema) -> str:
     """The older night of a comparison, of the schema of its events; older tables do not say."""
     return (schema.metadata or {}).get(_OLD, b"an earlier night").decode("utf-8", "replace")
+
+
+def words_of(schema: pa.Schema) -> NodeWords:
+    """What a node is called in a comparison, of the schema of its events."""
+    return node_words((schema.metadata or {}).get(_KIND, b"router").decode("utf-8", "replace"))
+
+
+def what_in_words(what: str, words: NodeWords) -> str:
+    """What changed, as pages call it: ``vantage point``, ``mean hops``, ``interface``."""
+    return words.noun if what == "router" else what.replace("_", " ")
 
 
 def night_compared_with(folder: Path) -> str:
@@ -111,7 +127,9 @@ def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:
     return (changes, events) if last is None or last < events.num_rows else None
 
 
-def _sentence(event: dict, first: dict, names: Mapping[int, str], ases: set[int]) -> str:
+def _sentence(
+    event: dict, first: dict, names: Mapping[int, str], ases: set[int], words: NodeWords
+) -> str:
     """What happened, and what it touches; ``ases``: those of its links."""
     n_others = len(ases - {first["asn"], first["other_asn"]})
     others = f" and {number(n_others, 'other AS')}" if n_others else ""
@@ -122,7 +140,7 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str], ases: set[int]
             text = f"Other options or tables were given to ingest: {first['reason']}"
             n_moved = event["n_changes"] - event["n_links"] - 1
             if n_moved:
-                text += f"; {number(n_moved, 'router')} and {number(event['n_links'], 'link')} "
+                text += f"; {number(n_moved, words.noun)} and {number(event['n_links'], 'link')} "
                 text += "have other owners because of that"
             return text
         case "vantage point lost" | "vantage point gained":
@@ -143,12 +161,13 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str], ases: set[int]
         case "router renumbered":
             n = event["n_changes"] - event["n_links"]
             more = f" and {number(n - 1, 'more address')}" if n > 1 else ""
-            text = f"A router of {own} was renumbered: {first['addr']}{more}"
+            text = f"{words.one.capitalize()} of {own} was renumbered: {first['addr']}{more}"
             return f"{text} is now {first['other_addr']}; {pairs} cross it"
         case "routers silent" | "routers answer again":
             n = max(1, event["n_changes"] - event["n_links"])
             verb = "stopped answering" if event["kind"].endswith("silent") else "answer again"
-            return f"{number(n, 'router')} of {own} {verb}, {first['addr']} first; {pairs} cross it"
+            nodes = number(n, words.noun)
+            return f"{nodes} of {own} {verb}, {first['addr']} first; {pairs} cross it"
         case "AS split in parts":
             return f"{own} fell into {int(first['new'])} parts: {pairs} no longer get through"
         case "parts of an AS joined":
@@ -172,7 +191,7 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str], ases: set[int]
             return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":
             n = event["n_changes"] - event["n_links"]
-            return f"{number(n, 'router')} went from {own} to {other}"
+            return f"{number(n, words.noun)} went from {own} to {other}"
         case "paths longer" | "paths shorter":
             change = f"from {first['old']:g} to {_hops(first['new'])} (medians)"
             return (

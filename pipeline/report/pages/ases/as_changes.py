@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from pipeline.report.escaping import printable
 from pipeline.report.pages.reuse import PAGES
 from pipeline.report.pages.templating import environment
+from pipeline.report.tables.changes import what_in_words, words_of
 from pipeline.report.texts import figure
 
 MAX_EVENTS = 10  # of an AS on its page
@@ -60,10 +61,10 @@ def changes_by_as(changes: pa.Table, events: pa.Table) -> dict[int, AsChanges]:
     other = apart.select(["other_asn", "event", "what", "kind"]).rename_columns(own.column_names)
     both = pa.concat_tables([own, other]).drop_null()
     rows = both.group_by(own.column_names).aggregate([([], "count_all")]).sort_by("event")
-    known = events.to_pylist()
+    known, words = events.to_pylist(), words_of(events.schema)
     for row in rows.to_pylist():
         one = found.setdefault(row["asn"], AsChanges())
-        one.counts[row["what"], row["kind"]] += row["count_all"]
+        one.counts[what_in_words(row["what"], words), row["kind"]] += row["count_all"]
         event = known[row["event"]]
         if not one.events or one.events[-1] is not event:
             one.events.append(event)

@@ -53,6 +53,22 @@ def test_changes_are_written_beside_the_report_of_the_newer_night(store, tmp_pat
     assert earlier_report(summary.folder) is None  # a report may be written there later
 
 
+def test_interfaces_are_called_so_where_nothing_was_merged_on_both_nights(tmp_path):
+    store = tmp_path / "store"
+    for name, third in (("old", 3), ("new", 5)):
+        vantages = [f"20.1.{n}.1" for n in range(8)]
+        lines = {at: [f"{at} 20.1.9.2 20.1.9.{third} 20.1.9.4 > 20.3.0.9"] for at in vantages}
+        write_night(store, name, lines)
+    assert open_snapshot(store, "new").kind == "interface"
+    summary = compare(CompareConfig("old", "new", store, tmp_path / "out"))
+    assert summary.events[0]["kind"] == "router renumbered"  # the name in the file
+    assert summary.events[0]["text"].startswith("An interface of AS1 was renumbered: 20.1.9.3")
+    page = summary.page.read_text().split("<main>")[1]
+    assert "interfaces renumbered" in page
+    assert "same interface" in page
+    assert "router" not in page
+
+
 def test_what_is_no_report_stays(store, tmp_path):
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "mine.txt").touch()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.compare.changes import CHANGED, REMOVED, SHORTER, make_changes
+import pytest
+
+from pipeline.compare.changes import CHANGED, MOVED, QUIET, REMOVED, SHORTER, make_changes
 from pipeline.compare.events import group_events
 from pipeline.model.columns import concat
 from pipeline.report.tables.changes import changes_table, events_table
@@ -18,11 +20,11 @@ def test_an_event_tells_what_became_of_the_widths_that_it_explains():
         make_changes(1, "radius", kind=CHANGED, asn=1, old=2.0, new=1.0),
     ]
     grouped, events = group_events(concat([*cut[:1], *widths]))
-    (text,) = events_table(events, changes_table(grouped), {})["text"].to_pylist()
+    (text,) = events_table(events, changes_table(grouped), {}, "router")["text"].to_pylist()
     assert text.endswith("; its diameter went from 4 to 6 hops; its radius went from 2 to 1 hop")
     assert text.startswith("1 link in AS1 changed")
     grouped, events = group_events(concat([*cut[1:], *widths]))
-    (text,) = events_table(events, changes_table(grouped), {})["text"].to_pylist()
+    (text,) = events_table(events, changes_table(grouped), {}, "router")["text"].to_pylist()
     assert "diameter" not in text
 
 
@@ -41,7 +43,25 @@ def test_one_hop_is_one_hop():
     assert "from 2 to 1 hop (medians)" in text_of(paths)
 
 
-def text_of(changes) -> str:
+@pytest.mark.parametrize(
+    ("kind", "one", "three"),
+    [
+        ("router", "1 router", "3 routers"),
+        ("interface", "1 interface", "3 interfaces"),
+        ("mixed", "1 node", "3 nodes"),
+    ],
+)
+def test_nodes_are_called_what_they_are_on_both_nights(kind, one, three):
+    quiet = make_changes(1, "router", kind=QUIET, asn=1, group=5)
+    assert text_of(quiet, kind).startswith(f"{one} of AS1 stopped answering")
+    moved = [
+        make_changes(1, "router", kind=MOVED, asn=1, other_asn=2, group=group)
+        for group in (5, 6, 7)
+    ]
+    assert text_of(concat(moved), kind) == f"{three} went from AS1 to AS2"
+
+
+def text_of(changes, kind: str = "router") -> str:
     grouped, events = group_events(changes)
-    (text,) = events_table(events, changes_table(grouped), {})["text"].to_pylist()
+    (text,) = events_table(events, changes_table(grouped), {}, kind)["text"].to_pylist()
     return text
