@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pipeline.model.measured.mapped import mapped_text
@@ -117,7 +117,8 @@ def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     ]
     if rows:
         print_table("Ingresses", header, rows)
-        _print_left(one["ingresses"], "ingress")
+        left = [row["candidate"] for row in one["ingresses"][N_TABLE:]]
+        _print_left(((left.count(False), "ingress"), (left.count(True), "candidate")))
     return shown
 
 
@@ -129,13 +130,15 @@ def _print_exits(doors: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, An
     rows = [(row["addr"] or row["exit"], _shares(row), row["n_direct"]) for row in most[:N_TABLE]]
     if rows:
         print_table("Exits", ("exit", "into", "traces"), rows)
-        _print_left(doors, "exit")
+        _print_left(((len(doors) - len(rows), "exit"),))
     return most[:N_TABLE]
 
 
-def _print_left(rows: Sequence[object], noun: str) -> None:
-    if len(rows) > N_TABLE:
-        print_line(f"and {number(len(rows) - N_TABLE, f'more {noun}')}; --json has all")
+def _print_left(counts: Iterable[tuple[int, str]]) -> None:
+    """How many rows a table leaves out, by what they are."""
+    left = [number(n, f"more {noun}") for n, noun in counts if n]
+    if left:
+        print_line(f"and {' and '.join(left)}; --json has all")
 
 
 def _print_hosts(rows: Sequence[Mapping[str, Any]]) -> None:

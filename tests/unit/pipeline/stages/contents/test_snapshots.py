@@ -101,6 +101,21 @@ def test_ingresses_of_low_confidence_are_counted_without_candidates(store, capsy
     assert "1 ingress below a confidence of 0.5" in capsys.readouterr().out
 
 
+def test_candidates_beyond_the_table_are_not_counted_as_ingresses(store, capsys):
+    one = show(ShowConfig("night", store, 2))["as"]
+    first, last = one["ingresses"][0], one["ingresses"][0] | {"candidate": True}
+    for n_ingresses, n_candidates, left in (
+        (12, 3, "and 2 more ingresses and 3 more candidates; --json has all"),
+        (4, 7, "and 1 more candidate; --json has all"),
+        (11, 0, "and 1 more ingress; --json has all"),
+        (3, 7, ""),
+    ):
+        rows = n_ingresses * [first] + n_candidates * [last]
+        print_as({"as": one | {"ingresses": rows}})
+        lines = capsys.readouterr().out.splitlines()
+        assert [line for line in lines if line.startswith("and ")] == ([left] if left else [])
+
+
 def test_the_last_report_of_this_version_is_told(store, tmp_path, capsys):
     with open_snapshot(store) as snapshot:
         options = {"options": {}, "warnings": [], "started": 0.0, "pages": False}
