@@ -117,15 +117,22 @@ def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
         if end.outcome == IN_PIECES:
             return None
         if end.outcome != TOO_LONG:
-            path = walk(graph.indptr, graph.indices, levels[end.best])
-            searched = (sources[: end.n_searches], ends[: end.n_ends])
-            found = (*searched, end.centre, lower, upper, levels[end.centre], path)
             search_ns = SEARCH_NS_ARC * graph.n_arcs + SEARCH_NS_NODE * n_nodes
-            spent_ns = WITH_PAIRS * search_ns * end.n_searches
-            outcome = (end.outcome == ANSWERED, end.outcome == LEFT_TO_SWEEP)
-            n = end.n_pairs
-            if n <= 0:  # answered, or not known
-                return Kept(*outcome, *found, None, None, spent_ns)
-            listed = (np.stack([end.first[:n], end.second[:n]]), end.apart[:n])
-            return Kept(*outcome, *found, *listed, spent_ns)
+            pairs = apart = None
+            if (n := end.n_pairs) > 0:  # 0: answered; less: not known
+                pairs, apart = np.stack([end.first[:n], end.second[:n]]), end.apart[:n]
+            return Kept(
+                is_answered=end.outcome == ANSWERED,
+                is_to_sweep=end.outcome == LEFT_TO_SWEEP,
+                sources=sources[: end.n_searches],
+                ends=ends[: end.n_ends],
+                centre=end.centre,
+                lower=lower,
+                upper=upper,
+                level=levels[end.centre],
+                path=walk(graph.indptr, graph.indices, levels[end.best]),
+                pairs=pairs,
+                apart=apart,
+                spent_ns=WITH_PAIRS * search_ns * end.n_searches,
+            )
     return None
