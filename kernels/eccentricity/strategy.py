@@ -22,7 +22,7 @@ PAIR_NS = 0.5  # a row and a column of landmarks.far_pairs, mostly looked at by 
 PAIR_STEP_NS = 1
 WORK_NS = 2.2  # a unit of work of a sweep of 512 lanes (near_sweep): 1.1 to 3 on 8,000 nodes
 STEP_NS, STEP_NS_NODE = 120_000, 5  # what a step costs besides its searches
-QUICK_NS = 1_000_000  # sweeping from every node costs less than choosing what to search
+QUICK_NS = 2_500_000  # sweeping from every node costs less than choosing what to search
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from kernels.eccentricity.reductions.far_pairs import (
     pairs_beyond,
 )
 from kernels.eccentricity.searches.farthest import LANES, sweep_ends
-from kernels.eccentricity.strategy import QUICK_NS, WORK_NS
+from kernels.eccentricity.strategy import WORK_NS
 from kernels.eccentricity.thresholds import CORE
 
 ROOM = 1 << 16  # pairs that are worth a list
@@ -32,6 +32,9 @@ WITH_PAIRS = 1.25  # times the searches: pairs take a fourth of their time, see 
 LITTLE_CLOSED = 4  # a fourth of the nodes is left
 N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
 HANDING_OVER_NS = 1_500_000  # cost of the general solver before its first search
+# All sweeps of a short graph that cost less are made without that solver: it would hardly gain as
+# much as it costs (bench_flat_graphs.py).
+SWEPT_NS = 8_000_000
 ANSWERED, LEFT, LEFT_TO_SWEEP, TOO_LONG, IN_PIECES = range(5)
 # Thresholds of cores, as compiled code can read them.
 ALLOWANCE, FEW, FEW_LANES, MANY_LANES = CORE.allowance, CORE.few, CORE.few_lanes, CORE.many_lanes
@@ -127,7 +130,7 @@ def _leaving_ns(n_nodes, n_arcs, longest, may_sweep):
     Otherwise it is what the general solver costs before its first search.
     """
     every_ns = _every_ns(n_nodes, n_arcs, longest)
-    if may_sweep and longest <= SWEEP_HOPS and every_ns <= QUICK_NS:
+    if may_sweep and longest <= SWEEP_HOPS and every_ns <= SWEPT_NS:
         return every_ns, True
     return np.float64(HANDING_OVER_NS), False
 

@@ -173,7 +173,7 @@ def test_pairs_settled_by_centres_before_they_moved_are_in_the_proof(seed, keep)
     check_diameter(graph, found)
 
 
-@pytest.mark.parametrize(("n", "degree"), [(500, 4), (1000, 8), (1500, 6), (1500, 8)])
+@pytest.mark.parametrize(("n", "degree"), [(500, 4), (1000, 8), (1500, 8), (3000, 4)])
 def test_small_graphs_that_searches_say_little_about_are_swept_from_every_node(n, degree):
     """Searches cost little of what the sweeps do, so the whole costs hardly more than they."""
     n_missed = 0
@@ -181,7 +181,7 @@ def test_small_graphs_that_searches_say_little_about_are_swept_from_every_node(n
         graph = random_regular(n, degree, seed)
         kept = search_keeping(graph)
         assert kept.is_to_sweep
-        assert len(kept.sources) <= 3
+        assert len(kept.sources) <= 6
         assert len(kept.ends) == 0
         assert not search_keeping(graph, sweeps=False).is_to_sweep
         found = diameter(graph)
