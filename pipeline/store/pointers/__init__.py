@@ -12,7 +12,6 @@ import contextlib
 import os
 import shutil
 import time
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 import orjson
 
 from pipeline.errors import StoreError
+from pipeline.model.choices import is_name
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.versions.locks import (
     HeldLock,
@@ -45,7 +45,10 @@ from pipeline.store.versions.names import (
     WRITING,
     broken,
     check_name,
+    has_token,
+    holds_only_a_version,
     is_version,
+    new_token,
 )
 
 # A reader that finds its version gone reads the pointer again; each time a writer has finished in
@@ -181,7 +184,7 @@ def begin_version(store: Path) -> tuple[Path, HeldLock]:
     for folder in (store, store / POINTERS, store / VERSIONS):
         folder.mkdir(parents=True, exist_ok=True)
     with store_turn(store):
-        folder = store / VERSIONS / f"{WRITING}{uuid.uuid4().hex[:12]}"
+        folder = store / VERSIONS / f"{WRITING}{new_token()}"
         folder.mkdir()
         return folder, hold_for_writing(folder / LOCK)
 
@@ -204,7 +207,7 @@ def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Pat
             "version": version.name,
             "ingested_ns": max(time.time_ns(), _latest_ns(store) + 1),
         }
-        beside = pointer.with_name(f".{name}.{uuid.uuid4().hex[:12]}")
+        beside = pointer.with_name(f".{name}.{new_token()}")
         beside.write_bytes(data := orjson.dumps(content, option=orjson.OPT_INDENT_2))
         fsync_file(beside)
         send_file(pointer, data)
@@ -272,7 +275,7 @@ def abandoned_versions(store: Path) -> list[Path]:
     here = [
         path
         for path in _unnamed_versions(store)
-        if path.name.startswith(TRASH) or _is_abandoned(path)
+        if has_token(path.name, TRASH) or _is_abandoned(path)
     ]
     return sorted({*here, *unnamed_versions(store)})
 
@@ -294,18 +297,27 @@ def _is_abandoned(version: Path) -> bool:
 
 
 def _unnamed_versions(store: Path) -> list[Path]:
-    """Folders of versions that no pointer names: old, being written, or being removed."""
+    """Folders of versions that no pointer names: old, being written, or being removed.
+
+    A folder with anything else in it is somebody's own, whatever its name.
+    """
     try:
         used = {read_pointer(path).version for path in pointer_paths(store)}
         folders = sorted((store / VERSIONS).iterdir())
     except (OSError, StoreError):
         return []  # a broken pointer may have named any of them
-    return [
-        path
-        for path in folders
-        if (is_version(path.name) and path.name not in used)
-        or path.name.startswith((TRASH, WRITING))
-    ]
+    return [path for path in folders if path.name not in used and _is_of_ours(path)]
+
+
+def _is_of_ours(path: Path) -> bool:
+    """Whether a folder in ``versions`` is a version, or what is left of one."""
+    named = is_version(path.name) or any(has_token(path.name, each) for each in (TRASH, WRITING))
+    if not named or path.is_symlink() or not path.is_dir():
+        return False
+    try:
+        return holds_only_a_version(path)
+    except OSError:  # gone, or closed to us
+        return False
 
 
 def _set_garbage_aside(store: Path) -> list[Path]:
@@ -315,15 +327,17 @@ def _set_garbage_aside(store: Path) -> list[Path]:
     only be replaced or left by a dead writer.
     """
     for path in (store / POINTERS).glob(".*"):
-        path.unlink(missing_ok=True)
+        name, _, _ = path.name.removeprefix(".").rpartition(".")
+        if is_name(name) and has_token(path.name, f".{name}."):
+            path.unlink(missing_ok=True)
     garbage = []
     for path in _unnamed_versions(store):
-        if path.name.startswith(TRASH):
+        if has_token(path.name, TRASH):
             garbage.append(path)
             continue
         with claim_abandoned(path / LOCK) as abandoned:
             if abandoned:
-                aside = path.with_name(f"{TRASH}{uuid.uuid4().hex[:12]}")
+                aside = path.with_name(f"{TRASH}{new_token()}")
                 os.rename(path, aside)
                 garbage.append(aside)
     return garbage

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ from pipeline.store.results.mirrored import (
 )
 from pipeline.store.results.rows import GRAPH, from_rows, keys_in, nights_in, to_rows
 from pipeline.store.versions.locks import claim_abandoned, hold_for_writing
+from pipeline.store.versions.names import new_token
 
 RESULTS = "results"  # folder in a store
 MAX_SEGMENTS = 8  # of a table; with more, they are made into one
@@ -42,6 +43,7 @@ MAX_LOOKS = 5  # at the segments, each after another run had made some into one
 KEEP_S = 14 * 86400  # tables of other versions are removed when nothing was added for two weeks
 
 _SUFFIX = ".parquet"
+_SEGMENT = re.compile(r"[0-9]{20}-[0-9a-f]{12}\.parquet")  # other files are not ours
 _MERGING = ".merging"  # held by who makes segments into one
 
 Found = TypeVar("Found")
@@ -91,6 +93,8 @@ def check_results(store: Path) -> dict[Path, str]:
     refresh_all_segments(Path(store) / RESULTS)
     found = {}
     for path in sorted((Path(store) / RESULTS).glob(f"*/[!.]*{_SUFFIX}")):
+        if not _SEGMENT.fullmatch(path.name):
+            continue
         try:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 for i in range(file.metadata.num_row_groups):
@@ -165,8 +169,8 @@ class ResultTable(Generic[Found]):
     def segments(self) -> list[Path]:
         """Files of the table, the oldest first."""
         with contextlib.suppress(OSError):
-            names = sorted(name for name in os.listdir(self.folder) if name[0] != ".")
-            return [self.folder / name for name in names if name.endswith(_SUFFIX)]
+            names = sorted(filter(_SEGMENT.fullmatch, os.listdir(self.folder)))
+            return [self.folder / name for name in names]
         return []
 
     def forget_old(self) -> None:
@@ -201,7 +205,7 @@ class ResultTable(Generic[Found]):
         return Lookup(take(found, first), np.concatenate(nights)[first], tuple(broken))
 
     def _write(self, table: pa.Table, at_ns: int) -> None:
-        name = f"{at_ns:020d}-{uuid.uuid4().hex[:12]}{_SUFFIX}"
+        name = f"{at_ns:020d}-{new_token()}{_SUFFIX}"
         hidden = self.folder / f".{name}"
         lock = hold_for_writing(hidden)
         try:

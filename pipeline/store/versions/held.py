@@ -2,7 +2,8 @@
 
 The lock is released with its process, however it ends, on any machine and in any container. So the
 next run with the same parent folder removes leftovers of any kind, and never what a living run
-uses.
+uses. The parent is often a folder of the user's: there only what has a name of ours to the last
+digit, and holds nothing else than we put there, is ours.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import os
 import shutil
 import tempfile
 import time
-import uuid
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pipeline.errors import StoreError
 from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing, store_turn
+from pipeline.store.versions.names import has_token, new_token
 
 READING = ".reading-"  # in a store: spool files of an ingest
 WRITING = ".writing-"  # next to reports: one that is being written
@@ -29,6 +30,7 @@ _KINDS = (READING, WRITING, DISTANCES, WORKERS)
 _LOCK = "lock"
 _FILES = "files"
 _HANDED_OVER = "handed-over"
+_HELD = frozenset({_LOCK, _FILES, _HANDED_OVER})  # all that is in a folder of ours
 KEEP_S = 24 * 3600.0  # a folder that was handed to another process is kept this long
 
 _held: dict[Path, HeldLock] = {}  # locks of this process, by their folder
@@ -57,7 +59,7 @@ def hold_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Path:
     if not wanted:
         remove_abandoned(parent)
     with store_turn(parent):
-        outer = parent / f"{kind}{uuid.uuid4().hex[:12]}"
+        outer = parent / f"{kind}{new_token()}"
         outer.mkdir()
         lock = hold_for_writing(outer / _LOCK)
     files = outer / _FILES
@@ -72,7 +74,7 @@ def hold_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Path:
 def _take_over(files: Path, kind: str, wanted: Collection[str]) -> None:
     parent = files.parent.parent
     with store_turn(parent):
-        for outer in parent.glob(f"{kind}*"):
+        for outer in _outer_folders(parent, (kind,)):
             with claim_abandoned(outer / _LOCK) as is_abandoned:
                 for name in wanted if is_abandoned else ():
                     with contextlib.suppress(OSError):  # it has none, or another run had it too
@@ -146,7 +148,7 @@ def own_folder() -> Path:
 
 def abandoned(parent: Path) -> list[Path]:
     """What dead runs left in a folder, by name; nothing is changed."""
-    left = list(parent.glob(f"{_LEFT}*"))
+    left = _being_removed(parent)
     for outer in _outer_folders(parent):
         with claim_abandoned(outer / _LOCK) as is_abandoned:
             if is_abandoned and not _is_waiting(outer):
@@ -162,7 +164,7 @@ def remove_abandoned(parent: Path) -> list[Path]:
     OSError
         If ``parent`` cannot be written.
     """
-    left = list(parent.glob(f"{_LEFT}*"))
+    left = _being_removed(parent)
     if next(_outer_folders(parent), None) is not None:
         with store_turn(parent):  # so that none is being made at this moment
             left += _set_aside(parent)
@@ -179,7 +181,7 @@ def set_aside(folder: Path) -> None:
     OSError
         If it cannot be renamed.
     """
-    aside = folder.with_name(f"{_LEFT}{uuid.uuid4().hex[:12]}")
+    aside = folder.with_name(f"{_LEFT}{new_token()}")
     os.rename(folder, aside)
     shutil.rmtree(aside, ignore_errors=True)
 
@@ -188,14 +190,30 @@ def _set_aside(parent: Path) -> Iterator[Path]:
     for outer in _outer_folders(parent):
         with claim_abandoned(outer / _LOCK) as is_abandoned:
             if is_abandoned and not _is_waiting(outer):
-                aside = parent / f"{_LEFT}{uuid.uuid4().hex[:12]}"
+                aside = parent / f"{_LEFT}{new_token()}"
                 with contextlib.suppress(OSError):  # its owner is just removing it
                     os.rename(outer, aside)
                     yield aside
 
 
-def _outer_folders(parent: Path) -> Iterator[Path]:
-    return (path for kind in _KINDS for path in parent.glob(f"{kind}*") if path.is_dir())
+def _outer_folders(parent: Path, kinds: Collection[str] = _KINDS) -> Iterator[Path]:
+    """Folders that ``hold_folder`` made; one with anything else in it is somebody's own."""
+    for outer in _named(parent, kinds):
+        with contextlib.suppress(OSError):  # its owner is just removing it
+            if _HELD.issuperset(os.listdir(outer)):
+                yield outer
+
+
+def _being_removed(parent: Path) -> list[Path]:
+    return list(_named(parent, (_LEFT,)))
+
+
+def _named(parent: Path, kinds: Collection[str]) -> Iterator[Path]:
+    """Folders with names that we give, links to folders left out."""
+    for kind in kinds:
+        for path in parent.glob(f"{kind}*"):
+            if has_token(path.name, kind) and path.is_dir() and not path.is_symlink():
+                yield path
 
 
 def _is_waiting(outer: Path) -> bool:

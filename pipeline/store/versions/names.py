@@ -7,6 +7,7 @@ user's typo nor a manifest from elsewhere can point outside the store.
 from __future__ import annotations
 
 import re
+import uuid
 from pathlib import Path
 
 from pipeline.errors import StoreError, UsageError
@@ -30,11 +31,22 @@ HOST_NAMES = "host_names.parquet"  # where any were given
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 
-_VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
+_TOKEN = "[0-9a-f]{12}"
+_VERSION = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]*-{_TOKEN}")
 _FILE = re.compile(
     r"(ases|ingresses|exits|borders|addresses|vantages|observations|paths|host_names)\.parquet"
     r"|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
 )
+
+
+def new_token() -> str:
+    """Twelve hexadecimal digits that no other file or folder of ours has in its name."""
+    return uuid.uuid4().hex[:12]
+
+
+def has_token(name: str, prefix: str) -> bool:
+    """Whether a name is ``prefix`` and a token: others are not ours, whatever they begin with."""
+    return re.fullmatch(re.escape(prefix) + _TOKEN, name) is not None
 
 
 def check_name(name: str) -> str:
@@ -59,6 +71,17 @@ def is_version(name: object) -> bool:
 def is_file(name: object) -> bool:
     """Whether this can be a file of a version, the manifest aside."""
     return isinstance(name, str) and _FILE.fullmatch(name) is not None
+
+
+def holds_only_a_version(folder: Path) -> bool:
+    """Whether a folder holds nothing but files of a version, or nothing.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    return all(is_file(path.name) or path.name in (MANIFEST, LOCK) for path in folder.iterdir())
 
 
 def graph_file(kind: str, number: int) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.stages.doctor import examine
 from pipeline.store import leftovers, remove_leftovers, scratch_folder
 from pipeline.store.versions import held
 from tests.real_data import REPOSITORY
@@ -76,7 +77,9 @@ def test_leftovers_of_a_dead_run_are_named_and_removed_by_the_next_run_of_any_na
 
 def test_what_is_wanted_of_dead_runs_is_taken_over(tmp_path):
     """Never from living runs, nor from runs of another kind."""
-    dead, other_kind = tmp_path / f"{held.READING}dead", tmp_path / f"{held.WRITING}dead"
+    dead, other_kind = (
+        tmp_path / f"{kind}0123456789ab" for kind in (held.READING, held.WRITING)
+    )
     with scratch_folder(tmp_path) as living:
         (living / "e").mkdir()
         for outer, names in ((dead, "abc"), (other_kind, "d")):
@@ -93,7 +96,7 @@ def test_what_is_wanted_of_dead_runs_is_taken_over(tmp_path):
 
 
 def test_a_folder_handed_to_another_process_is_kept_for_a_day(tmp_path):
-    waiting, forgotten = (tmp_path / f"{held.DISTANCES}{i}" for i in range(2))
+    waiting, forgotten = (tmp_path / f"{held.DISTANCES}{i:012x}" for i in range(2))
     for outer in (waiting, forgotten):
         (outer / "files").mkdir(parents=True)
         held.hand_over(outer / "files")
@@ -102,6 +105,44 @@ def test_a_folder_handed_to_another_process_is_kept_for_a_day(tmp_path):
     assert held.abandoned(tmp_path) == [forgotten]
     held.release_folder(waiting / "files")
     assert not waiting.exists()
+
+
+OF_USERS = [
+    f"{held.WRITING}desk/novel.txt",
+    f"{held.WORKERS}api/main.py",
+    f"{held.READING}list/lock",
+    f"{held.DISTANCES}0123456789ab/walks.csv",
+    f"{held.WORKERS}0123456789ab/files.txt",
+    f"{held._LEFT}overs/soup",
+    "versions/release-0123456789ab/notes.txt",
+    "versions/.trash-bin/old",
+    "versions/.writing-desk/novel.txt",
+    "snapshots/.gitkeep",
+    "snapshots/.hidden.json",
+    "results/spring/data.parquet",
+]
+
+
+@pytest.mark.parametrize("way", ["clean", "run"])
+def test_what_users_have_beside_reports_or_in_a_store_stays(tmp_path, way):
+    """Folders whose names only begin as ours do, and ours to the digit that hold anything else."""
+    store = tmp_path / "project"
+    (store / "elsewhere").mkdir(parents=True)
+    (store / "elsewhere" / "deed.txt").write_text("precious")
+    (store / f"{held.WRITING}fedcba987654").symlink_to(store / "elsewhere")
+    for name in OF_USERS:
+        (store / name).parent.mkdir(parents=True, exist_ok=True)
+        (store / name).write_text("precious")
+    if way == "clean":
+        assert leftovers(store, store) == []
+        list(examine(store, store, clean=True))
+    else:
+        with held.held_folder(store, held.WRITING), scratch_folder(store, wanted=["a"]):
+            write(store)
+        write(store)
+    for name in OF_USERS:
+        assert (store / name).read_text() == "precious", name
+    assert (store / f"{held.WRITING}fedcba987654" / "deed.txt").read_text() == "precious"
 
 
 def test_versions_that_no_pointer_names_are_left_overs(tmp_path):
