@@ -52,10 +52,35 @@ class InputFiles:
         return [f for f in self.files if f.format and FORMATS[f.format].kind == kind]
 
 
-def _is_ours(path: Path, store: Path) -> bool:
-    beside = (path.with_name("manifest.json"), path.with_name("report.json"))
-    is_rejects = path.name == "rejects.jsonl" and any(other.exists() for other in beside)
-    return is_rejects or path.resolve().is_relative_to(store.resolve())
+class _Ours:
+    """Whether a file or folder below an input is one that this program wrote there.
+
+    Of what is met on the way down only links and the store itself can lead into the store, so
+    nothing else is resolved: that takes long where folders are deep.
+    """
+
+    def __init__(self, given: Path, store: Path):
+        self._store = store.resolve()
+        self._all = given.resolve().is_relative_to(self._store)
+
+    def __call__(self, path: Path) -> bool:
+        if path.name == "rejects.jsonl":
+            beside = (path.with_name("manifest.json"), path.with_name("report.json"))
+            if any(other.exists() for other in beside):
+                return True
+        if self._all:
+            return True
+        if path.is_symlink():
+            return path.resolve().is_relative_to(self._store)
+        # A file system may ignore case.
+        return path.name.casefold() == self._store.name.casefold() and _is_same(path, self._store)
+
+
+def _is_same(path: Path, store: Path) -> bool:
+    try:
+        return path.samefile(store)
+    except OSError:  # there is no store yet
+        return False
 
 
 def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | None:
@@ -96,7 +121,7 @@ def _expand(given: Path, store: Path) -> Iterable[tuple[Path, FormatError | None
         missing = FormatError(given, "", "no such file or folder; give one that exists")
         return [(given, missing)]
     if stat.S_ISDIR(mode):
-        return walk(given, lambda path: _is_ours(path, store))
+        return walk(given, _Ours(given, store))
     return [(given, None)]
 
 

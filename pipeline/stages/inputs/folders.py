@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.errors import UnreadableError
 from pipeline.ingest.opening import NO_FILE
@@ -30,25 +31,15 @@ def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Found]:
     leave_out : callable
         Whether to ignore a readable file or folder.
     """
-    return _walk(folder, leave_out, (), set())
-
-
-def _walk(
-    folder: Path,
-    leave_out: Callable[[Path], bool],
-    around: tuple[_Identity, ...],
-    walked: set[_Identity],
-) -> Iterator[Found]:
-    try:
-        around = (*around, _identity(folder.stat()))
-        walked.add(around[-1])
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
-    except OSError as error:
-        yield folder, unreadable(folder, error)
-        return
-    for name in names:
-        path = folder / name
+    opened: list[_Opened] = []  # the folders around the next name; no recursion: there may be many
+    walked: set[_Identity] = set()
+    yield from _open(folder, opened, walked)
+    while opened:
+        name = next(opened[-1].names, None)
+        if name is None:
+            opened.pop()
+            continue
+        path = opened[-1].folder / name
         try:
             found = path.stat()
         except OSError as error:
@@ -59,10 +50,31 @@ def _walk(
                 yield path, UnreadableError(path, "", NO_FILE)
             elif not leave_out(path):
                 yield path, None
-        elif _identity(found) in around:
+        elif any(_identity(found) == each.identity for each in opened):
             yield path, UnreadableError(path, "", "is a link to an enclosing folder")
         elif _identity(found) not in walked and not leave_out(path):
-            yield from _walk(path, leave_out, around, walked)
+            yield from _open(path, opened, walked)
+
+
+class _Opened(NamedTuple):
+    """A folder that is being walked, and the names in it that are left."""
+
+    folder: Path
+    identity: _Identity
+    names: Iterator[str]
+
+
+def _open(folder: Path, opened: list[_Opened], walked: set[_Identity]) -> Iterator[Found]:
+    """Begin a folder; yields it only if it cannot be read."""
+    try:
+        identity = _identity(folder.stat())
+        walked.add(identity)
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+    except OSError as error:
+        yield folder, unreadable(folder, error)
+        return
+    opened.append(_Opened(folder, identity, iter(names)))
 
 
 def unreadable(path: Path, error: OSError) -> UnreadableError:

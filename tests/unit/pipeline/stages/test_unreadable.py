@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
 from pipeline.stages.ingest import ingest
 from pipeline.stages.inputs.files import find_inputs
+from pipeline.store import snapshot_names
 from tests.real_data import REPOSITORY
 
 ATLAS = REPOSITORY / "data" / "samples" / "atlas" / "results.jsonl"
@@ -97,6 +100,26 @@ def test_links_to_folders_are_followed_each_folder_once(folder, tmp_path):
     assert "link to an enclosing folder" in str(found[2].error)
 
 
+def test_folders_in_one_another_by_the_thousand_are_walked(folder, monkeypatch):
+    """As deep as a path can be; below that, folders cannot be reached by their names."""
+    monkeypatch.chdir(folder)
+    for name in ["a"] * (sys.getrecursionlimit() + 50):
+        os.mkdir(name)
+        os.chdir(name)
+    Path("b.jsonl").write_bytes(ATLAS.read_bytes() + b"\n")
+    for name in ["c" * 200] * 20:
+        os.mkdir(name)
+        os.chdir(name)
+    os.chdir(folder)
+    try:
+        found = faults(folder)
+    finally:  # not by Python, whose removal of folders goes as deep as its recursion may
+        subprocess.run(["rm", "-rf", folder / "a"], check=True)
+    assert found.pop("a.jsonl") == found.pop("b.jsonl") == ""
+    assert list(found) == ["c" * 200]
+    assert "File name too long" in found["c" * 200]
+
+
 def test_subfolders_and_files_without_permission_are_named(folder):
     (folder / "closed").mkdir()
     (folder / "closed" / "x.jsonl").write_text("{}")
@@ -139,4 +162,4 @@ def test_if_every_input_is_unreadable_nothing_is_done(folder, tmp_path):
     os.mkfifo(folder / "pipe")
     with pytest.raises(UsageError, match="pipe: is a socket, pipe or device"):
         ingest(IngestConfig(inputs=(folder,), store=tmp_path / "store", asn=1))
-    assert not (tmp_path / "store" / "newest").exists()
+    assert snapshot_names(tmp_path / "store") == []
