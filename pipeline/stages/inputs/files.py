@@ -161,10 +161,21 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
             else:
                 files[key] = file
     if not files:
-        named = ", ".join(str(path) for path in inputs) or "nothing was given"
-        raise UsageError(f"no measurement and no topology in {named}; give other files or folders")
+        raise UsageError(_why_none(inputs, store))
     copies = _copies(files.values())
     return InputFiles([f for f in files.values() if f.path not in copies], left_alone, copies)
+
+
+def _why_none(inputs: Iterable[Path], store: Path) -> str:
+    named = ", ".join(str(path) for path in inputs) or "nothing was given"
+    nothing = f"no measurement and no topology in {named}"
+    inside = [path for path in inputs if path.resolve().is_relative_to(store.resolve())]
+    if inside:
+        return (
+            f"{nothing}: nothing is read from {inside[0]}, which is in the store {store}; give "
+            "--store another folder"
+        )
+    return f"{nothing}; give other files or folders"
 
 
 def _copies(files: Iterable[InputFile]) -> dict[Path, Path]:

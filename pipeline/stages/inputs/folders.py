@@ -7,6 +7,7 @@ pipe is waited for.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -33,6 +34,7 @@ def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Found]:
     """
     opened: list[_Opened] = []  # the folders around the next name; no recursion: there may be many
     walked: set[_Identity] = set()
+    above = _identities_above(folder)
     yield from _open(folder, opened, walked)
     while opened:
         name = next(opened[-1].names, None)
@@ -50,7 +52,7 @@ def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Found]:
                 yield path, UnreadableError(path, "", NO_FILE)
             elif not leave_out(path):
                 yield path, None
-        elif any(_identity(found) == each.identity for each in opened):
+        elif _identity(found) in above or any(_identity(found) == o.identity for o in opened):
             yield path, UnreadableError(path, "", "is a link to an enclosing folder")
         elif _identity(found) not in walked and not leave_out(path):
             yield from _open(path, opened, walked)
@@ -75,6 +77,15 @@ def _open(folder: Path, opened: list[_Opened], walked: set[_Identity]) -> Iterat
         yield folder, unreadable(folder, error)
         return
     opened.append(_Opened(folder, identity, iter(names)))
+
+
+def _identities_above(folder: Path) -> set[_Identity]:
+    """Those of the folders that contain a folder, up to the root."""
+    found = set()
+    for path in folder.resolve().parents:
+        with contextlib.suppress(OSError):
+            found.add(_identity(path.stat()))
+    return found
 
 
 def unreadable(path: Path, error: OSError) -> UnreadableError:

@@ -63,6 +63,16 @@ def test_a_store_and_a_report_inside_the_inputs_are_no_inputs(tmp_path, prefixes
     assert statuses(again) == {"a.jsonl": "ok", "prefixes": "ok"}
 
 
+def test_inputs_that_are_in_the_store_are_named_as_such(tmp_path):
+    folder = tmp_path / "night"
+    folder.mkdir()
+    shutil.copy(ATLAS, folder / "a.jsonl")
+    for store in (folder, tmp_path):
+        with pytest.raises(UsageError, match=f"nothing is read from {folder}, which is in the store"):
+            find_inputs([folder], None, store)
+    assert len(find_inputs([folder, folder / "a.jsonl"], None, tmp_path).files) == 1
+
+
 def test_a_forced_format_leaves_what_is_no_measurement_in_a_folder_alone(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
