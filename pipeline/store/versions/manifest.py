@@ -34,15 +34,24 @@ REQUIRED = {
     "has_weights": bool,
     "has_addr": bool,
     "has_id": bool,
+    "n_ases": int,
+    "n_nodes": int,
+    "n_edges": int,
     "node_columns": dict,
     "arc_columns": dict,
     "files": dict,
 }
 # What reports show of it, if present.
-OPTIONAL = {"inputs": list, "counts": dict, "options": dict, "warnings": list}
+OPTIONAL = {"created": str, "inputs": list, "counts": dict, "options": dict, "warnings": list}
+NUMBERS = ("n_ingresses", "n_candidates")  # likewise
 # Fields of a row of ``inputs``; any may be missing.
-INPUT = {"path": str, "status": str, "error": str, "rejected": dict}
-INPUT_NUMBERS = ("n_records", "n_rejected")
+INPUT = (
+    dict.fromkeys(("path", "format", "holds", "status", "error", "sha256"), str)
+    | dict.fromkeys(("copy_of", "kind", "made_by"), str)
+    | dict.fromkeys(("rejected", "skipped", "notes"), dict)
+    | {"as_ranges": list}
+)
+INPUT_NUMBERS = ("n_records", "n_rejected", "n_hops", "size_bytes", "newest_s")
 COLUMN_DTYPES = {"str", "bool", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
@@ -109,8 +118,10 @@ def read_manifest(folder: Path) -> dict:
         if not is_file(name):
             raise broken(path, f"names {name!r}, which cannot be a file of a snapshot")
         numbers = {"size_bytes"} | ({"n_rows"} if name.endswith(".parquet") else set())
-        if not isinstance(entry, dict) or not all(isinstance(entry.get(n), int) for n in numbers):
+        if not isinstance(entry, dict) or not all(type(entry.get(n)) is int for n in numbers):
             raise broken(path, f"does not give the size of {name}")
+        if not isinstance(entry.get("sha256"), str):
+            raise broken(path, f"does not give the sha256 of {name}")
         if url_of(folder) is None or (folder / name).exists():  # else it is fetched when it is read
             check_size(folder / name, entry["size_bytes"])
     if missing := _expected_files(manifest["files"]) - set(manifest["files"]):
@@ -123,6 +134,11 @@ def _optional_fault(manifest: dict) -> str:
     for key, kind in OPTIONAL.items():
         if key in manifest and not isinstance(manifest[key], kind):
             return repr(key)
+    for key in NUMBERS:
+        if not _is_number(manifest.get(key, 0)):
+            return repr(key)
+    if not all(isinstance(line, str) for line in manifest.get("warnings", [])):
+        return "'warnings'"
     for name, value in manifest.get("counts", {}).items():
         if name.startswith("n_") and not _is_number(value):
             return f"{name!r} in 'counts'"
@@ -132,14 +148,22 @@ def _optional_fault(manifest: dict) -> str:
         for key, kind in INPUT.items():
             if not isinstance(row.get(key, kind()), kind):
                 return f"{key!r} of input {i}"
-        numbers = [*row.get("rejected", {}).values(), *(row.get(key) for key in INPUT_NUMBERS)]
-        if not all(_is_number(value) for value in numbers):
+        counted = [n for key in ("rejected", "skipped", "notes") for n in row.get(key, {}).values()]
+        numbers = [*counted, *(row.get(key) for key in INPUT_NUMBERS)]
+        if not all(value is None or _is_number(value) for value in numbers):
             return f"with numbers of input {i}"
+        if not all(_is_range(each) for each in row.get("as_ranges", [])):
+            return f"'as_ranges' of input {i}"
     return ""
 
 
 def _is_number(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_range(value: object) -> bool:
+    """Whether this is the first and the last of some AS numbers."""
+    return isinstance(value, list) and len(value) == 2 and all(type(asn) is int for asn in value)
 
 
 def _expected_files(files: dict) -> set[str]:

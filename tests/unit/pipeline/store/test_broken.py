@@ -11,9 +11,14 @@ import numpy as np
 import orjson
 import pytest
 
+from pipeline.config import ListConfig, ShowConfig
 from pipeline.errors import StoreError
+from pipeline.model.measured.mapped import mapped_of
+from pipeline.model.measured.origins import origins_of
+from pipeline.stages.contents.snapshots import list_snapshots, show
 from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import Snapshot, check_store, open_snapshot, snapshot_names
+from pipeline.terminal.contents import print_list, print_snapshot
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 FILES = [
@@ -318,7 +323,12 @@ def places(value, at=()):
 def test_a_forged_manifest_is_refused_or_read_and_never_an_accident(tmp_path, graphs):
     row = {"path": "a.warts", "format": "warts", "status": "ok", "error": "", "sha256": "0" * 64}
     row |= {"size_bytes": 5, "n_records": 3, "n_rejected": 1, "rejected": {"no address": 1}}
-    path = write(tmp_path, "a", graphs, inputs=[row], counts={"n_traces": 3}, options={"a": 1})
+    row |= {"holds": "topology", "kind": "router", "made_by": "a model", "as_ranges": [[1, 9]]}
+    row |= {"skipped": {"ping": 2}, "notes": {"odd": 1}, "newest_s": 5.0}
+    counts = {"n_traces": 3, "n_addrs": 4, "n_addrs_mapped": 2}
+    path = write(
+        tmp_path, "a", graphs, inputs=[row], counts=counts, options={"a": 1}, warnings=["a note"]
+    )
     written = (path / "manifest.json").read_bytes()
     whole = orjson.loads(written)
     n_refused = 0
@@ -335,17 +345,23 @@ def test_a_forged_manifest_is_refused_or_read_and_never_an_accident(tmp_path, gr
             try:
                 with Snapshot.open_dir(path) as snapshot:
                     snapshot.graph(0, weights=True)
-                    shown(snapshot)
                     snapshot.verify()
+                shown(tmp_path)
             except StoreError:
                 n_refused += 1
     assert n_refused > 60
 
 
-def shown(snapshot: Snapshot) -> None:
-    """What pages and terminals make of a manifest."""
-    manifest = snapshot.manifest
-    snapshot_warnings(manifest)
-    for entry in manifest.get("inputs", []):
-        f"{entry.get('n_records') or 0:,} {entry.get('n_rejected') or 0:,}"
-    f"{manifest.get('counts', {}).get('n_traces') or 0:,}"
+def shown(store: Path) -> None:
+    """Everything that commands and pages make of a manifest."""
+    listed = list_snapshots(ListConfig(store=store))
+    assert not listed[0]["fault"]
+    print_list(listed)
+    print_snapshot(show(ShowConfig(snapshot="a", store=store)))
+    assert check_store(store).keys() == {"a"}
+    with open_snapshot(store) as snapshot:
+        snapshot_warnings(snapshot.manifest)
+        mapped_of(snapshot.manifest.get("counts") or {})
+        origins = origins_of(snapshot.manifest, snapshot.asn)
+        origins.notes()
+        [origins.source_of(asn) for asn in snapshot.asn.tolist()]
