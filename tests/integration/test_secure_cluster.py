@@ -161,4 +161,8 @@ def test_the_dashboard_answers_its_own_pages_alone(cluster, path, host, origin, 
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     with contextlib.closing(connection):
         connection.request("GET", path, headers=headers)
-        assert connection.getresponse().status == status
+        answer = connection.getresponse()
+        assert answer.status == status
+        if status != 403:
+            assert answer.getheader("X-Frame-Options") == "SAMEORIGIN"
+            assert answer.getheader("Content-Security-Policy") == "frame-ancestors 'self'"

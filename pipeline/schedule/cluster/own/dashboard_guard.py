@@ -7,7 +7,8 @@ A browser lets every web site send requests to 127.0.0.1, and Dask's dashboard t
    to 127.0.0.1 (DNS rebinding) sends its own name;
 2. a request from a page of another origin, which browsers give in ``Origin`` with every websocket.
 
-Another port number is allowed: that of the near end of an SSH tunnel.
+Another port number is allowed: that of the near end of an SSH tunnel. Pages of other sites may not
+show its pages in a frame.
 
 The pages are made for the first request that is let in: importing Bokeh keeps a core busy for most
 of a second, and few runs are watched. Loaded by Dask's scheduler as a preload
@@ -32,6 +33,7 @@ from tornado.httputil import (
 )
 
 REFUSED = b"only for programs and pages of this machine\n"
+NO_FRAMES = {"X-Frame-Options": "SAMEORIGIN", "Content-Security-Policy": "frame-ancestors 'self'"}
 
 
 def dask_setup(scheduler: Scheduler) -> None:
@@ -88,7 +90,7 @@ class Guard(HTTPServerConnectionDelegate):
         self, server_conn: object, request_conn: HTTPConnection
     ) -> HTTPMessageDelegate:
         """Called by tornado for each request, before its headers are there."""
-        behind = self._application.start_request(server_conn, request_conn)
+        behind = self._application.start_request(server_conn, _Unframed(request_conn))
         return _Guarded(behind, request_conn, self)
 
     def lets_in(self, headers: HTTPHeaders) -> bool:
@@ -103,6 +105,21 @@ class Guard(HTTPServerConnectionDelegate):
     def on_close(self, server_conn: object) -> None:
         """Called by tornado when a connection has gone."""
         self._application.on_close(server_conn)
+
+
+class _Unframed:
+    """A connection whose answers stay out of frames of other sites."""
+
+    def __init__(self, connection: HTTPConnection):
+        self._connection = connection
+
+    def write_headers(self, start_line: Any, headers: HTTPHeaders, chunk: Any = None) -> Any:
+        for name, value in NO_FRAMES.items():
+            headers[name] = value
+        return self._connection.write_headers(start_line, headers, chunk)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
 
 
 class _Guarded(HTTPMessageDelegate):
