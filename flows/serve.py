@@ -36,7 +36,7 @@ from flows.processes.server import (
     prefect_server,
     stop_process,
 )
-from flows.runs.api import Api, end_lost_runs
+from flows.runs.api import Api, end_lost_runs, schedule_again
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
@@ -55,6 +55,9 @@ CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 RUNS_AT_ONCE = 4
 LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
 RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server
+# After the server was away: for how long runs may still be found to have crashed for that reason, and
+# how long before it was missed they may have.
+CRASHES_FOR_S, CRASHES_BEFORE_S = 180.0, 10.0
 
 
 _ABOUT = """Example: hopscope serve --store mystore --out reports
@@ -153,8 +156,11 @@ def _watch(
     """Watch server and worker until stopped; returns the exit status.
 
     A server that ended is restarted: runs continue in the meantime, and report to it afterwards.
+    Those that were just starting are scheduled again, each once.
     """
     restarts: collections.deque[float] = collections.deque(maxlen=MAX_RESTARTS)
+    away_since = 0.0  # when the server was last found to have ended
+    again: set[str] = set()
     looked = time.monotonic()
     while not asked_to_stop.wait(1.0):
         now = time.monotonic()
@@ -168,11 +174,14 @@ def _watch(
                 return 1
             warn(f"{said}: starting it again; see {server.log}")
             restarts.append(now)
+            away_since = time.time()
             server.start()
             server.wait()
         if now - looked >= LOOK_FOR_LOST_RUNS_EVERY_S:
             looked = now
             end_lost_runs(api)
+            if time.time() - away_since < CRASHES_FOR_S:
+                again.update(schedule_again(api, away_since - CRASHES_BEFORE_S, again))
     return 0
 
 
@@ -208,7 +217,7 @@ def _only_one(home: Path, config: ServeConfig) -> Iterator[int]:
 def _program(name: str) -> str:
     """Shell command for a program in the same folder as this Python."""
     program = Path(sys.executable).with_name(name)
-    return shlex.quote(str(program)) if program.exists() else f"{sys.executable} -m {name}"
+    return shlex.quote(str(program)) if program.exists() else f"{shlex.quote(sys.executable)} -m {name}"
 
 
 def _check_free(port: int, option: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -136,6 +138,45 @@ def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
     return len(lost)
 
 
+def schedule_again(api: Api, since: float, but: Collection[str] = ()) -> list[str]:
+    """Schedule runs of deployments again that crashed before they began.
+
+    A process that starts while its server is away ends at once: Prefect's client only waits for a
+    server that it has reached before.
+
+    Parameters
+    ----------
+    api : Api
+    since : float
+        Only what crashed later, in seconds since 1970 UTC.
+    but : ids of runs
+        Those that are left as they are.
+
+    Returns
+    -------
+    list of str
+        Ids of the runs; none when the server does not answer.
+    """
+    again: list[str] = []
+    try:
+        for run in _find_runs(api, ["CRASHED"], None):
+            ended = datetime.datetime.fromisoformat(run["state"]["timestamp"]).timestamp()
+            has_begun = run["run_count"] > 0 or not run.get("deployment_id")
+            if has_begun or ended < since or run["id"] in but:
+                continue
+            now = datetime.datetime.now(datetime.UTC).isoformat()
+            state = {
+                "type": "SCHEDULED",
+                "message": "again: the server was away when its process started",
+                "state_details": {"scheduled_time": now},
+            }
+            api.post(f"/flow_runs/{run['id']}/set_state", {"state": state, "force": True})
+            again.append(run["id"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # the next look is soon
+    return again
+
+
 def _was_killed(run: dict) -> bool:
     """Whether the process of a run started by hand on this machine is gone.
 
@@ -149,6 +190,7 @@ def _was_killed(run: dict) -> bool:
 
 def _find_runs(api: Api, states: list[str], flows: dict | None) -> list[dict]:
     wanted: dict[str, Any] = {"flow_runs": {"state": {"type": {"any_": states}}}}
+    wanted["sort"] = "EXPECTED_START_TIME_DESC"  # of many the last ones are listed
     if flows:
         wanted["flows"] = flows
     return api.post("/flow_runs/filter", wanted)

@@ -311,6 +311,18 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
     assert 'href="changes.html"' in index
 
 
+def test_a_run_whose_process_starts_while_the_server_is_away_begins_again(served):
+    given = {"inputs": [str(LAB / "h6.icmp-paris.warts.gz")], "snapshot": "again"}
+    given["options"] = {"allow_special": ["198.18.0.0/15"], "workers": 1}
+    run = served.start(**given)
+    wait_until(lambda: served.state(run)["type"] != "SCHEDULED")  # its process is being started
+    server = prefect_server_of(served)
+    server.kill()
+    wait_until(lambda: prefect_server_of(served) not in (None, server))
+    wait_until(lambda: succeeds(lambda: served.state(run)["type"] == "COMPLETED"))
+    assert (served.out / "again" / "index.html").is_file()
+
+
 def test_two_nights_are_compared_by_a_deployment_of_its_own(served, night):
     """The nights of the tests above, the other way round."""
     given = {"store": str(served.out.parent / "store"), "out": str(served.out)}

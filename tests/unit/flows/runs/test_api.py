@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import datetime
 import http.server
 import json
 import threading
@@ -11,7 +12,14 @@ import threading
 import pytest
 
 from flows.processes.holders import Holder
-from flows.runs.api import PROCESS_LABEL, Api, RunsUnknown, end_lost_runs, runs_in_progress
+from flows.runs.api import (
+    PROCESS_LABEL,
+    Api,
+    RunsUnknown,
+    end_lost_runs,
+    runs_in_progress,
+    schedule_again,
+)
 
 AUTH = "admin:päss:word"
 
@@ -100,3 +108,25 @@ def test_run_by_hand_whose_process_was_killed_is_not_in_progress(prefect):
         assert end_lost_runs(prefect.api, **arguments) == len(ended)
         set_states = [(path, body["state"]["type"]) for path, body in prefect.asked[1:]]
         assert set_states == [(f"/flow_runs/{name}/set_state", "CRASHED") for name in ended]
+
+
+def test_only_runs_that_crashed_before_they_began_are_scheduled_again(prefect):
+    def crashed(name: str, at: str = "2026-11-25T20:11:33.754494Z", **columns: object) -> dict:
+        state = {"name": "Crashed", "type": "CRASHED", "timestamp": at}
+        return run(name, state=state, run_count=0, deployment_id="d") | columns
+
+    prefect.runs = [
+        crashed("a"),
+        crashed("had begun", run_count=1),
+        crashed("by hand", deployment_id=None),
+        crashed("before", at="2026-11-25T20:11:00Z"),
+        crashed("was"),
+    ]
+    since = datetime.datetime(2026, 11, 25, 20, 11, 30, tzinfo=datetime.UTC).timestamp()
+    assert schedule_again(prefect.api, since, {"was"}) == ["a"]
+    (path, body) = prefect.asked[-1]
+    assert path == "/flow_runs/a/set_state"
+    assert body["state"]["type"] == "SCHEDULED"
+    assert body["state"]["state_details"]["scheduled_time"]
+    prefect.code = 500
+    assert schedule_again(prefect.api, since) == []
