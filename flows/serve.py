@@ -55,8 +55,8 @@ CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 RUNS_AT_ONCE = 4
 LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
 RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server
-# After the server was away: for how long runs may still be found to have crashed for that reason, and
-# how long before it was missed they may have.
+# After the server was away: for how long runs may be found that crashed for that reason, and how
+# long before it was missed they may have.
 CRASHES_FOR_S, CRASHES_BEFORE_S = 180.0, 10.0
 
 
@@ -217,7 +217,9 @@ def _only_one(home: Path, config: ServeConfig) -> Iterator[int]:
 def _program(name: str) -> str:
     """Shell command for a program in the same folder as this Python."""
     program = Path(sys.executable).with_name(name)
-    return shlex.quote(str(program)) if program.exists() else f"{shlex.quote(sys.executable)} -m {name}"
+    if program.exists():
+        return shlex.quote(str(program))
+    return f"{shlex.quote(sys.executable)} -m {name}"
 
 
 def _check_free(port: int, option: str) -> None:

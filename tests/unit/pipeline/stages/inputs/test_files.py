@@ -67,8 +67,9 @@ def test_inputs_that_are_in_the_store_are_named_as_such(tmp_path):
     folder = tmp_path / "night"
     folder.mkdir()
     shutil.copy(ATLAS, folder / "a.jsonl")
+    said = f"nothing is read from {folder}, which is in the store"
     for store in (folder, tmp_path):
-        with pytest.raises(UsageError, match=f"nothing is read from {folder}, which is in the store"):
+        with pytest.raises(UsageError, match=said):
             find_inputs([folder], None, store)
     assert len(find_inputs([folder, folder / "a.jsonl"], None, tmp_path).files) == 1
 

@@ -77,9 +77,7 @@ def test_leftovers_of_a_dead_run_are_named_and_removed_by_the_next_run_of_any_na
 
 def test_what_is_wanted_of_dead_runs_is_taken_over(tmp_path):
     """Never from living runs, nor from runs of another kind."""
-    dead, other_kind = (
-        tmp_path / f"{kind}0123456789ab" for kind in (held.READING, held.WRITING)
-    )
+    dead, other_kind = (tmp_path / f"{kind}0123456789ab" for kind in (held.READING, held.WRITING))
     with scratch_folder(tmp_path) as living:
         (living / "e").mkdir()
         for outer, names in ((dead, "abc"), (other_kind, "d")):
