@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
 import shutil
@@ -13,6 +12,7 @@ import sys
 import pytest
 
 from tests.commands import hopscope
+from tests.permissions import hold_for_programs
 from tests.real_data import REPOSITORY
 from tests.served import LAB, RUN_S
 from tests.soak import WHOLE
@@ -24,8 +24,6 @@ MAPPED = ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"
 ROOM = [0, 300, 1_000, 3_000, 6_000, 10_000, 20_000, 50_000, 200_000, 500_000, 10_000_000]
 CASES = [(command, n_bytes) for command in ("ingest", "analyze") for n_bytes in ROOM]
 FEW = [("ingest", 1_000), ("ingest", 200_000), ("analyze", 0), ("analyze", 3_000)]
-DAC_OVERRIDE, DAC_READ_SEARCH = 1, 2  # what lets root write and read anything
-DROP = 24  # of prctl
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -105,20 +103,12 @@ def test_a_full_disk_is_one_line_and_costs_nothing_that_was_there(
     assert damage(tmp_path, {}) == healthy
 
 
-def as_any_user():
-    """Before a program starts: modes of folders hold for root too."""
-    libc = ctypes.CDLL(None)
-    if os.geteuid() == 0:
-        assert libc.prctl(DROP, DAC_OVERRIDE, 0, 0, 0) == 0
-        assert libc.prctl(DROP, DAC_READ_SEARCH, 0, 0, 0) == 0
-
-
 def started(words):
     return subprocess.run(
         [sys.executable, "-m", "pipeline.cli", *words],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        preexec_fn=as_any_user,
+        preexec_fn=hold_for_programs,
         capture_output=True,
         text=True,
         timeout=RUN_S,

@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,10 @@ from pipeline.errors import UsageError
 from pipeline.stages.ingest import ingest
 from pipeline.stages.inputs.files import find_inputs
 from pipeline.store import snapshot_names
+from tests.permissions import where_modes_hold
 from tests.real_data import REPOSITORY
 
 ATLAS = REPOSITORY / "data" / "samples" / "atlas" / "results.jsonl"
-NOBODY = 65534
 
 
 def faults(*inputs: Path, store: Path = Path("/nowhere/store")) -> dict[str, str]:
@@ -29,27 +28,9 @@ def faults(*inputs: Path, store: Path = Path("/nowhere/store")) -> dict[str, str
     return {f.path.name: "" if f.error is None else f.error.reason for f in found.files}
 
 
-def faults_as_another_user(*inputs: Path) -> dict[str, str]:
-    """The same where permissions count: root may read everything."""
-    if os.geteuid():
-        return faults(*inputs)
-    faults(*inputs)  # imports all there is to import, some of it from root's home
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:  # no numba, no thread: it only looks at files
-        os.setuid(NOBODY)
-        try:
-            text = "\n".join(f"{name}\t{fault}" for name, fault in faults(*inputs).items())
-        except BaseException as error:
-            text = f"raised\t{error!r}"
-        os.write(write_end, text.encode())
-        os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    assert not text.startswith("raised"), text
-    return dict(line.split("\t") for line in text.splitlines())
+def faults_where_modes_hold(*inputs: Path) -> dict[str, str]:
+    faults(*inputs)  # imports all there is to import
+    return where_modes_hold(lambda: faults(*inputs))  # no numba, no thread: it looks at files
 
 
 @pytest.fixture
@@ -57,10 +38,6 @@ def folder(tmp_path) -> Path:
     path = tmp_path / "in"
     path.mkdir()
     shutil.copy(ATLAS, path / "a.jsonl")
-    top = Path(tempfile.gettempdir())
-    for each in (path, *path.parents):  # down to here, so that another user can look in
-        if each.stat().st_uid == os.geteuid() and top in each.parents:
-            each.chmod(0o755)
     return path
 
 
@@ -131,8 +108,8 @@ def test_subfolders_and_files_without_permission_are_named(folder):
     for name in ("closed", "secret", "README"):
         (folder / name).chmod(0)
     try:
-        found = faults_as_another_user(folder)
-        named = faults_as_another_user(
+        found = faults_where_modes_hold(folder)
+        named = faults_where_modes_hold(
             folder / "secret", folder / "closed" / "x.jsonl", folder / "a.jsonl"
         )
     finally:
