@@ -19,7 +19,6 @@ from pathlib import Path
 import orjson
 
 from pipeline.errors import StoreError
-from pipeline.model.choices import is_name
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.versions.locks import (
     HeldLock,
@@ -47,6 +46,7 @@ from pipeline.store.versions.names import (
     check_name,
     has_token,
     holds_only_a_version,
+    is_pointer_aside,
     is_version,
     new_token,
 )
@@ -327,8 +327,7 @@ def _set_garbage_aside(store: Path) -> list[Path]:
     only be replaced or left by a dead writer.
     """
     for path in (store / POINTERS).glob(".*"):
-        name, _, _ = path.name.removeprefix(".").rpartition(".")
-        if is_name(name) and has_token(path.name, f".{name}."):
+        if is_pointer_aside(path.name):
             path.unlink(missing_ok=True)
     garbage = []
     for path in _unnamed_versions(store):

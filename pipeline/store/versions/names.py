@@ -33,6 +33,7 @@ LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; e
 
 _TOKEN = "[0-9a-f]{12}"
 _VERSION = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]*-{_TOKEN}")
+_ASIDE = re.compile(rf"\.[A-Za-z0-9_][A-Za-z0-9._-]*\.({_TOKEN}|json\.[0-9]+)")
 _FILE = re.compile(
     r"(ases|ingresses|exits|borders|addresses|vantages|observations|paths|host_names)\.parquet"
     r"|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
@@ -68,6 +69,11 @@ def is_version(name: object) -> bool:
     return isinstance(name, str) and _VERSION.fullmatch(name) is not None
 
 
+def is_pointer_aside(name: str) -> bool:
+    """Whether this can be a pointer that is being written, or fetched."""
+    return _ASIDE.fullmatch(name) is not None
+
+
 def is_file(name: object) -> bool:
     """Whether this can be a file of a version, the manifest aside."""
     return isinstance(name, str) and _FILE.fullmatch(name) is not None
@@ -81,7 +87,13 @@ def holds_only_a_version(folder: Path) -> bool:
     OSError
         If it cannot be read.
     """
-    return all(is_file(path.name) or path.name in (MANIFEST, LOCK) for path in folder.iterdir())
+    return all(_is_of_version(path.name) for path in folder.iterdir())
+
+
+def _is_of_version(name: str) -> bool:
+    """Whether this is a file of a version, or lies beside one while that is fetched."""
+    hidden = name[1:].rpartition(".")[0] if name.startswith(".") else ""
+    return any(is_file(each) or each in (MANIFEST, LOCK) for each in (name, hidden))
 
 
 def graph_file(kind: str, number: int) -> str:

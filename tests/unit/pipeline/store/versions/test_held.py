@@ -148,11 +148,15 @@ def test_versions_that_no_pointer_names_are_left_overs(tmp_path):
     version = next((tmp_path / "versions").iterdir())
     orphan = version.with_name(".writing-0123456789ab")
     orphan.mkdir()
-    (orphan / "lock").touch()
+    for name in ("lock", "manifest.json", "arcs-000.parquet", ".ases.parquet.lock"):
+        (orphan / name).touch()
+    asides = [tmp_path / "snapshots" / f".a.{end}" for end in ("0123456789ab", "json.4711")]
+    for aside in asides:
+        aside.touch()
     assert orphan in leftovers(tmp_path, None)
     assert version not in leftovers(tmp_path, None)
     remove_leftovers(tmp_path, None)
-    assert not orphan.exists()
+    assert not any(path.exists() for path in (orphan, *asides))
     assert version.exists()
 
 
