@@ -33,6 +33,7 @@ from pipeline.model.measured.references import References
 _MAX_ROUTES = 1 << 21
 _MIN_SWAPPED = 3  # pairs
 _SWAPPED_SHARE = 0.3  # of those that crossed the router
+_MOST = 0.5  # likewise, of a router one of whose addresses is still seen
 _OTHER_SHARE = 0.2  # of those that see a new router go on to another one: it took another way
 _Z = 2.58  # of 99 %: thousands of routers are asked
 
@@ -122,16 +123,21 @@ def compare_places(sides: Sides, found: Rerouted) -> Iterator[Changes]:
 
 
 def _renumbered(sides: Sides, found: Rerouted, crossed: np.ndarray) -> Changes:
-    """Routers that are gone, and in whose place the same pairs see new ones."""
+    """Routers in whose place the same pairs see new ones.
+
+    All addresses of them are gone; or some are still seen, which may be those of another router
+    that was taken for the same, and most pairs see a new one.
+    """
     n = sides.groups.n
     in_old = np.bincount(sides.groups.old, minlength=n) > 0
     in_new = np.bincount(sides.groups.new, minlength=n) > 0
     swaps = find_swaps(found.old, found.new, (found.old_direct, found.new_direct))
-    which = np.flatnonzero(~in_new[swaps.old] & ~in_old[swaps.new])
+    which = np.flatnonzero(~in_old[swaps.new])
     gone, come, differs = swaps.old[which], swaps.new[which], swaps.differs[which]
     n_pairs = np.bincount(gone, minlength=n)
     n_other = np.bincount(gone, differs, n)
-    sure = (n_pairs >= np.maximum(_MIN_SWAPPED, _SWAPPED_SHARE * crossed)) & (
+    share = np.where(in_new, _MOST, _SWAPPED_SHARE)
+    sure = (n_pairs >= np.maximum(_MIN_SWAPPED, share * crossed)) & (
         n_other <= _OTHER_SHARE * n_pairs
     )
     vantages = n_vantages(gone, found.vantage[swaps.pair[which]], n)

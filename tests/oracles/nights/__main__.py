@@ -13,7 +13,7 @@ from tests.oracles.nights.judge import PLANTS, Score, judge_network
 
 
 def main(arguments: list[str]) -> int:
-    """Twelve nights of the network of each seed; returns the exit status."""
+    """Judge the nights of the network of each seed; returns the exit status."""
     if not arguments:
         print(__doc__, file=sys.stderr)
         return 2

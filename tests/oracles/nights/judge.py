@@ -19,9 +19,10 @@ from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 from tests.oracles.nights import plants
-from tests.oracles.nights.observable import looked_at
+from tests.oracles.nights.observable import unobservable
 from tests.oracles.nights.plants import Crossed, Expected, Night, crossed, first_night
-from tests.oracles.nights.widths import grow, widths_of
+from tests.oracles.nights.seen import widths_of
+from tests.oracles.nights.widths import grow
 from tests.unit.pipeline.infer.simulate import Plan, make_network
 
 PLANTS = {
@@ -51,6 +52,8 @@ NIGHTS: tuple[tuple[str, ...], ...] = (
     ("router renumbered", "half of the targets lost", "AS split"),
     ("diameter grown", "radius grown", "link cut"),
     ("radius grown", "rate limiting", "diameter grown"),
+    ("radius grown", "diameter grown"),
+    ("radius grown", "diameter grown"),
 )
 
 N_BEFORE = 4  # quiet nights that references cover
@@ -89,14 +92,15 @@ def judge_network(seed: int, nights: tuple[tuple[str, ...], ...] = NIGHTS) -> Sc
     score = Score()
     with tempfile.TemporaryDirectory() as folder:
         usual = References.none()
-        for number in range(N_BEFORE):
-            old = ingest(first, seed + 1_000_000 * number, Path(folder))
+        for answering in range(seed, seed + 1_000_000 * N_BEFORE, 1_000_000):
+            old = ingest(first, answering, Path(folder))
             usual = follow(usual, old)
         for number, planned in enumerate(nights):
             rng = np.random.default_rng([seed, number])
             night, expected = plant(first, planned, rng, by)
-            hidden = unobservable(first, night, expected)
-            new = ingest(night, 1000 * (number + 1) + seed, Path(folder))
+            seeds = (answering, 1000 * (number + 1) + seed)
+            hidden = unobservable(first, night, expected, seeds)
+            new = ingest(night, seeds[1], Path(folder))
             changes, events = compare_nights(old, new, usual)
             score.add(judge_night(expected, changes, events, hidden))
     return score
@@ -115,18 +119,6 @@ def plant(
             expected.append((name, event))
             taken |= event.asns | event.hidden
     return night, expected
-
-
-def unobservable(old: Night, new: Night, expected: list[tuple[str, Expected]]) -> set[int]:
-    """Positions of plants of which nobody can tell: this or another one led all pairs away."""
-    if not any(event.gone for _, event in expected):
-        return set()
-    seen = looked_at(old, new)
-    return {
-        i
-        for i, (_, event) in enumerate(expected)
-        if event.gone and not {event.gone, event.gone[::-1]} & seen
-    }
 
 
 def judge_night(

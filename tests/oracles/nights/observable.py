@@ -1,45 +1,100 @@
-"""Which links of a night anybody can miss on the next one, as CONTRACT's "removed" asks."""
+"""Which plants anybody can notice on the next night: who knows the router of every address.
+
+A plant is looked for alone, and nights have several: another one may lead away, or leave out, all
+pairs that show it. What is asked here is asked of the traces, and of nothing that is made of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipeline.model.addresses import V4_PREFIX
-from pipeline.model.columns.ragged import row_of_value
-from tests.oracles.nights.plants import Night
+from tests.oracles.nights.plants import MIN_GROWTH, Expected, Night, answers
+from tests.oracles.nights.seen import Link, links_seen, routers_of, widths_seen
 from tests.unit.pipeline.infer.simulate import Network, measure
 
 Pair = tuple[int, int]  # numbers of a vantage point's address and of a target's
 
 
-def looked_at(old: Night, new: Night) -> set[tuple[int, int]]:
-    """Links (near router, far router) of which a pair can tell whether they are still there.
+@dataclass(frozen=True)
+class Ways:
+    """Pairs that go through each link and router of a night, in order, if every router answers.
+
+    ``through``: those that go on behind a link to a third router, if all three always answer.
+    """
+
+    links: dict[Link, set[Pair]]
+    routers: dict[int, set[Pair]]
+    through: dict[Link, set[Pair]]
+
+
+def unobservable(
+    old: Night, new: Night, expected: Sequence[tuple[str, Expected]], seeds: tuple[int, int]
+) -> set[int]:
+    """Positions of plants of which nobody can tell; ``seeds``: of who answers on both nights."""
+    events = [event for _, event in expected]
+    hidden: set[int] = set()
+    if any(event.gone or event.n_pairs for event in events):
+        before, after = ways_of(old), ways_of(new)
+        looked, stayed = looked_at(before, after), in_place(before, after)
+        for i, event in enumerate(events):
+            if event.gone and not {event.gone, event.gone[::-1]} & looked:
+                hidden.add(i)
+            if event.n_pairs > stayed[event.router]:
+                hidden.add(i)
+    if any(event.width for event in events):
+        before, after = (
+            links_seen(night.net, night.measure(seed))
+            for night, seed in zip((old, new), seeds, strict=True)
+        )
+        for i, event in enumerate(events):
+            if event.width and growth_seen(old.net, before, after, event) < MIN_GROWTH:
+                hidden.add(i)
+    return hidden
+
+
+def looked_at(old: Ways, new: Ways) -> set[Link]:
+    """Links of which a pair can tell whether they are still there, as CONTRACT's "removed" asks.
 
     It crossed the link on the old night, and on the new one it crosses the near router towards the
-    same target; if every router answers.
+    same target.
     """
-    links, _ = _pairs(old)
-    _, routers = _pairs(new)
-    return {(near, far) for (near, far), pairs in links.items() if pairs & routers.get(near, set())}
+    return {link for link, pairs in old.links.items() if pairs & new.routers.get(link[0], set())}
 
 
-def _pairs(night: Night) -> tuple[dict[tuple[int, int], set[Pair]], dict[int, set[Pair]]]:
-    """Pairs that cross each link, and each router."""
+def in_place(old: Ways, new: Ways) -> Counter[int]:
+    """For each router the most pairs that reach it by one link, and go on, on both nights."""
+    most: Counter[int] = Counter()
+    for link, pairs in old.through.items():
+        most[link[1]] = max(most[link[1]], len(pairs & new.through.get(link, set())))
+    return most
+
+
+def growth_seen(net: Network, old: set[Link], new: set[Link], event: Expected) -> int:
+    """By how much the width of an AS grew, of the links that two nights show."""
+    (asn,) = event.asns
+    before, after = (widths_seen(net, links, asn)[event.width] for links in (old, new))
+    return after - before
+
+
+def ways_of(night: Night) -> Ways:
+    """Where the pairs of a night go."""
     net: Network = replace(night.net, silent=set(), limited=set(), outgoing=set())
-    batch = night.drop(measure(net))
-    numbers = (batch.addr[:, 1] ^ V4_PREFIX).astype(np.int64).tolist()
-    router = np.array([net.owner.get(number, -1) for number in numbers])
-    row = row_of_value(batch.reply_ptr)
-    ends = list(zip(batch.src_addr[:, 1].tolist(), batch.dst_addr[:, 1].tolist(), strict=True))
-    routers: dict[int, set[Pair]] = {}
+    batch = night.taken(measure(net))
+    row, router = routers_of(net, batch)
+    pairs = list(zip(batch.src_addr[:, 1].tolist(), batch.dst_addr[:, 1].tolist(), strict=True))
+    found = Ways({}, {}, {})
     for each, at in zip(router.tolist(), row.tolist(), strict=True):
         if each >= 0:
-            routers.setdefault(each, set()).add(ends[at])
+            found.routers.setdefault(each, set()).add(pairs[at])
     follows = (row[1:] == row[:-1]) & (router[1:] >= 0) & (router[:-1] >= 0)
-    links: dict[tuple[int, int], set[Pair]] = {}
-    for at in np.flatnonzero(follows & (router[1:] != router[:-1])).tolist():
+    follows = np.append(follows & (router[1:] != router[:-1]), False)
+    for at in np.flatnonzero(follows).tolist():
         link = (int(router[at]), int(router[at + 1]))
-        links.setdefault(link, set()).add(ends[row[at]])
-    return links, routers
+        found.links.setdefault(link, set()).add(pairs[row[at]])
+        if follows[at + 1] and answers(night.net, *link, int(router[at + 2])):
+            found.through.setdefault(link, set()).add(pairs[row[at]])
+    return found

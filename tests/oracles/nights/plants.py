@@ -11,10 +11,14 @@ import numpy as np
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 from pipeline.model.measured.traces import TraceBatch
+from tests.oracles.nights.seen import Link, links_seen
 from tests.unit.pipeline.infer.simulate import AS_BITS, BASE, Network, measure, pfx2as_lines
 
 MIN_CROSSED = 6  # pairs: what fewer cross is not observable
+MIN_GROWTH = 2  # hops: a router that is silent on one of the nights may make a hop
 _LIMITED_TO = 0.15  # of the answers of a router that limits its rate
+_RENUMBERED_PAIRS = 2 * MIN_CROSSED  # that cross a router by one of its links
+_LIMITED_PAIRS = 8 * MIN_CROSSED
 FIRST_SPARE = 1 << (AS_BITS - 1)  # addresses from here on that no link has
 
 
@@ -23,6 +27,7 @@ class Expected:
     """The event that a plant must cause: its kind, and ASes one of which it must name.
 
     ``gone``: the link (two routers) whose end is to be seen; empty where none is.
+    ``router``: what changed, where at least ``n_pairs`` must go through it on both nights.
     ``width``: a figure of the AS that the event must name, and by how many hops it grew.
     """
 
@@ -30,31 +35,36 @@ class Expected:
     asns: frozenset[int] = frozenset()
     hidden: frozenset[int] = frozenset()  # what it also touches, and the event need not name
     gone: tuple[int, ...] = ()
+    router: int = -1
+    n_pairs: int = 0
     width: str = ""
     by_hops: int = 0
 
 
 @dataclass(frozen=True)
 class Night:
-    """A network, what becomes of its answers, and its prefix table."""
+    """A network, which traces are taken, what becomes of their answers, and its prefix table."""
 
     net: Network
     table: str
+    taken: Callable[[TraceBatch], TraceBatch] = lambda batch: batch
     drop: Callable[[TraceBatch], TraceBatch] = lambda batch: batch
 
     def measure(self, seed: int) -> TraceBatch:
         """Traces of this night; ``seed``: of who answers this time."""
-        return self.drop(measure(replace(self.net, plan=replace(self.net.plan, seed=seed))))
+        net = replace(self.net, plan=replace(self.net.plan, seed=seed))
+        return self.drop(self.taken(measure(net)))
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """How many pairs cross each router, and each link in either direction."""
+    """How many pairs cross each router, and each link in either direction; which links show."""
 
     routers: Counter[int]
     links: Counter[tuple[int, int]]  # on the way to elsewhere
     vantages: dict[int, set[int]]  # of each router
     addrs: Counter[int]  # by which a router was crossed between two that answer
+    seen: set[Link]  # on a night, by who answers
 
 
 def crossed(net: Network) -> Crossed:
@@ -64,7 +74,7 @@ def crossed(net: Network) -> Crossed:
     numbers = (batch.addr[:, 1] ^ V4_PREFIX).astype(np.int64).tolist()
     trace = row_of_value(batch.reply_ptr).tolist()
     source = batch.src_addr[:, 1].tolist()
-    found = Crossed(Counter(), Counter(), {}, Counter())
+    found = Crossed(Counter(), Counter(), {}, Counter(), links_seen(net, measure(net)))
     before, last = None, -1
     for at, (number, row) in enumerate(zip(numbers, trace, strict=True)):
         router = net.owner.get(number)
@@ -211,7 +221,7 @@ def renumber(night: Night, taken: set[int], rng: np.random.Generator, by: Crosse
     gateways = {gateway for gateway, _ in net.gateways}
     for r in rng.permutation(len(net.asn)).tolist():
         asn = net.asn[r]
-        if asn in taken or not answers(net, r) or _busiest(net, by, r) < 2 * MIN_CROSSED:
+        if asn in taken or not answers(net, r) or _busiest(net, by, r) < _RENUMBERED_PAIRS:
             continue
         if r in gateways or any(net.asn[v] != asn for v in net.neighbors[r]):
             continue  # the blocks of a border's addresses may be another AS's
@@ -227,7 +237,7 @@ def renumber(night: Night, taken: set[int], rng: np.random.Generator, by: Crosse
         owner[loopback[r]] = r
         return (
             replace(night, net=replace(net, addr=addr, owner=owner, loopback=loopback)),
-            Expected("router renumbered", frozenset({asn})),
+            Expected("router renumbered", frozenset({asn}), router=r, n_pairs=_RENUMBERED_PAIRS),
         )
     return None
 
@@ -239,15 +249,15 @@ def lose_vantage(night: Night, taken: set[int], rng: np.random.Generator, by: Cr
     return replace(night, net=replace(night.net, gateways=gateways)), Expected("vantage point lost")
 
 
-def lose_targets(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
+def lose_targets(night: Night, _: set[int], rng: np.random.Generator, by: Crossed):
     """Half of the targets are no longer measured."""
     turn = np.uint64(rng.integers(2))
 
-    def drop(batch: TraceBatch) -> TraceBatch:
+    def taken(batch: TraceBatch) -> TraceBatch:
         x = batch.dst_addr[:, 1] * np.uint64(0x9E3779B97F4A7C15)
-        return _take(night.drop(batch), (x >> np.uint64(40)) & np.uint64(1) == turn)
+        return _take(night.taken(batch), (x >> np.uint64(40)) & np.uint64(1) == turn)
 
-    return replace(night, drop=drop), Expected("targets lost")
+    return replace(night, taken=taken), Expected("targets lost")
 
 
 def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
@@ -255,7 +265,7 @@ def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Cros
     net = night.net
     for r in rng.permutation(len(net.asn)).tolist():
         asn = net.asn[r]
-        if asn in taken or not answers(net, r) or _busiest(net, by, r) < 8 * MIN_CROSSED:
+        if asn in taken or not answers(net, r) or _busiest(net, by, r) < _LIMITED_PAIRS:
             continue
         if len(by.vantages[r]) < 5:
             continue
@@ -269,7 +279,8 @@ def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Cros
                 batch, np.isin(batch.addr[:, 1] ^ V4_PREFIX, own) & (luck > _LIMITED_TO)
             )
 
-        return replace(night, drop=drop), Expected("routers silent", frozenset({asn}))
+        event = Expected("routers silent", frozenset({asn}), router=r, n_pairs=_LIMITED_PAIRS)
+        return replace(night, drop=drop), event
     return None
 
 

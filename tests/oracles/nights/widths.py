@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,85 +9,78 @@ import numpy as np
 
 from tests.oracles.nights.plants import (
     MIN_CROSSED,
+    MIN_GROWTH,
     Crossed,
     Expected,
     Night,
     answers,
-    reach,
     without,
 )
-from tests.unit.pipeline.infer.simulate import Network
+from tests.oracles.nights.seen import Link, Near, links_seen, reached, widths_of, widths_seen
+from tests.unit.pipeline.infer.simulate import Network, measure
 
-MIN_GROWTH = 2  # hops: a router that is silent on one of the nights may make a hop
 _MAX_CUT = 10  # links
 _MIN_LEFT = 8  # routers that answer
 
 
 def grow(width: str) -> Callable:
-    """A plant: links of an AS are cut, the most telling first, until its ``width`` has grown."""
+    """A plant: links of an AS are cut, the most telling first, until its ``width`` has grown.
+
+    By ``MIN_GROWTH`` in truth, and by no less of the links that traces show: of many ASes they show
+    no longest path.
+    """
 
     def planted(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
         net = night.net
         for asn in rng.permutation(sorted(set(net.asn) - taken)).tolist():
-            before, after = widths(net, asn), net
-            cut: set[tuple[int, int]] = set()
-            while len(cut) < _MAX_CUT and widths(after, asn)[width] < before[width] + MIN_GROWTH:
-                best = _next_cut(net, cut, asn, width, rng)
-                if best is None:
+            near = heard(net, asn)
+            before = widths_of(near)[width]
+            cut: set[Link] = set()
+            while len(near) >= _MIN_LEFT and len(cut) < _MAX_CUT:
+                best, wide = _next_cut(net, near, width, rng)
+                if best is None or wide > before + MIN_GROWTH:
                     break
                 cut.add(best)
+                near = _less(near, best)
+                most = max(by.links[u, v] + by.links[v, u] for u, v in cut)
+                if wide < before + MIN_GROWTH or most < MIN_CROSSED:
+                    continue
                 after = without(net, cut)
-            by_hops = widths(after, asn)[width] - before[width]
-            most = max((by.links[u, v] + by.links[v, u] for u, v in cut), default=0)
-            if by_hops >= MIN_GROWTH and most >= MIN_CROSSED:
-                event = Expected("links removed", frozenset({asn}), width=width, by_hops=by_hops)
-                return replace(night, net=after), event
+                if _is_seen(by, after, asn, width):
+                    asns = frozenset({asn})
+                    event = Expected("links removed", asns, width=width, by_hops=MIN_GROWTH)
+                    return replace(night, net=after), event
         return None
 
     return planted
 
 
-def widths(net: Network, asn: int) -> dict[str, int]:
-    """Diameter and radius of the largest connected part of an AS that answers."""
-    heard = [u for u, other in enumerate(net.asn) if other == asn and u not in net.silent]
-    near = {u: [v for v in net.neighbors[u] if net.asn[v] == asn] for u in heard}
-    return widths_of({u: [v for v in own if v in near] for u, own in near.items()})
+def _is_seen(by: Crossed, after: Network, asn: int, width: str) -> bool:
+    """Whether traces, of a night on which the same routers answer, show that it has grown."""
+    now = widths_seen(after, links_seen(after, measure(after)), asn)[width]
+    return now - widths_seen(after, by.seen, asn)[width] >= MIN_GROWTH
 
 
-def widths_of(near: dict[int, list[int]]) -> dict[str, int]:
-    """Diameter and radius of the largest component of a graph, by a search from every node."""
-    farthest: dict[frozenset[int], list[int]] = {}
-    for start in near:
-        hops, queue = {start: 0}, deque([start])
-        while queue:
-            u = queue.popleft()
-            for v in near[u]:
-                if v not in hops:
-                    hops[v] = hops[u] + 1
-                    queue.append(v)
-        farthest.setdefault(frozenset(hops), []).append(max(hops.values()))
-    largest = farthest[max(farthest, key=lambda part: (len(part), -min(part)))]
-    return {"diameter": max(largest), "radius": min(largest)}
+def heard(net: Network, asn: int) -> Near:
+    """The graph of the routers of an AS that are not silent."""
+    near = {u: [] for u, other in enumerate(net.asn) if other == asn and u not in net.silent}
+    return {u: [v for v in net.neighbors[u] if v in near] for u in near}
 
 
 def _next_cut(
-    net: Network, cut: set[tuple[int, int]], asn: int, width: str, rng: np.random.Generator
-) -> tuple[int, int] | None:
-    """The link without which the AS is widest, of those that leave it, and what answers, whole."""
-    heard = {u for u, other in enumerate(net.asn) if other == asn and u not in net.silent}
-    if len(heard) < _MIN_LEFT:
-        return None
+    net: Network, near: Near, width: str, rng: np.random.Generator
+) -> tuple[Link | None, int]:
+    """The link without which the graph is widest, of those that leave it whole; and how wide."""
+    links = sorted((u, v) for u, own in near.items() for v in own if u < v and answers(net, u, v))
     best, most = None, -1
-    for u, v in rng.permutation(sorted(net.links - cut)).tolist():
-        if net.asn[u] != asn or net.asn[v] != asn or not answers(net, u, v):
-            continue
-        after = without(net, cut | {(u, v)})
-        of_heard = {
-            start: [x for x in near if x in heard] for start, near in enumerate(after.neighbors)
-        }
-        if not heard <= reach(replace(after, neighbors=list(of_heard.values())), u, asn):
-            continue
-        wide = widths(after, asn)[width]
-        if wide > most:
+    for u, v in rng.permutation(np.array(links).reshape(-1, 2)).tolist():
+        less = _less(near, (u, v))
+        if len(reached(less, u)) == len(near) and (wide := widths_of(less)[width]) > most:
             best, most = (u, v), wide
-    return best
+    return best, most
+
+
+def _less(near: Near, link: Link) -> Near:
+    """A graph without one of its links."""
+    u, v = link
+    return near | {u: [x for x in near[u] if x != v], v: [x for x in near[v] if x != u]}

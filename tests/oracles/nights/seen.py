@@ -1,0 +1,68 @@
+"""What traces show to who knows the router of every address."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from pipeline.model.addresses import V4_PREFIX
+from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.measured.traces import KIND_TIME_EXCEEDED, TraceBatch
+from tests.unit.pipeline.infer.simulate import Network
+
+Link = tuple[int, int]
+Near = dict[int, list[int]]  # neighbours of each node
+
+
+def routers_of(net: Network, batch: TraceBatch) -> tuple[np.ndarray, np.ndarray]:
+    """Trace and router of each reply, -1 for a host."""
+    numbers = (batch.addr[:, 1] ^ V4_PREFIX).astype(np.int64).tolist()
+    return row_of_value(batch.reply_ptr), np.array([net.owner.get(n, -1) for n in numbers])
+
+
+def links_seen(net: Network, batch: TraceBatch) -> set[Link]:
+    """Links, the smaller router first, whose ends answered one right after the other.
+
+    Not those to a target: an address that answers as one may be a host's.
+    """
+    row, router = routers_of(net, batch)
+    follows = (row[1:] == row[:-1]) & (np.diff(batch.ttl.astype(np.int64)) == 1)
+    follows &= (router[1:] >= 0) & (router[:-1] >= 0) & (router[1:] != router[:-1])
+    follows &= batch.kind[1:] == KIND_TIME_EXCEEDED
+    ends = np.sort(np.array([router[:-1][follows], router[1:][follows]]), axis=0)
+    return set(zip(*ends.tolist(), strict=True))
+
+
+def widths_seen(net: Network, links: set[Link], asn: int) -> dict[str, int]:
+    """Diameter and radius of the links of an AS among some."""
+    near: Near = {}
+    for u, v in links:
+        if net.asn[u] == asn == net.asn[v]:
+            near.setdefault(u, []).append(v)
+            near.setdefault(v, []).append(u)
+    return widths_of(near)
+
+
+def widths_of(near: Near) -> dict[str, int]:
+    """Diameter and radius of the largest component of a graph, by a search from every node."""
+    farthest: dict[frozenset[int], list[int]] = {}
+    for start in near:
+        hops = reached(near, start)
+        farthest.setdefault(frozenset(hops), []).append(max(hops.values()))
+    if not farthest:
+        return {"diameter": 0, "radius": 0}
+    largest = farthest[max(farthest, key=lambda part: (len(part), -min(part)))]
+    return {"diameter": max(largest), "radius": min(largest)}
+
+
+def reached(near: Near, start: int) -> dict[int, int]:
+    """Nodes that a search from one reaches, and their hops."""
+    hops, queue = {start: 0}, deque([start])
+    while queue:
+        u = queue.popleft()
+        for v in near[u]:
+            if v not in hops:
+                hops[v] = hops[u] + 1
+                queue.append(v)
+    return hops

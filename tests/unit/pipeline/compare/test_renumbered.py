@@ -1,0 +1,36 @@
+"""Which routers are called renumbered, on traces written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compare import compare_nights
+from tests.unit.pipeline.compare.by_hand import ONE, night, told
+from tests.unit.pipeline.infer.handmade import alias_sets
+
+A, B, C, D, E, X = (f"20.1.0.{i}" for i in (1, 5, 9, 13, 17, 21))
+N = 6  # pairs
+
+
+def ways(*middle: str, others: int = 0) -> dict[str, list[str]]:
+    """Traces from A to D by some routers, one after another in turn; and others by X."""
+    lines = [f"{A} {middle[i % len(middle)]} {D} > 20.3.0.{i + 1}" for i in range(N)]
+    return {ONE: lines + [f"{C} {X} {D} > 20.3.1.{i + 1}" for i in range(others)]}
+
+
+# Traces of both nights, addresses that the older night takes for one router, what is said of B.
+CASES = {
+    "another address": (ways(B), ways(E), None, "renumbered"),
+    "the same": (ways(B), ways(B), None, None),
+    "an address that was seen": (ways(B, E), ways(E), None, None),
+    "another router is taken for it": (ways(B, others=2), ways(E, others=2), (B, X), "renumbered"),
+    "of most only that one": (ways(B, others=9), ways(E, others=9), (B, X), None),
+    "some pairs still see it": (ways(B), ways(B, B, E), None, None),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "one", "kind"), CASES.values(), ids=CASES)
+def test_a_router_is_renumbered_where_a_new_one_took_its_place(tmp_path, before, after, one, kind):
+    old = night(tmp_path / "old", before, aliases=alias_sets(one) if one else None)
+    new = night(tmp_path / "new", after)
+    assert told(compare_nights(old, new)[0], "router").get((B, E)) == kind
