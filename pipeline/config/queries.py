@@ -52,7 +52,6 @@ class StatusConfig:
         help="Exit with 1 if the last report without a failed AS is older, in hours.",
         variable=None,
         metavar="H",
-        parser=as_number,
         minimum=1,
     )
 

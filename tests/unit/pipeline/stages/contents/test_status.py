@@ -114,3 +114,12 @@ def test_the_command_ends_with_1_if_no_night_was_complete(tmp_path, capsys):
     said = capsys.readouterr()
     assert said.out == "No run in progress.\n"
     assert said.err.startswith(f"hopscope: {tmp_path}: no report without a failed AS")
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "1.5", "AS26", ""])
+def test_an_age_is_a_whole_number_of_hours(tmp_path, capsys, given):
+    with pytest.raises(SystemExit) as ended:
+        main(["status", "--store", str(tmp_path), "--out", str(tmp_path), f"--max-age={given}"])
+    said = capsys.readouterr().err.strip()
+    assert ended.value.code == 2
+    assert said == f"hopscope: --max-age takes a whole number from 1, not {given!r}"
