@@ -1,6 +1,7 @@
 """Plant changes into simulated networks and print what comparing nights finds.
 
 usage: python -m tests.oracles.nights SEED...           one night with many plants after another
+       python -m tests.oracles.nights aliases SEED...   the nights with widths, routers being known
        python -m tests.oracles.nights delays SEED...    slow drifts, steps and bad nights of RTTs
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from tests.oracles.nights.delays import table
-from tests.oracles.nights.judge import PLANTS, Score, judge_network
+from tests.oracles.nights.judge import NIGHTS, OF_WIDTHS, PLANTS, Score, judge_network
 
 
 def main(arguments: list[str]) -> int:
@@ -20,9 +21,10 @@ def main(arguments: list[str]) -> int:
     if arguments[0] == "delays":
         print("\n".join(table([int(seed) for seed in arguments[1:]])))
         return 0
+    is_aliased = arguments[0] == "aliases"
     total = Score()
-    for seed in map(int, arguments):
-        total.add(judge_network(seed))
+    for seed in map(int, arguments[is_aliased:]):
+        total.add(judge_network(seed, OF_WIDTHS if is_aliased else NIGHTS, is_aliased))
     for name in PLANTS:
         print(f"{name}: {total.found[name]} of {total.planted[name]}")
     print(f"all: {total.found.total()} of {total.planted.total()}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import tempfile
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pipeline.compare import Changes, Events, References, compare_nights, follow
 from pipeline.compare import Night as Compared
 from pipeline.compare.changes import WIDTHS
 from pipeline.graphs import build_graphs
-from pipeline.infer import Observer, PrefixTable, infer_topology, read_pfx2as
+from pipeline.infer import AliasTable, Observer, PrefixTable, infer_topology, read_pfx2as
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
@@ -23,6 +24,7 @@ from tests.oracles.nights.observable import unobservable
 from tests.oracles.nights.plants import Crossed, Expected, Night, crossed, first_night
 from tests.oracles.nights.seen import widths_of
 from tests.oracles.nights.widths import grow
+from tests.unit.pipeline.infer.handmade import alias_sets
 from tests.unit.pipeline.infer.simulate import Plan, make_network
 
 PLANTS = {
@@ -56,6 +58,9 @@ NIGHTS: tuple[tuple[str, ...], ...] = (
     ("radius grown", "diameter grown"),
 )
 
+NOTHING: tuple[str, ...] = ()
+OF_WIDTHS = tuple(own if "diameter grown" in own else NOTHING for own in NIGHTS)
+
 N_BEFORE = 4  # quiet nights that references cover
 
 
@@ -84,8 +89,14 @@ class Score:
         self.n_quiet += other.n_quiet
 
 
-def judge_network(seed: int, nights: tuple[tuple[str, ...], ...] = NIGHTS) -> Score:
-    """Compare nights with planted changes to the last of ``N_BEFORE`` nights of one network."""
+def judge_network(
+    seed: int, nights: Sequence[tuple[str, ...]] = NIGHTS, is_aliased: bool = False
+) -> Score:
+    """Compare nights with planted changes to the last of ``N_BEFORE`` nights of one network.
+
+    ``is_aliased``: ingest is told which addresses are one router's. An entry of ``nights`` has its
+    own random numbers, so what is planted in a night does not depend on the others.
+    """
     net = make_network(Plan(seed=seed))
     first = first_night(net)
     by = crossed(net)
@@ -93,14 +104,14 @@ def judge_network(seed: int, nights: tuple[tuple[str, ...], ...] = NIGHTS) -> Sc
     with tempfile.TemporaryDirectory() as folder:
         usual = References.none()
         for answering in range(seed, seed + 1_000_000 * N_BEFORE, 1_000_000):
-            old = ingest(first, answering, Path(folder))
+            old = ingest(first, answering, Path(folder), is_aliased)
             usual = follow(usual, old)
         for number, planned in enumerate(nights):
             rng = np.random.default_rng([seed, number])
             night, expected = plant(first, planned, rng, by)
             seeds = (answering, 1000 * (number + 1) + seed)
             hidden = unobservable(first, night, expected, seeds)
-            new = ingest(night, seeds[1], Path(folder))
+            new = ingest(night, seeds[1], Path(folder), is_aliased)
             changes, events = compare_nights(old, new, usual)
             score.add(judge_night(expected, changes, events, hidden))
     return score
@@ -162,11 +173,15 @@ def tells_width(changes: Changes, number: int, expected: Expected) -> bool:
     return len(grown) == 1 and abs(float(grown[0]) - expected.by_hops) <= 1
 
 
-def ingest(night: Night, seed: int, folder: Path) -> Compared:
-    """A night through inference and a store."""
+def ingest(night: Night, seed: int, folder: Path, is_aliased: bool = False) -> Compared:
+    """A night through inference and a store; ``is_aliased``: with an alias file of the truth."""
     observer = Observer(folder)
     observer.add(night.measure(seed))
-    topology = infer_topology([observer.close()], prefixes=_prefixes(night.table, folder))
+    topology = infer_topology(
+        [observer.close()],
+        prefixes=_prefixes(night.table, folder),
+        aliases=_aliases(night) if is_aliased else None,
+    )
     write_snapshot(
         folder / "store",
         "night",
@@ -189,6 +204,14 @@ def _figures(snapshot: Snapshot) -> dict[str, np.ndarray]:
         ends = np.split(graph.indices, graph.indptr[1:-1])
         found.append(widths_of({u: near.tolist() for u, near in enumerate(ends)}))
     return {name: np.array([own[name] for own in found], float) for name in WIDTHS}
+
+
+def _aliases(night: Night) -> AliasTable:
+    """Addresses of each router."""
+    sets: dict[int, list[str]] = {}
+    for number, router in night.net.owner.items():
+        sets.setdefault(router, []).append(str(ipaddress.ip_address(number)))
+    return alias_sets(*sets.values())
 
 
 def _prefixes(table: str, folder: Path) -> PrefixTable:
