@@ -24,7 +24,7 @@ from typing import Any
 import flows
 from flows.notices.ready import not_ready
 from flows.pages.server import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
-from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
+from flows.processes.die_with_parent import STOP_TIMEOUT_S
 from flows.processes.holders import Holder, Seat
 from flows.processes.missing import why_no_prefect
 from flows.processes.server import (
@@ -32,10 +32,9 @@ from flows.processes.server import (
     MAX_RESTARTS,
     PrefectServer,
     auth_string,
-    open_log,
     prefect_server,
-    stop_process,
 )
+from flows.processes.worker import PrefectWorker, prefect_worker
 from flows.runs.api import Api, end_lost_runs, schedule_again
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
@@ -54,7 +53,7 @@ CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 # work in parallel.
 RUNS_AT_ONCE = 4
 LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
-RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server
+RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server, and of the worker
 # After the server was away: for how long runs may be found that crashed for that reason, and how
 # long before it was missed they may have.
 CRASHES_FOR_S, CRASHES_BEFORE_S = 180.0, 10.0
@@ -124,7 +123,10 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
             environment["PREFECT_API_AUTH_STRING"] = api.auth
         _renew_pool(api)
         _prefect(["deploy", "--all", "--prefect-file", DEPLOYMENTS], environment)
-        worker = stack.enter_context(_worker(environment, home / "worker.log", lock))
+        options = ["--pool", POOL, "--type", "process", "--limit", str(RUNS_AT_ONCE)]
+        worker = stack.enter_context(
+            prefect_worker(options, ROOT, environment, home / "worker.log", [lock])
+        )
         print_line(f"Reports:  {reports.url}/")
         print_line(f"Prefect:  {ui_url}/")
         print_line("Runs every night at 02:15 UTC. To run it now, in another shell:")
@@ -133,7 +135,26 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
             warn(line)
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         sys.stdout.flush()
-        return _watch(server, worker, api, home, asked_to_stop)
+        return _watch(server, worker, api, asked_to_stop)
+
+
+class _Restarts:
+    """Whether something that ended may be started again: not too often within an hour."""
+
+    def __init__(self, what: str):
+        self._what = what
+        self._times: collections.deque[float] = collections.deque(maxlen=MAX_RESTARTS)
+
+    def allows(self, status: int, log: Path) -> bool:
+        """Say that it ended and what follows; whether it may be started again."""
+        now = time.monotonic()
+        said = f"the {self._what} ended with status {status}"
+        if len(self._times) == MAX_RESTARTS and now - self._times[0] < RESTARTS_WITHIN_S:
+            warn(f"{said}, the {MAX_RESTARTS + 1}th time within an hour: see {log}")
+            return False
+        warn(f"{said}: starting it again; see {log}")
+        self._times.append(now)
+        return True
 
 
 def _make_paths_absolute() -> None:
@@ -147,36 +168,31 @@ def _make_paths_absolute() -> None:
 
 
 def _watch(
-    server: PrefectServer,
-    worker: subprocess.Popen,
-    api: Api,
-    home: Path,
-    asked_to_stop: threading.Event,
+    server: PrefectServer, worker: PrefectWorker, api: Api, asked_to_stop: threading.Event
 ) -> int:
     """Watch server and worker until stopped; returns the exit status.
 
-    A server that ended is restarted: runs continue in the meantime, and report to it afterwards.
-    Those that were just starting are scheduled again, each once.
+    What ended is started again. Runs continue without the server, and report to it afterwards;
+    those that were just starting are scheduled again, each once. Runs end with the worker.
     """
-    restarts: collections.deque[float] = collections.deque(maxlen=MAX_RESTARTS)
+    of_server, of_worker = _Restarts("Prefect server"), _Restarts("worker")
     away_since = 0.0  # when the server was last found to have ended
     again: set[str] = set()
     looked = time.monotonic()
     while not asked_to_stop.wait(1.0):
-        now = time.monotonic()
-        if worker.poll() is not None:
-            warn(f"the worker ended with status {worker.returncode}: see {home}/worker.log")
-            return 1
         if server.process is not None and server.process.poll() is not None:
-            said = f"the Prefect server ended with status {server.process.returncode}"
-            if len(restarts) == MAX_RESTARTS and now - restarts[0] < RESTARTS_WITHIN_S:
-                warn(f"{said}, the {MAX_RESTARTS + 1}th time within an hour: see {server.log}")
+            if not of_server.allows(server.process.returncode, server.log):
                 return 1
-            warn(f"{said}: starting it again; see {server.log}")
-            restarts.append(now)
             away_since = time.time()
             server.start()
             server.wait()
+        if worker.process.poll() is not None:
+            if not of_worker.allows(worker.process.returncode, worker.log):
+                return 1
+            worker.stop()
+            end_lost_runs(api, no_worker=True)
+            worker.start_again()
+        now = time.monotonic()
         if now - looked >= LOOK_FOR_LOST_RUNS_EVERY_S:
             looked = now
             end_lost_runs(api)
@@ -242,27 +258,6 @@ def _reports(server: ReportServer) -> Iterator[ReportServer]:
             yield server
         finally:
             server.shutdown()
-
-
-@contextlib.contextmanager
-def _worker(environment: dict[str, str], log: Path, lock: int) -> Iterator[subprocess.Popen]:
-    """Run a worker; at the end it and everything it started are stopped."""
-    words = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL]
-    with open_log(log) as output:
-        process = subprocess.Popen(
-            tied([*words, "--type", "process", "--limit", str(RUNS_AT_ONCE)]),
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=[lock],
-        )
-    try:
-        yield process
-    finally:
-        stop_process(process)
 
 
 def _renew_pool(api: Api) -> None:

@@ -70,6 +70,34 @@ def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path)
     assert alive == []
 
 
+def test_a_worker_that_dies_is_started_again_and_its_run_is_over(tmp_path):
+    with serving(tmp_path) as served:
+        store = tmp_path / "store"
+        store.mkdir(exist_ok=True)
+        turn = Seat(store / WORKING).take(Holder.me("the test"))
+        try:
+            run = served.start(inputs=[str(LAB)])
+            wait_until(lambda: served.state(run)["name"] == "Waiting", RUN_S, None, served.log)
+            below = psutil.Process(served.process.pid).children(recursive=True)
+            (worker,) = (
+                each
+                for each in below
+                if each.cmdline()[1:5] == ["-m", "prefect", "worker", "start"]
+            )
+            engines = [each for each in below if "prefect.engine" in each.cmdline()]
+            worker.kill()
+            wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
+            _, alive = psutil.wait_procs(engines, timeout=STOP_S)
+        finally:
+            os.close(turn)
+        assert engines
+        assert alive == []
+        special = {"allow_special": ["198.18.0.0/15"]}
+        status, after = served.run(inputs=[str(LAB)], options=special)
+        assert "the worker ended with status 137: starting it again" in served.log.read_text()
+    assert (status, after["state"]["type"]) == (0, "COMPLETED")
+
+
 @pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux signals a parent's end to its child"
 )
