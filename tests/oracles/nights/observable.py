@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tests.oracles.nights.plants import MIN_GROWTH, Expected, Night, answers
-from tests.oracles.nights.seen import Link, links_seen, routers_of, widths_seen
+from tests.oracles.nights.seen import Link, growth_seen, links_seen, routers_of
 from tests.unit.pipeline.infer.simulate import Network, measure
 
 Pair = tuple[int, int]  # numbers of a vantage point's address and of a target's
@@ -46,13 +46,14 @@ def unobservable(
             if event.n_pairs > stayed[event.router]:
                 hidden.add(i)
     if any(event.width for event in events):
-        before, after = (
+        shown, now = (
             links_seen(night.net, night.measure(seed))
             for night, seed in zip((old, new), seeds, strict=True)
         )
         for i, event in enumerate(events):
-            if event.width and growth_seen(old.net, before, after, event) < MIN_GROWTH:
-                hidden.add(i)
+            for asn in event.asns if event.width else ():
+                if growth_seen(old.net, shown, now, asn, event.width) < MIN_GROWTH:
+                    hidden.add(i)
     return hidden
 
 
@@ -71,13 +72,6 @@ def in_place(old: Ways, new: Ways) -> Counter[int]:
     for link, pairs in old.through.items():
         most[link[1]] = max(most[link[1]], len(pairs & new.through.get(link, set())))
     return most
-
-
-def growth_seen(net: Network, old: set[Link], new: set[Link], event: Expected) -> int:
-    """By how much the width of an AS grew, of the links that two nights show."""
-    (asn,) = event.asns
-    before, after = (widths_seen(net, links, asn)[event.width] for links in (old, new))
-    return after - before
 
 
 def ways_of(night: Night) -> Ways:

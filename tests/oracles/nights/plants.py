@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 from pipeline.model.measured.traces import TraceBatch
-from tests.oracles.nights.seen import Link, links_seen
+from tests.oracles.nights.seen import Views, links_seen
 from tests.unit.pipeline.infer.simulate import AS_BITS, BASE, Network, measure, pfx2as_lines
 
 MIN_CROSSED = 6  # pairs: what fewer cross is not observable
@@ -64,7 +64,7 @@ class Crossed:
     links: Counter[tuple[int, int]]  # on the way to elsewhere
     vantages: dict[int, set[int]]  # of each router
     addrs: Counter[int]  # by which a router was crossed between two that answer
-    seen: set[Link]  # on a night, by who answers
+    seen: Views  # on a night, by who answers
 
 
 def crossed(net: Network) -> Crossed:

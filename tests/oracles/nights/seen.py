@@ -12,6 +12,7 @@ from pipeline.model.measured.traces import KIND_TIME_EXCEEDED, TraceBatch
 from tests.unit.pipeline.infer.simulate import Network
 
 Link = tuple[int, int]
+Views = tuple[set[Link], set[Link]]  # as from ``links_seen``
 Near = dict[int, list[int]]  # neighbours of each node
 
 
@@ -21,20 +22,27 @@ def routers_of(net: Network, batch: TraceBatch) -> tuple[np.ndarray, np.ndarray]
     return row_of_value(batch.reply_ptr), np.array([net.owner.get(n, -1) for n in numbers])
 
 
-def links_seen(net: Network, batch: TraceBatch) -> set[Link]:
+def links_seen(net: Network, batch: TraceBatch) -> tuple[set[Link], set[Link]]:
     """Links, the smaller router first, whose ends answered one right after the other.
 
-    Not those to a target: an address that answers as one may be a host's.
+    With those to targets that are routers, and without: traces alone do not tell which are.
     """
     row, router = routers_of(net, batch)
     follows = (row[1:] == row[:-1]) & (np.diff(batch.ttl.astype(np.int64)) == 1)
     follows &= (router[1:] >= 0) & (router[:-1] >= 0) & (router[1:] != router[:-1])
-    follows &= batch.kind[1:] == KIND_TIME_EXCEEDED
-    ends = np.sort(np.array([router[:-1][follows], router[1:][follows]]), axis=0)
-    return set(zip(*ends.tolist(), strict=True))
+    on_the_way = batch.kind[1:] == KIND_TIME_EXCEEDED
+    ends = np.sort(np.array([router[:-1], router[1:]]), axis=0)
+    every, some = (ends[:, which].T.tolist() for which in (follows, follows & on_the_way))
+    return {(u, v) for u, v in every}, {(u, v) for u, v in some}
 
 
-def widths_seen(net: Network, links: set[Link], asn: int) -> dict[str, int]:
+def growth_seen(net: Network, old: Views, new: Views, asn: int, width: str) -> int:
+    """By how much the width of an AS grew, of the links that two nights show, either way."""
+    before, after = ([_widths(net, links, asn)[width] for links in views] for views in (old, new))
+    return min(now - then for then, now in zip(before, after, strict=True))
+
+
+def _widths(net: Network, links: set[Link], asn: int) -> dict[str, int]:
     """Diameter and radius of the links of an AS among some."""
     near: Near = {}
     for u, v in links:
