@@ -11,14 +11,15 @@ import numpy as np
 
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
+from kernels.printed import Printed
 from kernels.shortest_paths import sssp, weighted_arrays
 from kernels.types import NODE
 
 __all__ = ["ShortestPath", "shortest_path"]
 
 
-@dataclass(frozen=True, eq=False)
-class ShortestPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class ShortestPath(Printed):
     """A shortest path; ``nodes`` lie on the host.
 
     Attributes

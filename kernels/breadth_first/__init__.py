@@ -12,13 +12,14 @@ import numpy as np
 
 from kernels.csr import CSRGraph
 from kernels.errors import DeviceError, GraphError
+from kernels.printed import Printed
 from kernels.types import LEVEL, NODE, UNREACHED
 
 __all__ = ["BFSResult", "bfs", "bfs_queue"]
 
 
-@dataclass(frozen=True, eq=False)
-class BFSResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BFSResult(Printed):
     """Outcome of one search; arrays live on the graph's device."""
 
     source: int

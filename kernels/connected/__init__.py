@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from kernels.csr import CSRGraph, Shard
+from kernels.printed import Printed
 from kernels.types import NODE
 
 __all__ = ["ComponentsResult", "components"]
 
 
-@dataclass(frozen=True, eq=False)
-class ComponentsResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ComponentsResult(Printed):
     """Components and their sizes.
 
     Attributes

@@ -13,6 +13,7 @@ import numpy as np
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, mover, to_host
 from kernels.errors import GraphError
+from kernels.printed import Printed
 from kernels.types import NODE, OFFSET, UNREACHED
 
 __all__ = ["DFSResult", "Method", "dfs"]
@@ -23,8 +24,8 @@ Method = Literal["auto", "core", "euler-tour", "warp"]
 MANY_NODES = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
-class DFSResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class DFSResult(Printed):
     """A depth-first search; arrays live on the graph's device.
 
     One clock, which begins at 0, counts discoveries and finishes together. So node u is above v,

@@ -10,12 +10,13 @@ import numpy as np
 
 from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
+from kernels.printed import Printed
 
 Value = TypeVar("Value", int, float)
 
 
-@dataclass(frozen=True, eq=False)
-class WidthResult(Generic[Value]):
+@dataclass(frozen=True, eq=False, repr=False)
+class WidthResult(Printed, Generic[Value]):
     """The common part of all answers; ``component`` is the one that the answer describes.
 
     Attributes
@@ -57,7 +58,7 @@ class WidthResult(Generic[Value]):
         check_widths(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DiameterResult(WidthResult[Value]):
     """The largest eccentricity.
 
@@ -73,7 +74,7 @@ class DiameterResult(WidthResult[Value]):
     path: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RadiusResult(WidthResult[Value]):
     """The smallest eccentricity.
 
@@ -89,7 +90,7 @@ class RadiusResult(WidthResult[Value]):
     center: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CenterResult(WidthResult[Value]):
     """The nodes of smallest eccentricity; lower and upper are bounds of the radius.
 
@@ -107,7 +108,7 @@ class CenterResult(WidthResult[Value]):
     is_center: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PeripheryResult(WidthResult[Value]):
     """The nodes of largest eccentricity; lower and upper are bounds of the diameter.
 
@@ -147,7 +148,7 @@ class Proof:
     by_trees: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diameter(DiameterResult[int]):
     """The largest eccentricity, in hops; the path has diameter + 1 nodes.
 
@@ -157,7 +158,7 @@ class Diameter(DiameterResult[int]):
         What ``check.check_diameter`` needs.
     """
 
-    proof: Proof
+    proof: Proof = field(repr=False)
 
 
 class Radius(RadiusResult[int]):
@@ -172,8 +173,8 @@ class Periphery(PeripheryResult[int]):
     """The nodes of largest eccentricity, in hops."""
 
 
-@dataclass(frozen=True, eq=False)
-class ShardWidths:
+@dataclass(frozen=True, eq=False, repr=False)
+class ShardWidths(Printed):
     """Answers to several questions about every component of every graph of a shard.
 
     Hops as int32, or float64 in the unit of the weights. All arrays are on the host.

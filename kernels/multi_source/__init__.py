@@ -17,13 +17,14 @@ from kernels.errors import GraphError
 from kernels.multi_source.cpu.footprint import host_bytes
 from kernels.multi_source.cpu.sizes import LANES
 from kernels.multi_source.rows import SourceRows
+from kernels.printed import Printed
 from kernels.types import NODE, OFFSET
 
 __all__ = ["LANES", "MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
 
 
-@dataclass(frozen=True, eq=False)
-class MSBFSResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class MSBFSResult(Printed):
     """Outcome of searches on one graph, one row per source; on the host, except ``level``.
 
     Attributes
@@ -57,7 +58,7 @@ class MSBFSResult:
         check_msbfs(self.graph, self.sources, self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShardResult(SourceRows):
     """Outcome of searches on a shard.
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernels.printed import Printed
 
-@dataclass(frozen=True, eq=False)
-class SourceRows:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SourceRows(Printed):
     """One row per source in the order given; on the host.
 
     Attributes

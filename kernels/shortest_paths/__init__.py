@@ -13,13 +13,14 @@ import numpy as np
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
 from kernels.errors import GraphError
+from kernels.printed import Printed
 from kernels.types import NODE, UNREACHED
 
 __all__ = ["SSSPResult", "sssp"]
 
 
-@dataclass(frozen=True, eq=False)
-class SSSPResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SSSPResult(Printed):
     """Outcome of one search; arrays live on the graph's device."""
 
     source: int

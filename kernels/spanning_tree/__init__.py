@@ -12,14 +12,15 @@ import numpy as np
 
 from kernels.csr import CSRGraph, to_host
 from kernels.errors import GraphError
+from kernels.printed import Printed
 
 __all__ = ["Method", "SpanningForest", "mst"]
 
 Method = Literal["auto", "boruvka", "filter-kruskal", "kruskal", "prim"]
 
 
-@dataclass(frozen=True, eq=False)
-class SpanningForest:
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanningForest(Printed):
     """A minimum spanning forest: a tree of each component; arrays live on the graph's device.
 
     Edges ascend by their smaller end, then by the larger one.

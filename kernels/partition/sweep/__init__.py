@@ -27,7 +27,7 @@ __all__ = ["LANES", "SweepResult", "SweepSteps", "sweep"]
 ALPHA = 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SweepResult(SourceRows):
     """Outcome of some searches; the same on all ranks.
 
