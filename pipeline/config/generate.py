@@ -165,15 +165,15 @@ OPTIONS = {
 }
 
 
-def model_in(words: Sequence[str]) -> str | None:
-    """As ``model_of``, of words of the command line; None: they name no model."""
+def model_in(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """As ``model_of``, of words of the command line, and the option that names another model.
+
+    None: they name no model. Only ``ba`` has such an option, ``--internet``.
+    """
     named = next((word for word in words if word in MODELS), None)
-    return "internet" if named == "ba" and "--internet" in words else named
-
-
-def other_name_of(model: str) -> tuple[str, ...]:
-    """The option by which a model can be named, too."""
-    return ("internet",) if model in ("ba", "internet") else ()
+    if named != "ba":
+        return named, ()
+    return "internet" if "--internet" in words else named, ("internet",)
 
 
 OF_SNAPSHOTS = ("snapshot", "asn", "ingresses")  # options that a file has no place for
@@ -181,7 +181,7 @@ OF_SNAPSHOTS = ("snapshot", "asn", "ingresses")  # options that a file has no pl
 
 def model_of(config: GenerateConfig) -> str:
     """Key of MODELS; ``internet`` for ``ba --internet``, whose ASes are made as in ``ba``."""
-    if not config.internet or config.model == "internet":
+    if not config.internet:
         return config.model
     if config.model != "ba":
         raise UsageError(f"--internet takes the model ba, not {config.model!r}")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from typing import Any
 
 from pipeline.config import GenerateConfig
-from pipeline.config.generate import model_in, options_of_model, other_name_of
+from pipeline.config.generate import model_in, options_of_model
 from pipeline.generate import MODELS
 from pipeline.options import options_of
 from pipeline.terminal.arguments import PlainCommand
 
 _HELP = {"-h", "--help"}
 _MODEL = "pipeline.terminal.help_of_models"  # in the context's notes
+_OTHER_NAME = f"{_MODEL}.other_name"
+# The models that take an option, which say nothing in the help of one of them.
+_TAKEN_BY = re.compile(r" \((?:(?:{0})(?:, )?)+\)".format("|".join(MODELS)))
 
 
 class HelpOfModels(PlainCommand):
@@ -19,7 +24,7 @@ class HelpOfModels(PlainCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if _HELP & {*args}:
-            ctx.meta[_MODEL] = model_in(args)
+            ctx.meta[_MODEL], ctx.meta[_OTHER_NAME] = model_in(args)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -27,9 +32,9 @@ class HelpOfModels(PlainCommand):
         model = ctx.meta.get(_MODEL)
         if model is None:
             return params
-        taken = {*options_of_model(model), *other_name_of(model)}
+        taken = {*options_of_model(model), *ctx.meta[_OTHER_NAME]}
         others = {each.name for each in options_of(GenerateConfig)} - taken
-        return [param for param in params if param.name not in others]
+        return [_of_one_model(param) for param in params if param.name not in others]
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         model = ctx.meta.get(_MODEL)
@@ -51,3 +56,10 @@ class HelpOfModels(PlainCommand):
             formatter.write_paragraph()
             with formatter.indentation():
                 formatter.write_text(text)
+
+
+def _of_one_model(param: Any) -> Any:
+    """An option, with help that does not list models."""
+    param = copy.copy(param)
+    param.help = _TAKEN_BY.sub("", param.help or "")
+    return param

@@ -97,6 +97,10 @@ def test_the_option_internet_and_the_model_are_one(tmp_path, capsys):
             ["top-down", "--internet", "--routers", 99],
             "--internet takes the model ba, not 'top-down'",
         ),
+        (
+            ["internet", "--internet", "--routers", 99],
+            "--internet takes the model ba, not 'internet'",
+        ),
         (["internet", "--routers", 99], "99 routers are too few for 50 ASes"),
         (["grid", "--routers", 10, "--rows", 3], "10 routers do not fill 3 rows of a grid"),
         (["waxman", "--routers", 10], "unknown model 'waxman'"),
