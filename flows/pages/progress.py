@@ -137,6 +137,5 @@ def _percent(progress: Progress | None) -> float:
 
 def _words(progress: Progress) -> str:
     title = STEPS[progress.stage].title
-    of = f" of {progress.total:,}" if progress.total else ""
-    words = f"{title}: {progress.done:,}{of} {progress.unit} {inert(progress.detail)}"
-    return words.rstrip()
+    words = ", ".join(part for part in (progress.counted, inert(progress.detail)) if part)
+    return f"{title}: {words}" if words else title

@@ -70,6 +70,19 @@ class Progress:
     share: float | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def counted(self) -> str:
+        """``3 of 10 files``; empty for a step of one thing, and while nothing is known."""
+        return counted(self.done, self.total, self.unit)
+
+
+def counted(done: int, total: int, unit: str) -> str:
+    """How far a step is; ``unit`` is a plural, so a step of one thing is not counted."""
+    if total == 1 or not (total or done):
+        return ""
+    of = f" of {total:,}" if total else ""
+    return f"{done:,}{of} {unit}".rstrip()
+
 
 # Where a detail names the page of the cluster that works.
 DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")

@@ -194,7 +194,7 @@ def _read(
 
     def on_traces(read: HowFar) -> None:
         rate = read.n_traces / max(time.monotonic() - started, 1e-3)
-        detail = f"{number(read.n_traces, 'trace')} ({rate:,.0f}/s)"
+        detail = f"{number(read.n_traces, 'trace')}, {rate:,.0f}/s"
         progress(Progress("read", read.n_files, len(traces), "files", detail, read.share))
 
     if traces:
@@ -266,7 +266,8 @@ def _infer(
         packages |= {"pipeline.infer.ingresses"}
         packages |= {"pipeline.infer.owners.election"} if config.borders == "elected" else set()
     compiling = _first_run(packages)
-    detail = f"borders: {config.borders}{f', {compiling}' if compiling else ''}"
+    detail = "borders elected" if config.borders == "elected" else "borders by prefix"
+    detail += f", {compiling}" if compiling else ""
     progress(Progress("infer", 0, 1, "topology", detail))
     topology = infer_topology(
         observations,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pipeline.model.measured.mapped import mapped_text
+from pipeline.model.progress import counted
 from pipeline.model.words import (
     LOW_CONFIDENCE,
     ingresses_text,
@@ -152,7 +153,7 @@ def _shares(row: Mapping[str, Any]) -> str:
     """Neighbours with their traces, those with most first."""
     counts = row["neighbor_n_direct"] or [0] * len(row["neighbor_asns"])
     pairs = sorted(zip(row["neighbor_asns"], counts, strict=True), key=lambda p: (-p[1], p[0]))
-    return ", ".join(f"AS{asn} {n:,}" if n else f"AS{asn}" for asn, n in pairs)
+    return ", ".join(f"AS{asn} ({n:,})" if n else f"AS{asn}" for asn, n in pairs)
 
 
 def _print_measured(found: Mapping[str, Any] | None) -> None:
@@ -227,7 +228,7 @@ def print_status(runs: Sequence[Mapping[str, Any]]) -> None:
             last = ", ".join(text for text in (run["title"], run["detail"]) if text)
             print_line(f"  was killed; what it did last, {ago} ago: {last}")
             continue
-        counts = f"{run['done']:,} of {run['total']:,} {run['unit']}" if run["total"] else ""
+        counts = counted(run["done"], run["total"], run["unit"])
         parts = [run["title"], counts, f"{run['share']:.0%}" if run["share"] is not None else ""]
         parts.append(f"running for {rough_duration(run['running_s'])}")
         if run["left_s"] is not None:

@@ -34,9 +34,9 @@ class ProgressLines:
 def _write(progress: Progress) -> None:
     title = STEPS[progress.stage].title
     detail = printable(progress.detail)
-    of = f" of {progress.total}" if progress.total else ""
-    count = f": {progress.done}{of} {progress.unit}" if of or progress.done else ""
-    line = (f"{title}{count} {detail}" if count else f"{title}: {detail}".rstrip(": ")).rstrip()
+    state = progress.counted or ("done" if progress.done and progress.total else "")
+    said = ", ".join(part for part in (state, detail) if part)
+    line = f"{title}: {said}" if said else title
     if not log.is_json():
         sys.stderr.write(line + "\n")
         sys.stderr.flush()

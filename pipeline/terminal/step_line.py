@@ -47,7 +47,8 @@ def step_line(state: StepState, width: int, is_ascii: bool = False) -> str:
     """The line, at most ``width`` columns.
 
     What does not fit is left out as a whole: details first, then the bar, rate, count and time.
-    Only a detail is cut, and in a very narrow terminal the title.
+    Of a detail the first parts are shown, between commas, that fit. Only its first one is cut, and
+    in a very narrow terminal the title.
     """
     share = _share(state)
     mark = _mark(state, is_ascii)
@@ -72,7 +73,7 @@ def step_line(state: StepState, width: int, is_ascii: bool = False) -> str:
     if "title" not in kept:
         return cut(parts["title"], width)
     if state.detail and left > LEAST_DETAIL:
-        kept["detail"] = cut(state.detail, left - 1)
+        kept["detail"] = _beginning(state.detail, left - 1)
     order = ("title", "bar", "share", "count", "rate", "time", "detail")
     return " ".join(kept[name] for name in order if name in kept)
 
@@ -91,6 +92,17 @@ def cut(text: str, width: int) -> str:
     while kept and columns(kept) > width - 3:
         kept = kept[:-1]
     return (kept.rstrip() + "...")[: max(0, width)]
+
+
+def _beginning(detail: str, width: int) -> str:
+    """The parts of a detail, between commas, that fit; of the first one what fits."""
+    first, *others = detail.split(", ")
+    shown = cut(first, width)
+    for part in others if shown == first else ():
+        if columns(f"{shown}, {part}") > width:
+            break
+        shown += f", {part}"
+    return shown
 
 
 def _share(state: StepState) -> float | None:

@@ -82,7 +82,10 @@ def _kinds(snapshot: Snapshot) -> dict[tuple[int, int], str]:
 
 def _not_found(snapshot: Snapshot, address: str) -> str:
     if not snapshot.manifest["has_addr"]:
-        return f"snapshot {snapshot.name} has no addresses, only ids of its input"
+        return (
+            f"snapshot {snapshot.name} has no addresses, only ids of its input; "
+            "--snapshot NAME searches another"
+        )
     return (
         f"{address} is in no AS of snapshot {snapshot.name}: no router answered from it, or its AS "
         "is unknown"

@@ -94,7 +94,7 @@ def test_server_that_was_away_shows_the_progress_when_it_is_back(published, monk
 def test_file_name_cannot_be_markup(published):
     with progress_artifact("k", "Ingest") as callback:
         callback(Progress("report", 1, 2, "pages", "`<img\n\n# src=x>`"))
-    assert published[-1][1] == f"Writing report: 1 of 2 pages {inert('`<img # src=x>`')}"
+    assert published[-1][1] == f"Writing report: 1 of 2 pages, {inert('`<img # src=x>`')}"
 
 
 def test_listeners_hear_every_progress(published):

@@ -27,7 +27,7 @@ def details(tmp_path, monkeypatch, compiled, **options) -> dict[str, str]:
 def test_both_steps_that_compile_say_so(tmp_path, monkeypatch):
     said = details(tmp_path, monkeypatch, lambda package: False)
     assert said["read"] == "compiling once, about a minute"
-    assert said["infer"] == "borders: elected, compiling once, about a minute"
+    assert said["infer"] == "borders elected, compiling once, about a minute"
 
 
 @pytest.mark.parametrize("borders", ["elected", "prefix"])
@@ -44,4 +44,4 @@ def test_code_of_other_options_is_not_waited_for(borders, tmp_path, monkeypatch)
 def test_the_second_run_says_nothing(borders, tmp_path, monkeypatch):
     details(tmp_path, monkeypatch, has_compiled, borders=borders)
     said = details(tmp_path, monkeypatch, has_compiled, borders=borders)
-    assert (said["read"], said["infer"]) == ("", f"borders: {borders}")
+    assert (said["read"], said["infer"]) == ("", "borders elected" if borders == "elected" else "borders by prefix")

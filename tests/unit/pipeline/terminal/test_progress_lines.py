@@ -26,7 +26,23 @@ def test_a_step_has_a_line_now_and_then_and_one_at_its_end(clock, capsys):
     lines(Progress("search", 10, 10, "ASes", "bfs_AS1\x1b"))  # the same
     said = capsys.readouterr().err.splitlines()
     assert [line.split(" of ")[0] for line in said] == [f"Searching: {n}" for n in (0, 4, 8, 10)]
-    assert said[0] == "Searching: 0 of 10 ASes bfs_AS1\N{REPLACEMENT CHARACTER}"
+    assert said[0] == "Searching: 0 of 10 ASes, bfs_AS1\N{REPLACEMENT CHARACTER}"
+
+
+def test_a_step_of_one_thing_is_not_counted(clock, capsys):
+    lines = ProgressLines()
+    lines(Progress("build", 0, 1, "graphs"))
+    lines(Progress("build", 1, 1, "graphs", "1 AS"))
+    lines(Progress("infer", 0, 1, "topology", "borders elected"))
+    lines(Progress("report", 1, 1, "ASes"))
+    lines(Progress("search", 2000, 2000, "ASes"))
+    assert capsys.readouterr().err.splitlines() == [
+        "Building AS graphs",
+        "Building AS graphs: done, 1 AS",
+        "Inferring links and borders: borders elected",
+        "Writing report: done",
+        "Searching: 2,000 of 2,000 ASes",
+    ]
 
 
 def test_in_json_the_numbers_are_fields(clock, caplog, monkeypatch):

@@ -28,7 +28,7 @@ def test_share_and_time_left_are_by_work_and_not_by_count():
 @pytest.mark.parametrize(
     ("width", "gone"),
     [
-        (80, "tasks"),  # the detail is cut
+        (80, "12 of"),  # the detail loses its last part
         (72, "bfs"),  # and gone
         (60, "####"),
         (40, "1,200"),
@@ -47,6 +47,19 @@ def test_at_80_columns_all_but_details_is_there():
     line = step_line(SEARCH, 80, is_ascii=True)
     for part in ("Searching", "########--------", "50 %", "300 of 1,200 ASes", "10/s", "30 s left"):
         assert part in line
+
+
+def test_a_detail_loses_whole_parts():
+    compiling = StepState(
+        "Reading", 0, 14, "files", 10.0, 0.0, "compiling once, about a minute, 3,330 traces"
+    )
+    shown = [step_line(compiling, width, is_ascii=True) for width in (120, 85, 80, 66)]
+    assert [line.split(" 10.0 s")[1].strip() for line in shown] == [
+        "compiling once, about a minute, 3,330 traces",
+        "compiling once, about a minute",
+        "compiling once",
+        "compiling...",
+    ]
 
 
 def test_a_step_of_one_thing_has_no_bar_and_an_ended_one_its_time():

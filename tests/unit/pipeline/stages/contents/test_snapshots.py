@@ -138,7 +138,7 @@ def test_words_are_exact_and_names_cannot_control_the_terminal(store, capsys):
         assert "router" not in text
         assert "\x1b" not in text
         assert "\u202e" not in text
-    assert "AS1 3" in one
+    assert "AS1 (3)" in one
     assert X in one
 
 
