@@ -113,8 +113,26 @@ def _coverage(summary: Summary) -> dict | None:
     return {
         "rows": rows,
         "n": n,
-        "least": int(n_ases.min()),
-        "most": int(n_ases.max()),
-        "median": int(np.sort(n_ases)[(n - 1) // 2]),
-        "n_ases": len(summary.snapshot.asn),
+        "n_seeing": int(np.count_nonzero(n_ases)),
+        "text": _coverage_text(n_ases, len(summary.snapshot.asn)),
     }
+
+
+def _coverage_text(seen: np.ndarray, n_ases: int) -> str:
+    """What the vantage points saw, in a sentence or two; ``seen``: ASes, of each of them."""
+    n, some = len(seen), np.sort(seen[seen > 0])
+    if not len(some):
+        return "The vantage point saw no AS." if n == 1 else f"None of the {n:,} vantage points saw any."
+    blind, ases = n - len(some), number(n_ases, "AS")
+    if n == 1:
+        return f"The vantage point saw {some[0]:,} of {ases}."
+    least, most, median = (int(some[at]) for at in (0, -1, (len(some) - 1) // 2))
+    before = f"{blind:,} of the {n:,} vantage points saw no AS. " if blind else ""
+    of = f"the other {len(some):,}" if blind else f"the {n:,} vantage points"
+    if len(some) == 1:
+        return f"{before}The other one saw {most:,} of {ases}."
+    if least == most:
+        return f"{before}Each of {of} saw {most:,} of {ases}."
+    if median == most:
+        return f"{before}At least half of {of} saw {most:,} of {ases}, the others fewer."
+    return f"{before}Half of {of} saw at most {median:,} of {ases}, the best one {most:,}."

@@ -119,11 +119,36 @@ def cross(snapshot: MemorySnapshot, steps: list[list[int]]) -> None:
     snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([10, -1, 30]))
 
 
-def test_where_half_of_the_vantage_points_saw_as_much_as_the_best_it_is_said(tmp_path):
+def test_vantage_points_that_saw_nothing_are_told_apart(tmp_path):
     snapshot = three()
     cross(snapshot, [[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 1, 3], [1, 2, 2, 3]])
     text = words(written(snapshot, tmp_path))
-    assert "At least half of the 3 vantage points saw 2 of 3 ASes, the others fewer." in text
+    assert "seen by 2 of 3 vantage points." in text
+    assert "1 of the 3 vantage points saw no AS. Each of the other 2 saw 2 of 3 ASes." in text
+
+
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        ([0], "The vantage point saw no AS."),
+        ([7], "The vantage point saw 7 of 1,000 ASes."),
+        ([0, 0], "None of the 2 vantage points saw any."),
+        ([0, 0, 9], "2 of the 3 vantage points saw no AS. The other one saw 9 of 1,000 ASes."),
+        ([9, 9], "Each of the 2 vantage points saw 9 of 1,000 ASes."),
+        (
+            [9, 3, 9],
+            "At least half of the 3 vantage points saw 9 of 1,000 ASes, the others fewer.",
+        ),
+        ([1, 2, 8], "Half of the 3 vantage points saw at most 2 of 1,000 ASes, the best one 8."),
+        (
+            [0] * 9 + [30, 5, 4, 4, 3, 2],
+            "9 of the 15 vantage points saw no AS. "
+            "Half of the other 6 saw at most 4 of 1,000 ASes, the best one 30.",
+        ),
+    ],
+)
+def test_coverage_is_told_without_those_that_saw_nothing(seen, says):
+    assert internet_page._coverage_text(np.array(seen), 1000) == says
 
 
 @pytest.mark.parametrize("listed", [100, 1])
@@ -134,7 +159,7 @@ def test_coverage_lists_what_each_vantage_point_saw(tmp_path, monkeypatch, liste
     cross(snapshot, [[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 2, 3]])
     markup = written(snapshot, tmp_path)
     text = words(markup)
-    assert "Half of the 3 vantage points saw at most 1 of 3 ASes, the best one 2." in text
+    assert "Half of the other 2 saw at most 1 of 3 ASes, the best one 2." in text
     rows = [words(row) for row in re.findall(r'<tr><td class="l">.*?\n', markup)]
     assert rows == ["192.0.2.1 10 5 2", "2001:db8::1 \u2013 3 1", "192.0.2.9 30 0 0"][:listed]
     assert ("Listed are the 1 that saw the most." in text) == (listed == 1)
