@@ -43,6 +43,8 @@ class Drawn:
         Neighbours by colour; None: all others.
     n_nodes, n_folded : int
         Nodes that are drawn on their own; nodes folded into others.
+    n_ingresses : int
+        Ingresses that are drawn on their own, those with the most traces.
     from_ingress : bool
         False: there is no ingress, so layers begin at the node with the most links.
     """
@@ -52,6 +54,7 @@ class Drawn:
     groups: list[tuple]
     n_nodes: int
     n_folded: int
+    n_ingresses: int
     from_ingress: bool
 
 
@@ -236,7 +239,10 @@ class Drawer:
             n_folded = sum(picture.folded)
             n_nodes = picture.folded.count(0)
             shown = drawing(picture), table_rows(picture)
-            found.append(Drawn(*shown, ways.groups, n_nodes, n_folded, bool(ways.nodes)))
+            n_ways = min(len(ways.nodes), MAX_INGRESSES) if n_folded else len(ways.nodes)
+            found.append(
+                Drawn(*shown, ways.groups, n_nodes, n_folded, n_ways, bool(ways.nodes))
+            )
         return found
 
 

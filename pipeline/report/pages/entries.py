@@ -55,12 +55,15 @@ class Entries:
         A sentence.
     drawing : Markup
         Empty where there is one way in only.
+    has_heat : bool
+        Whether it has cells of hop counts: some ingress reaches another node.
     n_traces : int
     top : Neighbor
     """
 
     lead: str
     drawing: Markup
+    has_heat: bool
     n_traces: int
     top: Neighbor
 
@@ -108,11 +111,12 @@ class EntryPages:
         n_ways = len({at for _, at in flows})
         lead = f"{number(total, 'trace')} by {number(n_ways, 'ingress')} from "
         lead += number(len(of_asn), "AS") + "."
-        drawing = Markup("")
+        drawing, has_heat = Markup(""), False
         if len(flows) > 1:
             left, right, flows = _most(flows)
-            drawing = self._drawing(left, right, flows, self._hops(begin, end, list(right)))
-        return Entries(lead, drawing, total, top)
+            hops = self._hops(begin, end, list(right))
+            drawing, has_heat = self._drawing(left, right, flows, hops), bool(hops.any())
+        return Entries(lead, drawing, has_heat, total, top)
 
     def _hops(self, begin: int, end: int, ingresses: list[int]) -> np.ndarray:
         """(n_ingresses, n_levels): what each reaches at 1, 2, ... hops; others are summed up."""

@@ -87,7 +87,11 @@ def _hops(a: dict[str, Any], run: RunFacts) -> list[str]:
     if a["status"] == "failed":
         return ["no search of it finished, so there are no hop counts"]
     if a["half_within"] is None:
-        return []
+        if a["n_ingresses"] == 0 or a["n_nodes"] == 1 or a["status"] != "ok":
+            return []
+        if a["n_ingresses"] == 1:
+            return [f"it reaches no other {run.noun}"]
+        return [f"none of them reaches another {run.noun}"]
     hops = number(a["half_within"], "hop")
     if a["n_nodes"] == 2:
         return [f"the other {run.noun} lies {hops} away"]

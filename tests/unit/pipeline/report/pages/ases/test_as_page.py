@@ -6,6 +6,7 @@ import html
 import re
 from collections import defaultdict
 from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -62,6 +63,49 @@ def test_nothing_is_said_where_the_component_is_not_known_or_widths_were_measure
     line = MemorySnapshot({10: [(0, 1), (1, 2)]}, {10: 3}, [(10, 0, [20], 1, 0, False)])
     made = summarise(line, measured(line, widths=widths_of(line)))
     assert next(iter(as_pages(made)))[1]["bounds"] is None
+
+
+def written(folder: Path, links, n_nodes, ingresses, **given) -> str:
+    """The page of AS 10."""
+    snapshot = MemorySnapshot({10: links}, {10: n_nodes}, ingresses, **given)
+    out = write_reports(snapshot, measured(snapshot), folder, options={}, warnings=[], started=0.0)
+    return (out.path / "as" / "10.html").read_text()
+
+
+def words_of(markup: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+def test_shades_are_explained_only_where_there_are_some(tmp_path):
+    ingresses = [(10, 0, [20], 5, 0, False), (10, 1, [30], 2, 0, False)]
+    apart = written(tmp_path / "a", [], 3, ingresses)
+    assert "class=flow" in apart
+    assert "class=heat" not in apart
+    assert "class=key" not in apart.partition("</section>")[0]
+    joined = written(tmp_path / "b", [(0, 1)], 3, ingresses).partition("</section>")[0]
+    assert "class=heat" in joined
+    assert "class=key" in joined
+
+
+MADE = {"inputs": [], "kind": "router", "options": {"command": "hopscope generate ba --seed 1"}}
+
+
+@pytest.mark.parametrize(
+    ("n_ingresses", "is_made", "says"),
+    [
+        (1, False, "the ingress and a path to an interface farthest from there; the other"),
+        (2, True, "all ingresses and a path to a router farthest from there; the other"),
+        (30, False, "the ingresses with the most traces and a path to an interface farthest from"),
+        (30, True, "24 of the 30 ingresses and a path to a router farthest from all ingresses;"),
+    ],
+)
+def test_a_folded_graph_says_which_ingresses_are_drawn(tmp_path, n_ingresses, is_made, says):
+    line = [(i, i + 1) for i in range(399)]
+    n_traces = 0 if is_made else 5
+    ingresses = [(10, i, [20], n_traces, 0, False) for i in range(n_ingresses)]
+    given = {"manifest": MADE} if is_made else {}
+    text = words_of(written(tmp_path, line, 400, ingresses, **given))
+    assert says in text
 
 
 @pytest.fixture(scope="module")

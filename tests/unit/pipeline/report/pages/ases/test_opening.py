@@ -61,6 +61,20 @@ LINE = [(0, 1), (1, 2), (2, 3)]
             "the other interface lies 1 hop away.",
         ),
         (
+            [(1, 2)],
+            4,
+            [(10, 0, [30], 3, 0, False)],
+            "Traffic enters AS10 by 1 interface, all from AS30 (3 traces); "
+            "it reaches no other interface; 75 % are unreached.",
+        ),
+        (
+            [],
+            3,
+            [(10, 0, [30], 2, 0, False), (10, 1, [30], 1, 0, False)],
+            "Traffic enters AS10 by 2 interfaces, all from AS30 (3 traces); "
+            "none of them reaches another interface; 33 % is unreached.",
+        ),
+        (
             [],
             1,
             [(10, 0, [30], 3, 0, False)],
