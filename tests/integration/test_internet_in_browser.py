@@ -18,6 +18,7 @@ pytest_plugins = ("tests.browser",)
 N_ASES = 12
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1440, "height": 900}
+LONG_NAME = "Farther Isles Cooperative Telecommunications, Inc."
 HOSTILE = "</script><img src=x onerror=\"alert('2')\">"
 
 # Pixels of the map that are not empty, and those as the node of an AS is painted.
@@ -30,6 +31,15 @@ PAINTED = """() => {
 }"""
 
 
+# Lines that a part of a text takes.
+LINES_OF = """(element, part) => {
+  const range = document.createRange(), text = element.firstChild;
+  range.setStart(text, text.data.indexOf(part));
+  range.setEnd(text, text.data.indexOf(part) + part.length);
+  return new Set([...range.getClientRects()].map(box => box.top)).size;
+}"""
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A hub of eleven other ASes, the number of which grows with their traces."""
@@ -38,7 +48,7 @@ def report(tmp_path_factory):
         {asn: [(0, 1)] for asn in asns},
         dict.fromkeys(asns, 2),
         [(asn, 0, [asns[0]], 50 * (i + 1), 0, False) for i, asn in enumerate(asns)],
-        names={asns[-1]: HOSTILE, asns[0]: "HUB"},
+        names={asns[-1]: HOSTILE, asns[0]: "HUB", asns[1]: LONG_NAME},
     )
     snapshot.of_borders = [(asns[0], asn, 50 + asn) for asn in asns[1:]]
     none = np.zeros(1)
@@ -118,6 +128,10 @@ def test_it_is_accessible_and_fits(browser, report, scheme, viewport):
             " || cell.getBoundingClientRect().right > innerWidth).length",
         )
         assert hidden == 0
+        # Words of names are whole, and names take few lines where there is room.
+        name = page.get_by_text(LONG_NAME)
+        assert name.evaluate(LINES_OF, "Cooperative") == 1
+        assert name.evaluate(LINES_OF, LONG_NAME) <= (2 if viewport == DESK else 5)
     finally:
         context.close()
 

@@ -181,3 +181,15 @@ def test_the_list_shows_every_column_at_every_width(page, request, folder, media
     for width in widths if media == "screen" else (688,):  # that of A4
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(FAULTS) == [], width
+
+
+@pytest.mark.parametrize("folder", ["large", "wide"])
+def test_names_have_the_room_that_figures_leave(page, request, folder):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(url(request.getfixturevalue(folder)))
+    page.wait_for_selector("#list[data-ready]")
+    in_ems = """head => {
+      const size = parseFloat(getComputedStyle(head).fontSize);
+      return head.getBoundingClientRect().width / size;
+    }"""
+    assert page.eval_on_selector("#list th.name", in_ems) > 20

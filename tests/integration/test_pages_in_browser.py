@@ -77,6 +77,19 @@ def test_no_page_scrolls_sideways_on_a_phone(page, small, large, wide, viewport)
         assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"], name
 
 
+def test_a_phone_breaks_no_figure_of_the_inputs(page, small):
+    page.set_viewport_size(PHONE)
+    page.goto(url(small, "index.html"))
+    figure = page.locator(".inputs td", has_text="1,234,567")
+    n_lines = """cell => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return range.getClientRects().length;
+    }"""
+    assert figure.evaluate(n_lines) == 1
+    assert figure.bounding_box()["x"] + figure.bounding_box()["width"] <= PHONE["width"]
+
+
 def test_pages_say_something_without_scripts(browser, small):
     context = browser.new_context(java_script_enabled=False)
     try:
