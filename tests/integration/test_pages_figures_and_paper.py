@@ -160,6 +160,26 @@ def test_printed_pages_are_few_and_none_is_blank(page, many, full, paper):
         assert min(shown) > 5, (name, shown)
 
 
+def test_nothing_stands_beside_the_paper_and_names_of_things_are_no_larger_than_they(page, full):
+    page.set_viewport_size({"width": 688, "height": 900})  # what A4 leaves
+    page.emulate_media(media="print")
+    for name in ("index.html", "as/7.html", "as/3356.html", "internet.html"):
+        page.goto((full / name).as_uri())
+        page.wait_for_timeout(100)
+        # A long list of neighbours, and other addresses of a router.
+        page.evaluate("""() => document.querySelectorAll("#ingresses tbody tr").forEach(row => {
+          row.cells[0].append(" also 198.18.68.25, 198.18.130.61");
+          row.lastElementChild.append(", 64496 (378), 64499 (139), 64503 (12)".repeat(3));
+        })""")
+        assert page.evaluate("document.documentElement.scrollWidth") == 688, name
+        too_large = page.evaluate("""() => {
+          const size = (one) => parseFloat(getComputedStyle(one).fontSize);
+          return [...document.querySelectorAll("main :is(th, dt, figcaption, code)")]
+            .filter(one => size(one) > size(document.body)).map(one => one.outerHTML);
+        }""")
+        assert too_large == [], name
+
+
 def test_paper_has_the_first_hundred_ases_as_sorted_and_says_of_how_many(page, many):
     page.goto((many / "index.html").as_uri() + "#sort=-asn")
     page.wait_for_selector("#list[data-ready]")
