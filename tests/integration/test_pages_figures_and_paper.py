@@ -195,6 +195,18 @@ def test_paper_has_the_first_hundred_ases_as_sorted_and_says_of_how_many(page, m
     page.locator(f"#list tbody.rows tr[data-place='{N_ASES // 2}']").wait_for(state="attached")
 
 
+def test_no_line_ends_within_the_name_of_an_option(page, full):
+    text = (full / "as/7.html").read_text().split("<pre><code>")[1].split("</code>")[0]
+    for width in range(320, 420, 7):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto((full / "as/7.html").as_uri())
+        page.wait_for_function("document.title.includes('\u00b7')")  # night.js was read
+        names = page.locator("#provenance .option")
+        assert names.all_inner_texts() == re.findall(r"--[a-z]+", text)
+        lines = names.evaluate_all("all => all.map(one => one.getClientRects().length)")
+        assert set(lines) == {1}, width
+
+
 # axe-core's rules link-in-text-block and empty-table-header, as far as they concern these pages.
 LINKS_BY_COLOUR_ALONE = """() => [...document.querySelectorAll("main a")].filter(link => {
   let block = link;

@@ -432,6 +432,13 @@ const hopscope = (() => {
     });
   }
 
+  // Names of options stay whole where a command or a warning is broken into lines.
+  function unbroken(place) {
+    const parts = place.textContent.split(/(--[a-z][a-z0-9-]*)/);
+    place.replaceChildren(...parts.map((part, i) => (i % 2 ? element("span", { class: "option" }, part) : part)));
+  }
+  for (const place of document.querySelectorAll("main code, .warn li bdi")) unbroken(place);
+
   // Pages of ASes, which as_page.js completes, outlive their night where nothing that they show has changed.
   function night(facts) {
     for (const place of document.querySelectorAll("[data-night]")) {
@@ -440,6 +447,7 @@ const hopscope = (() => {
     // Commands can be run as they are where the folders are known.
     for (const code of document.querySelectorAll("#provenance code")) {
       code.textContent = code.textContent.replace(/\b(STORE|OUT|SNAPSHOT)\b/g, (word) => facts[word.toLowerCase()] || word);
+      unbroken(code);
     }
     document.title += ` \u00b7 ${facts.snapshot}`;
   }
