@@ -124,11 +124,26 @@ def test_a_prefix_finds_the_ases_with_addresses_in_it(page, report, prefix):
     assert ("The first 100 are listed." in shown) == (len(inside) > 100)
 
 
+@pytest.mark.parametrize(
+    ("prefix", "says"),
+    [
+        ("192.0.3.0/24", ": 150 addresses of 1 AS, none of them at an ingress."),
+        ("2001:db8::/126", ": 2 addresses of 1 AS, 2 of them at ingresses."),
+        ("2001:db8::/128", " is in AS20 ingress SIX"),
+        ("2001:db8::1:0/112", "No AS of this report has an address in 2001:db8::1:0/112."),
+        ("2001:db8::8000/113", ": 1 address of 1 AS, at an ingress."),
+    ],
+)
+def test_ingresses_among_addresses_are_counted_in_words(page, report, prefix, says):
+    assert says in opened(page, report[0], prefix)
+
+
 def test_an_address_that_is_not_there_leads_to_what_is_around_it(page, report):
     folder, owners = report
     missing = next(f"192.0.2.{i}" for i in range(256) if f"192.0.2.{i}" not in owners)
     assert f"No AS of this report has the address {missing}." in opened(page, folder, missing)
     assert listed(page) == []
+    assert not page.is_visible("text=number or name")  # that was not what was looked for
     page.click(".hits a")
     page.wait_for_selector(".hits li")
     assert page.inner_text(".hits").startswith("192.0.2.0/24: 150 addresses of 1 AS,")

@@ -79,6 +79,12 @@ def test_chips_narrow_the_list_and_the_address_keeps_them(page, report):
     assert listed(page) == [103]
     page.fill(".chip input", "9999")
     assert page.is_visible("text=No AS matches these filters.")
+    page.fill("#find", "10")  # there are such ASes, but for the filters
+    assert page.is_visible("text=No AS with this number or name matches these filters.")
+    page.fill(".chip input", "")
+    page.fill("#find", "no such name")
+    page.click("text=failed or partial")
+    assert page.is_visible("text=No AS has this number or name.")
 
 
 def test_bars_and_cells_filter_by_what_they_count(page, report):

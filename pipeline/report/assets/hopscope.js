@@ -269,7 +269,7 @@ const hopscope = (() => {
         if (asked.single) hits.append(" ", element("a", { href: `#q=${encodeURIComponent(`${asked.text}/${around}`)}` }, `Show what is around it (/${around})`));
         return;
       }
-      hits.append(element("b", {}, asked.text), `: ${count(many, "address", "es")} of ${count(ases.size, "AS", "es")}, ${integer.format(entries)} of them of ingresses.`);
+      hits.append(element("b", {}, asked.text), `: ${count(many, "address", "es")} of ${count(ases.size, "AS", "es")}${atIngresses(entries, many)}.`);
       if (!whole) hits.append(" The prefix is too wide to look at all of its addresses; these are the first.");
       if (many > listed.length) hits.append(` The first ${listed.length} are listed.`);
       const list = element("ul");
@@ -279,6 +279,12 @@ const hopscope = (() => {
         list.append(entry);
       }
       hits.append(list);
+    }
+
+    function atIngresses(entries, many) {
+      if (many === 1) return entries ? ", at an ingress" : "";
+      if (entries > 1) return `, ${integer.format(entries)} of them at ingresses`;
+      return `, ${entries ? "one" : "none"} of them at an ingress`;
     }
 
     function update() {
@@ -293,8 +299,9 @@ const hopscope = (() => {
       });
       order.value = (state.down ? "-" : "") + state.key;
       table.setAttribute("aria-rowcount", rows.length + 1);
-      nothing.hidden = rows.length > 0;
-      if (!rows.length && !state.query.trim()) nothing.textContent = "No AS matches these filters.";
+      nothing.hidden = rows.length > 0 || answer?.n === 0; // that an address was not found is said above
+      if (!rows.length && (answer || !state.query.trim())) nothing.textContent = "No AS matches these filters.";
+      else if (filters?.parts().length && nothing.textContent === unfound) nothing.textContent = "No AS with this number or name matches these filters.";
       found.textContent = `${rows.length === n ? "" : `${integer.format(rows.length)} of `}${integer.format(n)} AS${n === 1 ? "" : "es"}`;
       active = -1;
       height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
