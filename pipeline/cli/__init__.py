@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -151,7 +151,7 @@ def run(given: Given) -> None:
     check_run(ingest_config, analyze_config)
     ingested = _ingest(ingest_config)
     made = {"snapshot": ingested.snapshot, "version": ingested.version}
-    summary = _analyze(replace(analyze_config, **made))
+    summary = _analyze(replace(analyze_config, **made), told=ingested.warnings)
     if given.as_json:
         print_json(ingest_facts(ingested) | analyze_facts(summary))
     else:
@@ -341,7 +341,8 @@ def _ingest(config: IngestConfig):
     return summary
 
 
-def _analyze(config: AnalyzeConfig):
+def _analyze(config: AnalyzeConfig, told: Sequence[str] = ()):
+    """Analyze, and print the warnings that were not told before."""
     with _display() as progress:
         with progress.preparing():
             from pipeline.schedule.early import start_early
@@ -349,7 +350,7 @@ def _analyze(config: AnalyzeConfig):
             start_early(config)  # workers' imports, in parallel with ours
             from pipeline.stages.analyze import analyze
         summary = analyze(config, progress)
-    print_warnings(summary.warnings)
+    print_warnings([line for line in summary.warnings if line not in told])
     return summary
 
 

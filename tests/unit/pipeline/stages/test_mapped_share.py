@@ -136,6 +136,19 @@ def test_a_low_share_is_the_first_warning_that_a_command_prints(tmp_path, capsys
         assert "--allow-special 10.0.0.0/8" in first
 
 
+def test_a_run_warns_once(tmp_path, capsys):
+    given = config(tmp_path, MAPPED, ["10.0.0.1", "10.0.0.2", "20.5.0.1"])
+    words = [*given.inputs, "--ip2as", *given.ip2as, "--store", given.store]
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in ["run", *words, "--out", tmp_path / "out", "--no-pages"]])
+    assert ended.value.code == 0
+    printed = capsys.readouterr()
+    assert printed.err.count("largest prefixes without an AS") == 1
+    (written,) = tmp_path.glob("out/*/report.json")
+    report = orjson.loads(written.read_bytes())
+    assert sum("largest prefixes" in line for line in report["warnings"]) == 1
+
+
 def test_an_admitted_range_that_no_table_holds_maps_to_no_as(tmp_path):
     with pytest.raises(
         UsageError,
