@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from pipeline.report.write import write_reports
 from tests.accessibility import findings
 from tests.report_folders import HOSTILE, PHONE, url
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 pytest_plugins = ("tests.browser", "tests.report_fixtures")
 
@@ -61,6 +63,9 @@ def test_pages_of_ases_are_accessible(browser, small, wide, scheme):
         context.close()
 
 
+SHOWN = "\ufffdgnp.exe\ufffd \ufffd\ufffd[31m"  # the name of AS 64500, which has one
+
+
 def test_who_enters_where_is_drawn_with_links_and_hops_in_the_same_order(page, small):
     page.goto(url(small, "as/3356.html"))
     section = page.locator("#entries")
@@ -78,9 +83,11 @@ def test_who_enters_where_is_drawn_with_links_and_hops_in_the_same_order(page, s
     assert [y - rows[0] for y in rows] == pytest.approx([y - ways[0] for y in ways], abs=2)
     # The same as a table: traces by neighbour and ingress.
     assert page.locator("#ingresses tbody tr td:last-child").all_inner_texts()[:2] == [
-        "64500 (20), 64501 (20)",
+        f"64500 {SHOWN} (20), 64501 (20)",
         "64501 (7)",
     ]
+    named = page.locator("#ingresses tbody tr").first.locator("td:last-child a")
+    assert named.first.get_attribute("title") == SHOWN
     section.locator(".flow a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/64501.html")
@@ -129,7 +136,7 @@ def test_exits_and_neighbours_are_listed_and_keys_lead_to_their_pages(page, smal
     page.goto(url(small, "as/3356.html"))
     exits = page.locator("#exits tr").all_inner_texts()[1:]
     assert [row.split("\t")[1:] for row in exits] == [
-        ["13", "64500 (12), 65000 (1)"],
+        ["13", f"64500 {SHOWN} (12), 65000 (1)"],
         ["3", "64501 (3)"],
     ]
     rows = [row.split("\t") for row in page.locator("#neighbors tr").all_inner_texts()[1:]]
@@ -173,3 +180,21 @@ def test_every_router_is_one_click_away(page, wide):
     link = page.locator("#width a[href='../nodes/7.parquet']")
     assert link.count() == 1
     assert (wide / "as" / "../nodes/7.parquet").exists()
+
+
+@pytest.mark.parametrize("n_mapped", [899, 900])
+def test_a_low_share_of_mapped_addresses_is_marked(page, tmp_path, n_mapped):
+    manifest = {
+        "inputs": [{"path": "a.warts", "format": "warts", "status": "ok"}],
+        "counts": {"n_addrs": 1000, "n_addrs_mapped": n_mapped},
+    }
+    snapshot = MemorySnapshot(
+        {10: [(0, 1)]}, {10: 2}, [(10, 0, [20], 1, 0, False)], manifest=manifest
+    )
+    out = write_reports(
+        snapshot, measured(snapshot), tmp_path, options={}, warnings=[], started=0.0
+    ).path
+    page.goto(url(out, "as/10.html"))
+    said = page.get_by_text(f"Of the whole snapshot {n_mapped} of 1,000 addresses mapped")
+    said.wait_for()
+    assert ("warn" in (said.get_attribute("class") or "")) == (n_mapped < 900)

@@ -67,3 +67,8 @@ def mapped_of(counts: Mapping[str, Any]) -> str:
     """The same from the counts of a manifest; empty without traces, or if the manifest is older."""
     n_addrs = counts.get("n_addrs")
     return mapped_text(n_addrs, counts.get("n_addrs_mapped", 0)) if n_addrs else ""
+
+
+def is_mapped_low(counts: Mapping[str, Any]) -> bool:
+    """Whether pages and runs warn of this share; False where ``mapped_of`` says nothing."""
+    return counts.get("n_addrs_mapped", 0) < MAPPED_ENOUGH * (counts.get("n_addrs") or 0)

@@ -192,6 +192,7 @@
         head.append(cell);
         part.append(head, ...one.rows.map(([row, n]) => {
           const copy = row.cloneNode(true);
+          delete copy.cells[heads.length - 1].dataset.csv;
           copy.cells[heads.length - 1].textContent = n ? `${one.asn} (${integer.format(n)})` : `${one.asn}`;
           return copy;
         }));
@@ -288,8 +289,22 @@
     table.closest(".scroll").after(button);
   }
 
+  // In tables of ingresses and exits, the name of the neighbour with the most traces stands beside its
+  // number, names of others are told where they are pointed at.
+  function nameNeighbors(cell, pages) {
+    cell.dataset.csv = cell.textContent;
+    for (const link of cell.querySelectorAll("a")) {
+      const name = pages.get(+link.textContent)?.text.replace(/^AS\d+ ?/, "");
+      if (!name) continue;
+      link.title = name;
+      if (link === cell.firstChild) link.after(" ", element("bdi", { class: "who" }, name));
+    }
+  }
+
   const table = document.getElementById("ingresses");
   if (table) ingresses(table);
+  const pages = neighborsOfPage();
+  for (const cell of document.querySelectorAll("#ingresses td:last-child, #exits td:last-child")) nameNeighbors(cell, pages);
   const graph = document.querySelector(".layers");
   if (graph) layers(graph, [...document.querySelectorAll(".drawn tr")].slice(1));
   document.querySelectorAll("table[data-csv]").forEach(offer);

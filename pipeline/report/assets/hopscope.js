@@ -450,6 +450,7 @@ const hopscope = (() => {
   function night(facts) {
     for (const place of document.querySelectorAll("[data-night]")) {
       if (facts[place.dataset.night]) place.textContent = facts[place.dataset.night];
+      place.classList.toggle("warn", place.dataset.night === "mapped" && facts.is_mapped_low);
     }
     // Commands can be run as they are where the folders are known.
     for (const code of document.querySelectorAll("#provenance code")) {

@@ -240,9 +240,7 @@ class Drawer:
             n_nodes = picture.folded.count(0)
             shown = drawing(picture), table_rows(picture)
             n_ways = min(len(ways.nodes), MAX_INGRESSES) if n_folded else len(ways.nodes)
-            found.append(
-                Drawn(*shown, ways.groups, n_nodes, n_folded, n_ways, bool(ways.nodes))
-            )
+            found.append(Drawn(*shown, ways.groups, n_nodes, n_folded, n_ways, bool(ways.nodes)))
         return found
 
 

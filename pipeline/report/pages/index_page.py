@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pipeline.metrics import decimals_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
-from pipeline.model.measured.mapped import MAPPED_ENOUGH, mapped_percent
+from pipeline.model.measured.mapped import is_mapped_low, mapped_percent
 from pipeline.model.search.results import THIS_PROCESS
 from pipeline.model.words import MAX_WARNINGS, number
 from pipeline.report.escaping import printable, printables, script_json
@@ -139,8 +139,12 @@ def _mapped(counts: dict) -> dict | None:
     n, n_mapped = counts.get("n_addrs"), counts.get("n_addrs_mapped", 0)
     if not n:
         return None
-    is_low = n_mapped < MAPPED_ENOUGH * n
-    return {"percent": mapped_percent(n, n_mapped), "n": n, "n_mapped": n_mapped, "is_low": is_low}
+    return {
+        "percent": mapped_percent(n, n_mapped),
+        "n": n,
+        "n_mapped": n_mapped,
+        "is_low": is_mapped_low(counts),
+    }
 
 
 def _input(entry: dict) -> dict:

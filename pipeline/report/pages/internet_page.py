@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.model.addresses import format_addr
-from pipeline.model.measured.mapped import MAPPED_ENOUGH
 from pipeline.model.topology import NO_ASN
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
@@ -52,11 +51,8 @@ def internet_variables(summary: Summary, run: RunFacts) -> dict:
         for i, x, y in zip(at.tolist(), found.map.x.tolist(), found.map.y.tolist(), strict=True)
     ]
     links = np.column_stack([found.map.links, found.map.weight]).tolist()
-    counts = summary.snapshot.manifest.get("counts") or {}
-    n_enough = MAPPED_ENOUGH * (counts.get("n_addrs") or 0)
     return {
         "rows": rows,
-        "mapped_low": counts.get("n_addrs_mapped", 0) < n_enough,
         "is_cut": len(rows) == MAX_ASES < int(np.count_nonzero(size)),
         "named": any(row["name"] for row in rows),
         "has_traces": found.has_traces,
@@ -122,7 +118,11 @@ def _coverage_text(seen: np.ndarray, n_ases: int) -> str:
     """What the vantage points saw, in a sentence or two; ``seen``: ASes, of each of them."""
     n, some = len(seen), np.sort(seen[seen > 0])
     if not len(some):
-        return "The vantage point saw no AS." if n == 1 else f"None of the {n:,} vantage points saw any."
+        return (
+            "The vantage point saw no AS."
+            if n == 1
+            else f"None of the {n:,} vantage points saw any."
+        )
     blind, ases = n - len(some), number(n_ases, "AS")
     if n == 1:
         return f"The vantage point saw {some[0]:,} of {ases}."

@@ -61,6 +61,7 @@ def without_night(run: RunFacts) -> RunFacts:
         n_ases_stored=0,
         unreached_share="",
         mapped="known" if run.mapped else "",
+        is_mapped_low=False,
     )
 
 
@@ -70,6 +71,7 @@ def night_script(run: RunFacts, provenance: Provenance) -> str:
     facts = {
         "snapshot": run.snapshot,
         "mapped": f"Of the whole snapshot {run.mapped}.",
+        "is_mapped_low": run.is_mapped_low,
         **places,
         "made": f"Snapshot {run.snapshot}, report of {run.written}. {places['made']}".strip(),
     }

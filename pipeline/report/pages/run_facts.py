@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipeline.model.measured.mapped import mapped_of
+from pipeline.model.measured.mapped import is_mapped_low, mapped_of
 from pipeline.model.measured.origins import Origins, Source, origins_of
 from pipeline.model.words import NodeWords, node_words
 from pipeline.report.escaping import printable
@@ -39,6 +39,7 @@ class RunFacts:
     synthetic: tuple[Synthetic, ...] = ()
     all_synthetic: bool = False
     mapped: str = ""  # the share of addresses of a known AS; empty without traces
+    is_mapped_low: bool = False  # so low that pages warn
 
     @property
     def one(self) -> str:
@@ -58,7 +59,7 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
         Seconds since 1970 UTC.
     """
     origins = origins_of(snapshot.manifest, snapshot.asn)
-    totals = summary.totals
+    totals, counts = summary.totals, snapshot.manifest.get("counts") or {}
     words = node_words(origins.kind)
     brief, limit = _limit(
         origins.kind,
@@ -81,7 +82,8 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
         unreached_share=share(totals["n_unreached"], totals["n_nodes"]),
         synthetic=tuple(map(_synthetic, origins.synthetic)),
         all_synthetic=origins.all_synthetic,
-        mapped=mapped_of(snapshot.manifest.get("counts") or {}),
+        mapped=mapped_of(counts),
+        is_mapped_low=is_mapped_low(counts),
     )
 
 

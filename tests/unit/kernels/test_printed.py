@@ -53,7 +53,9 @@ def test_a_result_prints_on_a_few_lines_and_as_a_table(path, name):
 
 
 def test_every_public_result_prints_so():
-    results = [kind for kind in vars(kernels).values() if is_dataclass(kind) and "check" in dir(kind)]
+    results = [
+        kind for kind in vars(kernels).values() if is_dataclass(kind) and "check" in dir(kind)
+    ]
     assert len(results) >= 11
     for kind in results:
         assert kind.__repr__ is Printed.__repr__, kind

@@ -96,6 +96,8 @@ def test_the_mapped_share_is_on_every_page_and_a_low_one_warns_first(tmp_path):
     assert internet.index(share) < internet.index("by entering traces")
     assert " 80.0 % " in shown["index.html"]
     # Pages of ASes take it from a script, so that theirs need not be written again.
-    assert f"Of the whole snapshot {share}" in (tmp_path / NIGHT / "night.js").read_text()
+    night = (tmp_path / NIGHT / "night.js").read_text()
+    assert f"Of the whole snapshot {share}" in night
+    assert '"is_mapped_low":true' in night
     for asn in (10, 20):
         assert "data-night=mapped>" in (tmp_path / NIGHT / "as" / f"{asn}.html").read_text()

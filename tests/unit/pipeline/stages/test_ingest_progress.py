@@ -44,4 +44,7 @@ def test_code_of_other_options_is_not_waited_for(borders, tmp_path, monkeypatch)
 def test_the_second_run_says_nothing(borders, tmp_path, monkeypatch):
     details(tmp_path, monkeypatch, has_compiled, borders=borders)
     said = details(tmp_path, monkeypatch, has_compiled, borders=borders)
-    assert (said["read"], said["infer"]) == ("", "borders elected" if borders == "elected" else "borders by prefix")
+    assert (said["read"], said["infer"]) == (
+        "",
+        "borders elected" if borders == "elected" else "borders by prefix",
+    )
