@@ -16,7 +16,7 @@ _HELP = {"-h", "--help"}
 _MODEL = "pipeline.terminal.help_of_models"  # in the context's notes
 _OTHER_NAME = f"{_MODEL}.other_name"
 # The models that take an option, which say nothing in the help of one of them.
-_TAKEN_BY = re.compile(r" \((?:(?:{0})(?:, )?)+\)".format("|".join(MODELS)))
+_TAKEN_BY = re.compile(rf" \((?:(?:{'|'.join(MODELS)})(?:, )?)+\)")
 
 
 class HelpOfModels(PlainCommand):
