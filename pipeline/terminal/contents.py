@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pipeline.metrics import decimals_of
 from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.progress import counted
 from pipeline.model.words import (
@@ -161,8 +162,11 @@ def _print_measured(found: Mapping[str, Any] | None) -> None:
     if found is None:
         return
     names = ("mean_hops", "median_hops", "p90_hops", "max_hops", "diameter", "radius")
-    known = [(name.replace("_", " "), found.get(name)) for name in names]
-    texts = [f"{name} {value:.4g}" for name, value in known if value is not None]
+    known = [(name, found[name]) for name in names if found.get(name) is not None]
+    # To as many decimals as on pages.
+    texts = [
+        f"{name.replace('_', ' ')} {value:,.{decimals_of(name) or 0}f}" for name, value in known
+    ]
     state = "" if found["status"] == "ok" else f" ({found['status']}: {found['reason']})"
     print_line(f"Measured: {', '.join(texts) or 'nothing'}{state}")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.terminal.lines import print_line, printable
 
+# A figure, an interval, or nothing; an address is a text.
+_FIGURE = re.compile(r"-|<?\d[\d,]*(\.\d+)?(\u2013\d[\d,]*(\.\d+)?)?")
 MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
 
 
@@ -23,6 +26,7 @@ def print_table(
 ) -> None:
     """Print a table on stdout: an AS number, text, then figures; the text gets what is left.
 
+    Figures stand on the right of their columns, all else on the left.
     Last columns that a narrow terminal has no room for are left out, and named below. With
     ``whole_text`` the text is never shortened: columns give way to it, then it is folded.
     """
@@ -46,7 +50,9 @@ def print_table(
                 no_wrap=not whole_text,
             )
         else:
-            table.add_column(name, justify="right", width=widths[i], overflow="fold")
+            is_text = any(not _FIGURE.fullmatch(row[i]) for row in cells)
+            justify: JustifyMethod = "left" if is_text else "right"
+            table.add_column(name, justify=justify, width=widths[i], overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row[:n_shown]))
     console.print(table)

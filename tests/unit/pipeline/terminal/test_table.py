@@ -22,6 +22,22 @@ def test_a_long_text_is_cut_before_figures_are_left_out(capsys, narrow):
     assert "Not shown" not in out
 
 
+def test_figures_stand_on_the_right_and_texts_on_the_left(capsys):
+    header = ("address", "AS", "traces", "diameter", "share", "role")
+    rows = [
+        ("192.0.2.1", "AS1", 12345, "9\u201390", 0.5, "ingress"),
+        ("2001:db8::1", "AS22", 7, "3", None, None),
+    ]
+    print_table("A table", header, rows)
+    shown = [
+        line.split("\u2502")[1:-1]
+        for line in capsys.readouterr().out.splitlines()
+        if "\u2502" in line
+    ]
+    assert shown[0] == [" 192.0.2.1  ", " AS1 ", " 12,345", "     9\u201390", "  0.50", " ingress"]
+    assert shown[1] == [" 2001:db8::1", " AS22", "      7", "        3", "     -", " -      "]
+
+
 def test_a_whole_text_stands_in_full_and_columns_give_way(capsys, narrow):
     print_table("A table", HEADER, [(1, "2026-11-21-later", 1234, 7)], whole_text=True)
     out = capsys.readouterr().out

@@ -123,7 +123,7 @@ def test_the_last_report_of_this_version_is_told(store, tmp_path, capsys):
     found = show(ShowConfig("night", store, 2, tmp_path))["as"]["measured"]
     assert (found["asn"], found["mean_hops"]) == (2, 1.0)
     out = said(capsys, "show", "night", "2", "--store", store, "--out", tmp_path)[1]
-    assert "Measured: mean hops 1, median hops 1" in out
+    assert "Measured: mean hops 1.00, median hops 1.0" in out
 
 
 def test_words_are_exact_and_names_cannot_control_the_terminal(store, capsys):
