@@ -51,7 +51,9 @@ def use_compile_cache() -> Path | None:
 
 
 def has_compiled(package: str = "") -> bool:
-    """Whether anything was compiled from these sources before, as far as numba's folder shows.
+    """Whether anything was compiled from these files before, as far as numba's folder shows.
+
+    Another copy of the same sources shares the folder, not what is compiled.
 
     Parameters
     ----------
@@ -61,13 +63,20 @@ def has_compiled(package: str = "") -> bool:
     folder = os.environ.get("NUMBA_CACHE_DIR")
     if folder is None:
         return False
-    # Numba's folders are named after the one of the source, its files after the module.
-    *_, room, name = ("", "", *package.split("."))
-    is_package = (_ROOT / package.replace(".", "/")).is_dir()
-    pattern = (
-        "*.nbi" if not package else f"{name}_*/*.nbi" if is_package else f"{room}_*/{name}.*.nbi"
-    )
-    return next(Path(folder).rglob(pattern), None) is not None
+    source, files = _ROOT / package.replace(".", "/"), "*.nbi"
+    if not package:
+        rooms = [path for each in _PACKAGES for path in (_ROOT / each).glob("**/")]
+    elif source.is_dir():
+        rooms = [source]
+    else:
+        rooms, files = [source.parent], f"{source.name}.*.nbi"
+    found = (path for room in rooms for path in (Path(folder) / _cached(room)).glob(files))
+    return next(found, None) is not None
+
+
+def _cached(room: Path) -> str:
+    """The name of the folder in which numba keeps what it compiles of the files in another."""
+    return f"{room.name}_{hashlib.sha1(str(room).encode()).hexdigest()}"
 
 
 def _digest() -> str:

@@ -71,13 +71,26 @@ def test_folders_of_other_sources_are_removed_when_long_unused(tmp_path, monkeyp
     )
 
 
+def test_numba_names_its_folders_so():
+    from numba.core.caching import _CacheLocator  # after pipeline, which says where they are
+
+    source = REPOSITORY / "pipeline" / "ingest" / "snap.py"
+    named = _CacheLocator.get_suitable_cache_subpath(str(source))
+    assert compiled._cached(source.parent) == named
+
+
 def test_what_was_compiled_of_another_package_is_not_this_one(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert not compiled.has_compiled()
-    (tmp_path / "warts_0a1b").mkdir()
-    (tmp_path / "warts_0a1b" / "decode.decode-200.py311.nbi").touch()
-    (tmp_path / "ingest_0a1b").mkdir()
-    (tmp_path / "ingest_0a1b" / "snap.parse-9.py311.nbi").touch()
+    # What a copy of these sources in another place has compiled is of no use here.
+    other = tmp_path / compiled._cached(Path("/elsewhere/pipeline/ingest/atlas"))
+    other.mkdir()
+    (other / "scan.scan-9.py311.nbi").touch()
+    assert not compiled.has_compiled()
+    ingest = REPOSITORY / "pipeline" / "ingest"
+    for room, name in ((ingest / "warts", "decode.decode-200"), (ingest, "snap.parse-9")):
+        (tmp_path / compiled._cached(room)).mkdir()
+        (tmp_path / compiled._cached(room) / f"{name}.py311.nbi").touch()
     known = ("", "pipeline.ingest.warts", "pipeline.ingest.snap")
     others = ("pipeline.ingest.atlas", "pipeline.ingest.icmp", "pipeline.infer.traces")
     assert [name for name in (*known, *others) if compiled.has_compiled(name)] == list(known)
