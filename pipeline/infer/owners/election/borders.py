@@ -80,6 +80,7 @@ import numpy as np
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.costs import by_habit, ways_of_numbering, without_habit
 from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
+from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import relations_among, with_stranger
 from pipeline.infer.owners.election.settling import (
     count_majorities,
@@ -184,6 +185,11 @@ def _elect(
             break
         seen = ways_of_numbering(*graph[:3], labels, size, n_known, relations, certain)
         ways = by_habit(relations, seen)
+    lent_from = find_users(around, numbered, labels, size, n_known, ways, held, change, met)
+    if (lent_from >= 0).any():
+        ways, no_habit = ways._replace(lent_from=lent_from), no_habit._replace(lent_from=lent_from)
+        settle(*graph, labels, size, n_known, ways, held, change, tried, met)
+        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
     ways = ways._replace(relations=with_stranger(relations))
     margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
     undone = earlier.undone(labels, margins)

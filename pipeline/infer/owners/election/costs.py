@@ -62,10 +62,12 @@ class Ways(NamedTuple):
     ``habit`` (3, 2) int64: cost of a link that is numbered from the larger or from the lower AS
     number, where that of the lower number is the smaller AS, and where it is the larger one; from
     the customer or from the provider, where one of them is.
+    ``lent_from`` (n_ases + 1,) int64: AS row whose addresses each AS uses inside, -1 for none.
     """
 
     habit: np.ndarray
     relations: Relations
+    lent_from: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -86,8 +88,8 @@ def _cost_of_link(label, far, z, size, n_known, ways):
     if far == label:
         if z == label:
             return 0
-        sibling = relation(ways.relations, label, z) == SIBLING
-        return _SIBLING_INSIDE if sibling else _FOREIGN_INSIDE
+        lent = ways.lent_from[label] == z or relation(ways.relations, label, z) == SIBLING
+        return _SIBLING_INSIDE if lent else _FOREIGN_INSIDE
     cost = 0
     if z not in (label, far):
         if relation(ways.relations, label, z) == SIBLING:
@@ -192,9 +194,14 @@ def ways_of_numbering(ptr, other, numbered, labels, size, n_known, relations, ce
     return seen
 
 
+def nothing_lent(relations: Relations) -> np.ndarray:
+    """``Ways.lent_from`` where no AS uses the addresses of another."""
+    return np.full(len(relations.listed), -1, np.int64)
+
+
 def without_habit(relations: Relations) -> Ways:
     """All ways of numbering cost the same."""
-    return Ways(np.zeros((3, 2), np.int64), relations)
+    return Ways(np.zeros((3, 2), np.int64), relations, nothing_lent(relations))
 
 
 def by_habit(relations: Relations, seen: np.ndarray | None = None) -> Ways:
@@ -203,4 +210,4 @@ def by_habit(relations: Relations, seen: np.ndarray | None = None) -> Ways:
     habit = np.rint(-_HABIT * np.log(seen / seen.sum(axis=1, keepdims=True))).astype(np.int64)
     habit -= habit.min(axis=1, keepdims=True)
     habit[_FROM_PROVIDER] = np.minimum(habit[_FROM_PROVIDER], _MOST_FROM_PROVIDER)
-    return Ways(habit, relations)
+    return Ways(habit, relations, nothing_lent(relations))

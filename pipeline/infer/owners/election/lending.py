@@ -1,0 +1,209 @@
+"""ASes that number their inner links from another AS's addresses, as the election itself shows.
+
+A customer may have its addresses from its provider, and of two ASes of one organisation one often
+numbers the links inside the other. Nobody announces such addresses apart, so by its links a router
+inside the *user* A is in the *lender* B, though traces to addresses of A end at it. Each router by
+itself is a tie or worse: a link inside A that is numbered from B costs a lot (``costs``), since it
+is a rare thing. But it is no coincidence: if A uses B's addresses, it does so on many links. So for
+each pair of A and B it is asked what all surroundings together cost if such links cost little, and
+A is believed to use B's addresses if that saves at least ``_PRIOR``, what the assumption itself
+costs:
+
+1. asked are pairs of which two routers were elected into B though hosts or destinations behind them
+   speak for A and none for B, or a link inside A is numbered from B;
+2. these routers are put into A, and then each router that is in A or B, where one next to it was
+   moved, into the cheaper of the two, until nothing changes;
+3. what that saves is the sum over all moves, since each link costs the same from both its ends.
+   If it is too little, all is undone.
+
+An AS uses the addresses of one other at most here.
+
+That an AS numbers its routers from addresses that its provider announces (*reallocated prefixes*)
+is known from bdrmapIT [1]_, which finds them by single /24; that a hypothesis on an AS is judged by
+what it explains everywhere, is an idea of MAP-IT's [2]_ rounds.
+
+References
+----------
+.. [1] A. Marder et al., "Pushing the boundaries with bdrmapIT", IMC 2018, section 6.
+.. [2] A. Marder, J. M. Smith, "MAP-IT: multipass accurate passive inferences from traceroute",
+   IMC 2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.owners.election.costs import Ways, cost_of
+from pipeline.infer.owners.election.relations import relation
+from pipeline.infer.owners.election.surroundings import AIMED, AIMED_PERHAPS, HOST, Surroundings
+from pipeline.infer.registries.relationships import SIBLING
+from pipeline.infer.traces.counting import split_key
+from pipeline.model.columns.ragged import offsets, row_of_value
+
+_PRIOR = 60  # tenths of a nat: how much an AS that uses another's addresses must explain
+_ROUTERS = 2  # that speak for the user, if no link inside it is numbered from the lender
+
+
+def find_users(
+    around: Surroundings,
+    numbered: np.ndarray,
+    labels: np.ndarray,
+    size: np.ndarray,
+    n_known: int,
+    ways: Ways,
+    held: np.ndarray,
+    change: int,
+    met: np.ndarray,
+) -> np.ndarray:
+    """AS row whose addresses each AS uses inside, -1 for none; moves ``labels`` accordingly.
+
+    Parameters
+    ----------
+    around : Surroundings
+    numbered : (n_rows,) int64
+        As of ``around``, with stand-ins replaced.
+    labels : (n,) int64
+        AS row of each group, -1 for none; changed in place.
+    size, n_known, ways, held, change, met
+        As for ``settling.settle``.
+
+    Returns
+    -------
+    (n_ases + 1,) int64
+    """
+    key, group = _evidence(around, numbered, labels, n_known)
+    lent_from = np.full(len(size) + 1, -1, np.int64)
+    pairs, starts = np.unique(key, return_index=True)
+    n_each = np.diff(starts, append=len(key))
+    user, lender = split_key(pairs)
+    order = np.lexsort((lender, -n_each, user))
+    ptr = offsets(n_each)
+    _lend(
+        around.ptr,
+        around.other,
+        numbered,
+        around.second,
+        labels,
+        size,
+        n_known,
+        ways._replace(lent_from=lent_from),
+        held,
+        change,
+        met,
+        user[order],
+        lender[order],
+        ptr[:-1][order],
+        ptr[1:][order],
+        group,
+        np.zeros(len(labels), np.bool_),
+    )
+    return lent_from
+
+
+def _evidence(
+    around: Surroundings, numbered: np.ndarray, labels: np.ndarray, n_known: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of user and lender, ascending, as ``user << 32 | lender``, and groups that show them."""
+    source, other = row_of_value(around.ptr), around.other
+    label = labels[source]
+    speaks = ((other == HOST) | (other == AIMED) | (other == AIMED_PERHAPS)) & (label >= 0)
+    speaks &= numbered >= 0
+    at_home = np.zeros(len(labels), bool)
+    at_home[source[speaks & (numbered == label)]] = True
+    claims = speaks & ~at_home[source] & (numbered < n_known)
+    claim = np.unique(
+        np.column_stack([(numbered[claims] << 32) | label[claims], source[claims]]), axis=0
+    )
+    inside = (other >= 0) & (numbered >= 0) & (label >= 0) & (label < n_known)
+    inside &= (labels[np.maximum(other, 0)] == label) & (numbered != label)
+    lent = np.unique(
+        np.column_stack([(label[inside] << 32) | numbered[inside], source[inside]]), axis=0
+    )
+    pairs, which, n_routers = np.unique(claim[:, 0], return_inverse=True, return_counts=True)
+    asked = (n_routers[which] >= _ROUTERS) | np.isin(claim[:, 0], lent[:, 0])
+    both = np.unique(np.concatenate([claim[asked], lent]), axis=0)
+    return both[:, 0], both[:, 1]
+
+
+@njit(cache=True, nogil=True)
+def _lend(
+    ptr, other, numbered, second, labels, size, n_known, ways, held, change, met,
+    users, lenders, begins, ends, members, queued,
+):  # fmt: skip
+    """Try each pair, in place of ``labels`` and ``ways.lent_from``."""
+    lent_from = ways.lent_from
+    for pair in range(len(users)):
+        user, lender = users[pair], lenders[pair]
+        if lent_from[user] >= 0 or relation(ways.relations, user, lender) == SIBLING:
+            continue
+        within, saved = np.int64(0), np.int64(0)
+        queue = [np.int64(0) for _ in range(0)]
+        for lends in (-1, lender):
+            lent_from[user] = lends
+            for at in range(begins[pair], ends[pair]):
+                group = members[at]
+                if labels[group] == user:
+                    cost = cost_of(
+                        user, ptr[group], ptr[group + 1], other, numbered, second, labels, size,
+                        n_known, ways, met,
+                    )  # fmt: skip
+                    within += cost if lends < 0 else -cost
+        saved = within // 2  # links are listed at both ends
+        moved = [np.int64(0) for _ in range(0)]
+        for at in range(begins[pair], ends[pair]):
+            group = members[at]
+            if labels[group] == lender:
+                saved += _gain(
+                    group, user, lender, ptr, other, numbered, second, labels, size, n_known, ways,
+                    held, change, met,
+                )  # fmt: skip
+                labels[group] = user
+                moved.append(group)
+            if not queued[group]:
+                queued[group] = True
+                queue.append(group)
+        for group in moved:
+            for i in range(ptr[group], ptr[group + 1]):
+                if other[i] >= 0 and not queued[other[i]]:
+                    queued[other[i]] = True
+                    queue.append(other[i])
+        at = 0
+        while at < len(queue):
+            group = queue[at]
+            at += 1
+            queued[group] = False
+            here = labels[group]
+            if here != user and here != lender:
+                continue
+            there = lender if here == user else user
+            gain = _gain(
+                group, there, here, ptr, other, numbered, second, labels, size, n_known, ways, held,
+                change, met,
+            )  # fmt: skip
+            if gain <= 0:
+                continue
+            saved += gain
+            labels[group] = there
+            moved.append(group)
+            for i in range(ptr[group], ptr[group + 1]):
+                if other[i] >= 0 and not queued[other[i]]:
+                    queued[other[i]] = True
+                    queue.append(other[i])
+        if saved < _PRIOR:
+            lent_from[user] = -1
+            for group in moved[::-1]:  # each move went from one of the two to the other
+                labels[group] = lender if labels[group] == user else user
+
+
+@njit(cache=True, nogil=True)
+def _gain(
+    group, there, here, ptr, other, numbered, second, labels, size, n_known, ways, held, change, met
+):
+    """What a group costs in one AS less what it costs in another."""
+    start, end = ptr[group], ptr[group + 1]
+    cost = cost_of(here, start, end, other, numbered, second, labels, size, n_known, ways, met)
+    cost -= cost_of(there, start, end, other, numbered, second, labels, size, n_known, ways, met)
+    if held[group] >= 0:
+        cost += change * (int(here != held[group]) - int(there != held[group]))
+    return cost
