@@ -41,7 +41,7 @@ from pipeline.infer.registries.relationships import SIBLING
 from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 
-_PRIOR = 60  # tenths of a nat: how much an AS that uses another's addresses must explain
+_PRIOR = 45  # tenths of a nat: how much an AS that uses another's addresses must explain
 _ROUTERS = 2  # that speak for the user, if no link inside it is numbered from the lender
 
 
