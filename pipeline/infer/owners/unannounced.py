@@ -31,6 +31,7 @@ from pipeline.infer.traces.counting import split_key
 from pipeline.model.addresses import is_v4
 from pipeline.model.topology import NO_ASN
 
+_LEAD = 2  # times the votes of any other AS
 FIRST_STAND_IN = 1 << 32  # AS numbers have 32 bits
 
 
@@ -109,8 +110,14 @@ def name_stand_ins(
     router, owner, host = router[unknown], owner[unknown], host[unknown]
     _, first = np.unique((router << 32) | host, return_index=True)
     pairs, votes = np.unique((owner[first] << 32) | host[first], return_counts=True)
-    owner, host = split_key(pairs)
-    most = 2 * votes > np.bincount(owner, votes, minlength=n)[owner]
+    order = np.lexsort((votes, pairs >> 32))  # the AS with most votes of each owner comes last
+    owner, host = split_key(pairs[order])
+    votes = votes[order]
+    wins = np.ones(len(owner), bool)
+    wins[:-1] = owner[1:] != owner[:-1]
+    second = np.zeros(len(owner), np.int64)
+    second[1:] = np.where(owner[1:] == owner[:-1], votes[:-1], 0)
+    wins &= votes >= _LEAD * second
     stands_for = np.arange(n)
-    stands_for[owner[most]] = host[most]
+    stands_for[owner[wins]] = host[wins]
     return stands_for
