@@ -38,13 +38,17 @@ known instead is how a router's links are numbered and who is at their other end
    A tie is broken by the order of AS numbers, so it would teach that order. The rarer way of
    numbering costs more, and step 3 is repeated. Links of known providers with their customers have
    a habit of their own.
-5. A group from which nothing goes on, and whose links are all numbered from the ASes at their
+5. An AS may number its inner links from another AS's addresses, a provider's or a sibling's. Each
+   router by itself does not show that, but all of them together do: pairs of ASes are sought for
+   which this explains much (``lending``).
+6. A group from which nothing goes on, and whose links are all numbered from the ASes at their
    other ends, is the router of a customer of these ASes if several of them are known to number
    links to others: it is in none of them, however many of its links lead to one of them. It stays
    without an AS. So does one that is linked to a single such AS and is at an exchange point: it
    meets others there.
-6. An address takes the AS of its group. An address that no prefix holds is numbered from a
-   stand-in (``unannounced``), which takes part like an AS until destinations show whose it is;
+7. An address takes the AS of its group. An address that no prefix holds is numbered from a
+   stand-in (``unannounced``), which takes part like an AS until destinations show whose it is,
+   before the election or after it, when fewer of its routers are taken for those of the block;
    routers in a stand-in that stays unknown are in no AS. A private address takes the AS of the
    routers before it (``private``). The remaining addresses take the AS that all their mapped
    neighbours have, if there are some both before and after; otherwise none.
@@ -78,10 +82,19 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.infer.owners.aims import Aims
-from pipeline.infer.owners.election.costs import by_habit, ways_of_numbering, without_habit
+from pipeline.infer.owners.election.costs import (
+    Ways,
+    by_habit,
+    ways_of_numbering,
+    without_habit,
+)
 from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.lending import find_users
-from pipeline.infer.owners.election.relations import relations_among, with_stranger
+from pipeline.infer.owners.election.relations import (
+    Relations,
+    relations_among,
+    with_stranger,
+)
 from pipeline.infer.owners.election.settling import (
     count_majorities,
     find_customers,
@@ -106,6 +119,7 @@ from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
 _LESSONS = 4  # how often the habit is learned
+_NAMINGS = 2  # how often owners of unannounced blocks are named again
 
 
 class Election(NamedTuple):
@@ -142,6 +156,29 @@ class _Outcome(NamedTuple):
     stands_for: np.ndarray
 
 
+def _learn(
+    graph: tuple[np.ndarray, ...],
+    labels: np.ndarray,
+    size: np.ndarray,
+    n_known: int,
+    relations: Relations,
+    earlier: Earlier,
+    tried: np.ndarray,
+    met: np.ndarray,
+) -> tuple[Ways, np.ndarray]:
+    """Steps 3 and 4, in place of ``labels``: ways of numbering, and certain groups."""
+    no_habit, ways = without_habit(relations), by_habit(relations)
+    for lesson in range(_LESSONS + 1):
+        before = labels.copy()
+        settle(*graph, labels, size, n_known, ways, earlier.held, earlier.change, tried, met)
+        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
+        if lesson and np.array_equal(before, labels):
+            break
+        seen = ways_of_numbering(*graph[:3], labels, size, n_known, relations, certain)
+        ways = by_habit(relations, seen)
+    return ways, certain
+
+
 def _elect(
     around: Surroundings,
     group: np.ndarray,
@@ -151,43 +188,46 @@ def _elect(
     registries: Registries,
     earlier: Earlier,
 ) -> _Outcome:
-    """One election (steps 3 and 4); ``row`` is the AS row that each address is numbered from."""
+    """One election (steps 3 to 5); ``row`` is the AS row that each address is numbered from."""
     ptr, other, numbered = around.ptr, around.other, around.numbered.copy()
     graph, row = (ptr, other, numbered, around.second), row.copy()
     labels = count_majorities(around, group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
     relations = relations_among(ases, registries)
-    no_habit, ways = without_habit(relations), by_habit(relations)
     tried = np.empty(len(ases), np.int64)
     met = np.zeros(len(ases) + 1, np.int64)
     held, change = earlier.held, earlier.change
     stands_for = np.arange(len(ases))
+    is_host = (other <= HOST) & (other != ONLY) & (other != AIMED_SECOND)  # or a destination beyond
+    router, host = row_of_value(ptr)[is_host], numbered[is_host]
+
+    def name(earlier_names: np.ndarray | None) -> bool:
+        """Name stand-ins by the labels; whether any of them has another name now."""
+        named = name_stand_ins(router, labels[router], host, n_known, len(ases))
+        if earlier_names is not None:
+            named = np.where(named < n_known, named, earlier_names)
+        stands_for[:] = named[stands_for]
+        for rows in (row, labels, numbered):
+            rows[rows >= 0] = stands_for[rows[rows >= 0]]
+        size[:] = np.bincount(row[row >= 0], minlength=len(ases))
+        return bool((named != np.arange(len(ases))).any())
+
     if n_known < len(ases):
         # Destinations show the owner of a stand-in; before that they must not decide for that AS.
         quiet = np.where(other <= AIMED, -1, numbered)
-        none = np.full(len(quiet), -1, np.int64)
+        none, ways = np.full(len(quiet), -1, np.int64), by_habit(relations)
         settle(ptr, other, quiet, none, labels, size, n_known, ways, held, 0, tried, met)
-        is_host = (
-            (other <= HOST) & (other != ONLY) & (other != AIMED_SECOND)
-        )  # or a destination beyond
-        router, host = row_of_value(ptr)[is_host], numbered[is_host]
-        stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
-        if earlier.stands_for is not None:
-            stands_for = np.where(stands_for < n_known, stands_for, earlier.stands_for)
-        for rows in (row, labels, numbered):
-            rows[rows >= 0] = stands_for[rows[rows >= 0]]
-        size = np.bincount(row[row >= 0], minlength=len(ases))
-    for lesson in range(_LESSONS + 1):
-        before = labels.copy()
-        settle(*graph, labels, size, n_known, ways, held, change, tried, met)
-        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
-        if lesson and np.array_equal(before, labels):
+        name(earlier.stands_for)
+    learn = (size, n_known, relations, earlier, tried, met)
+    ways, certain = _learn(graph, labels, *learn)
+    for _ in range(_NAMINGS if n_known < len(ases) else 0):
+        if not name(None):
             break
-        seen = ways_of_numbering(*graph[:3], labels, size, n_known, relations, certain)
-        ways = by_habit(relations, seen)
+        ways, certain = _learn(graph, labels, *learn)
     lent_from = find_users(around, numbered, labels, size, n_known, ways, held, change, met)
     if (lent_from >= 0).any():
-        ways, no_habit = ways._replace(lent_from=lent_from), no_habit._replace(lent_from=lent_from)
+        ways = ways._replace(lent_from=lent_from)
+        no_habit = without_habit(relations)._replace(lent_from=lent_from)
         settle(*graph, labels, size, n_known, ways, held, change, tried, met)
         certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
     ways = ways._replace(relations=with_stranger(relations))
