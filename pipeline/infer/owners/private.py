@@ -106,6 +106,9 @@ def follow_private_links(around: Around, asn: np.ndarray, private: np.ndarray) -
             beyond &= np.bincount(near, asn[far] != NO_ASN, n) > 0
             found = _agreed(*across, asn, beyond)
         if (found == NO_ASN).all():
+            unentered = unknown & (np.bincount(far, asn[near] != NO_ASN, n) == 0)
+            found = _only_aim(around, unentered)
+        if (found == NO_ASN).all():
             return asn
         asn = np.where(found != NO_ASN, found, asn)
 
@@ -116,6 +119,16 @@ def _agreed(here: np.ndarray, there: np.ndarray, asn: np.ndarray, asked: np.ndar
     least, most = np.full(len(asn), np.iinfo(np.int64).max), np.full(len(asn), NO_ASN)
     np.minimum.at(least, here[used], asn[there[used]])
     np.maximum.at(most, here[used], asn[there[used]])
+    return np.where(least == most, most, NO_ASN)
+
+
+def _only_aim(around: Around, asked: np.ndarray) -> np.ndarray:
+    """(n_nodes,) int64: AS that all traces that ended at asked nodes were aimed at."""
+    used = asked[around.last]
+    last, aimed_at = around.last[used], around.aimed_at[used]
+    least, most = np.full(len(asked), np.iinfo(np.int64).max), np.full(len(asked), NO_ASN)
+    np.minimum.at(least, last, aimed_at)
+    np.maximum.at(most, last, aimed_at)
     return np.where(least == most, most, NO_ASN)
 
 
