@@ -112,18 +112,22 @@ def _evidence(
     at_home = np.zeros(len(labels), bool)
     at_home[source[speaks & (numbered == label)]] = True
     claims = speaks & ~at_home[source] & (numbered < n_known)
-    claim = np.unique(
-        np.column_stack([(numbered[claims] << 32) | label[claims], source[claims]]), axis=0
-    )
+    claim, claimant = _distinct((numbered[claims] << 32) | label[claims], source[claims])
     inside = (other >= 0) & (numbered >= 0) & (label >= 0) & (label < n_known)
     inside &= (labels[np.maximum(other, 0)] == label) & (numbered != label)
-    lent = np.unique(
-        np.column_stack([(label[inside] << 32) | numbered[inside], source[inside]]), axis=0
-    )
-    pairs, which, n_routers = np.unique(claim[:, 0], return_inverse=True, return_counts=True)
-    asked = (n_routers[which] >= _ROUTERS) | np.isin(claim[:, 0], lent[:, 0])
-    both = np.unique(np.concatenate([claim[asked], lent]), axis=0)
-    return both[:, 0], both[:, 1]
+    lent, at_link = _distinct((label[inside] << 32) | numbered[inside], source[inside])
+    _, which, n_routers = np.unique(claim, return_inverse=True, return_counts=True)
+    asked = (n_routers[which] >= _ROUTERS) | np.isin(claim, lent)
+    return _distinct(np.append(claim[asked], lent), np.append(claimant[asked], at_link))
+
+
+def _distinct(key: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct pairs, ascending."""
+    order = np.lexsort((group, key))
+    key, group = key[order], group[order]
+    first = np.ones(len(key), bool)
+    first[1:] = (key[1:] != key[:-1]) | (group[1:] != group[:-1])
+    return key[first], group[first]
 
 
 @njit(cache=True, nogil=True)
@@ -137,7 +141,7 @@ def _lend(
         user, lender = users[pair], lenders[pair]
         if lent_from[user] >= 0 or relation(ways.relations, user, lender) == SIBLING:
             continue
-        within, saved = np.int64(0), np.int64(0)
+        within = np.int64(0)
         queue = [np.int64(0) for _ in range(0)]
         for lends in (-1, lender):
             lent_from[user] = lends

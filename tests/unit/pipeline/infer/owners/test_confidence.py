@@ -9,7 +9,7 @@ import pytest
 from pipeline.infer.owners import confidence
 from pipeline.infer.owners.confidence import CLASSES, SHARES, class_ingresses, class_nodes, rate
 from pipeline.infer.owners.election.borders import Election
-from pipeline.infer.owners.election.costs import Ways
+from pipeline.infer.owners.election.costs import Ways, nothing_lent
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import find_margins
 from pipeline.infer.owners.election.surroundings import HOST
@@ -32,7 +32,8 @@ def margin(rows, habit=NO_HABIT):
     labels, size = np.array([0, 0, 1]), np.array([5, 5])
     ptr = np.array([0, len(rows), len(rows), len(rows)])
     tried, met = np.empty(2, np.int64), np.zeros(3, np.int64)
-    ways = Ways(habit, relations_among(np.array([1, 2]), Registries()))
+    relations = relations_among(np.array([1, 2]), Registries())
+    ways = Ways(habit, relations, nothing_lent(relations))
     none = np.full(len(other), -1)
     found = find_margins(ptr, other, numbered, none, labels, size, 2, 2, ways, tried, met)
     assert found[1:].tolist() == [0, 0]  # no evidence

@@ -57,6 +57,19 @@ def test_neither_the_first_answer_nor_a_public_address_is_named_by_what_comes_be
     assert follow([(0, 1)], [7, NO_ASN], [False, False]) == [7, NO_ASN]
 
 
+@pytest.mark.parametrize(
+    ("aims", "expected"), [([8], 8), ([8, 8], 8), ([8, 7], NO_ASN), ([], NO_ASN)]
+)
+def test_behind_a_gap_it_is_in_the_only_as_that_traces_were_aimed_at(aims, expected):
+    found = follow([], [7, NO_ASN], [False, True], gaps=[(0, 1)], aims=[(1, a) for a in aims])
+    assert found == [7, expected]
+
+
+def test_what_traces_were_aimed_at_says_nothing_where_a_known_router_comes_before():
+    # The destinations may be a customer's whose routers do not answer.
+    assert follow([(0, 1)], [7, NO_ASN], [False, True], aims=[(1, 8)]) == [7, NO_ASN]
+
+
 def test_an_as_that_is_entered_behind_a_private_address_is_entered_directly(tmp_path):
     lines = [
         "20.1.0.1 20.1.0.5 10.0.0.9 20.2.0.1 20.2.0.5 20.2.0.9",

@@ -41,6 +41,29 @@ def test_a_stand_in_is_named_by_most_hosts_behind_its_routers():
     assert name_stand_ins(router, owner, host, 3, 5).tolist() == [0, 1, 2, 1, 4]
 
 
+@pytest.mark.parametrize(("others", "named"), [(1, True), (2, True), (3, False)])
+def test_a_stand_in_is_named_if_no_other_as_has_more_than_half_as_many(others, named):
+    # AS row 0 behind four routers of stand-in 4, row 1 behind some of them, rows 2 and 3 behind one
+    # each: no majority.
+    router = np.array([0, 1, 2, 3, *range(others), 0, 1])
+    host = np.array([0, 0, 0, 0, *[1] * others, 2, 3])
+    found = name_stand_ins(router, np.full(len(router), 4), host, 4, 5)
+    assert found.tolist() == [0, 1, 2, 3, 0 if named else 4]
+
+
+def test_customers_name_no_stand_in_once_they_have_routers_of_their_own(tmp_path):
+    # Traces to AS 3 end at two routers of the block; those to its customers, AS 4 to 6, at one each
+    # of their own, which are in the block by their addresses.
+    way = "20.1.0.1 20.1.0.5 20.1.9.2"
+    inner = ["20.0.5.14", "20.0.5.18"]
+    lines = [f"{way} {' '.join(inner[: i + 1])} > 20.3.{i}.8" for i in range(2)]
+    for asn in (4, 5, 6):
+        for n in range(2):
+            lines.append(f"{way} 20.0.5.14 20.0.5.{40 + 8 * asn + 4 * n} > 20.{asn}.{n}.8")
+    found = asn_of(infer(tmp_path, *lines, borders="elected"))
+    assert {found[addr] for addr in inner} == {3}
+
+
 def test_a_router_with_inner_links_that_nobody_announces_is_not_its_neighbours(tmp_path):
     by_prefix = infer(tmp_path, *UNANNOUNCED)
     assert asn_of(by_prefix)[BORDER] == 1
