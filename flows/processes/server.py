@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -24,6 +25,8 @@ from pipeline.terminal.lines import warn
 POLL_S = 1.0  # between two looks at whether a server still runs
 START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
 MAX_RESTARTS = 3  # of a server that ended, within an hour or a run
+SERVER_PORTS = range(20_000, 30_000)  # Linux gives ports from 32,768 on to those that ask for any
+PORTS_TRIED = 100
 MAX_LOG_BYTES = 10_000_000  # then a new log is begun, and the previous one is kept beside it
 
 
@@ -41,9 +44,14 @@ def auth_string() -> str | None:
     return secret.get_secret_value() if secret else None
 
 
-def free_port(preferred: int = 0) -> int:
-    """A free port of 127.0.0.1: the preferred one if possible."""
-    for port in (preferred, 0):
+def free_port() -> int:
+    """A free port of 127.0.0.1.
+
+    It is of a range from which systems give none to a connection, or to a server that asks for
+    any: seconds pass until the server that it is for takes it.
+    """
+    drawn = random.SystemRandom().sample(SERVER_PORTS, PORTS_TRIED)
+    for port in (*drawn, 0):
         with socket.socket() as probe:
             # A port that an earlier run left a moment ago is free.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import psutil
 import pytest
 from distributed import Client
 
+from flows.processes.server import free_port
 from pipeline.errors import UsageError
 from pipeline.schedule.run import measure
 from tests.integration.measured import config_for, make_snapshot
@@ -60,12 +60,6 @@ def section(title):
     text = (REPOSITORY / "docs" / "scheduling.md").read_text()
     text = re.split(r"^## ", text.partition(f"\n## {title}\n")[2], maxsplit=1, flags=re.M)[0]
     return re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextlib.contextmanager

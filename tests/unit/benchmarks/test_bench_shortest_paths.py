@@ -41,7 +41,7 @@ def test_delta_stepping_says_what_it_does_not_reach():
 
 
 def test_weights_that_are_no_whole_numbers_are_refused():
-    with pytest.raises(ImportError, match="no whole numbers"):
+    with pytest.raises(ImportError, match="not whole numbers"):
         delta_stepping.whole_weights(weighted(graph_of(2, [(0, 1)]), [0.5]))
 
 
