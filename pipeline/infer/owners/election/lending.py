@@ -104,7 +104,7 @@ def find_users(
 def _evidence(
     around: Surroundings, numbered: np.ndarray, labels: np.ndarray, n_known: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of user and lender, ascending, as ``user << 32 | lender``, and groups that show them."""
+    """Pairs of user and lender (ascending, ``user << 32 | lender``), and groups that show them."""
     source, other = row_of_value(around.ptr), around.other
     label = labels[source]
     speaks = ((other == HOST) | (other == AIMED) | (other == AIMED_PERHAPS)) & (label >= 0)

@@ -58,8 +58,9 @@ def test_customers_name_no_stand_in_once_they_have_routers_of_their_own(tmp_path
     inner = ["20.0.5.14", "20.0.5.18"]
     lines = [f"{way} {' '.join(inner[: i + 1])} > 20.3.{i}.8" for i in range(2)]
     for asn in (4, 5, 6):
-        for n in range(2):
-            lines.append(f"{way} 20.0.5.14 20.0.5.{40 + 8 * asn + 4 * n} > 20.{asn}.{n}.8")
+        lines += [
+            f"{way} 20.0.5.14 20.0.5.{40 + 8 * asn + 4 * n} > 20.{asn}.{n}.8" for n in range(2)
+        ]
     found = asn_of(infer(tmp_path, *lines, borders="elected"))
     assert {found[addr] for addr in inner} == {3}
 
