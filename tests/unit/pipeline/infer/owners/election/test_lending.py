@@ -10,10 +10,7 @@ PROVIDER = [f"{WAY} 20.1.0.{13 + 4 * i} > 20.1.{i + 8}.8" for i in range(4)]
 LINES = [
     *PROVIDER,
     f"{WAY} 20.2.0.2 > 20.2.1.8",
-    *(
-        f"{WAY} 20.2.0.2 {' '.join(INSIDE[: i + 1])} > 20.2.{i + 2}.8"
-        for i in range(len(INSIDE))
-    ),
+    *(f"{WAY} 20.2.0.2 {' '.join(INSIDE[: i + 1])} > 20.2.{i + 2}.8" for i in range(len(INSIDE))),
 ]
 
 
