@@ -72,7 +72,9 @@ def test_a_run_that_is_cancelled_or_killed_with_its_worker_frees_all(tmp_path, c
         for process in (*worker, *flow):
             process.kill()
         killed_s = freed_after([*worker, *own], tmp_path / "store")
-        served.process.wait(STOP_S)  # serve ends without its worker
+        gone = {each.pid for each in worker}
+        wait_until(lambda: {each.pid for each in processes(served, "worker start")} - gone, STOP_S)
+        assert served.process.poll() is None
     with capsys.disabled():
         sys.stdout.write(
             f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"

@@ -290,7 +290,7 @@
   }
 
   // In tables of ingresses and exits, the name of the neighbour with the most traces stands beside its
-  // number, names of others are told where they are pointed at.
+  // number, names of others are shown where they are pointed at.
   function nameNeighbors(cell, pages) {
     cell.dataset.csv = cell.textContent;
     for (const link of cell.querySelectorAll("a")) {

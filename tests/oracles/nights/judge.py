@@ -94,7 +94,7 @@ def judge_network(
 ) -> Score:
     """Compare nights with planted changes to the last of ``N_BEFORE`` nights of one network.
 
-    ``is_aliased``: ingest is told which addresses are one router's. An entry of ``nights`` has its
+    ``is_aliased``: ingest knows which addresses are one router's. An entry of ``nights`` has its
     own random numbers, so what is planted in a night does not depend on the others.
     """
     net = make_network(Plan(seed=seed))

@@ -31,6 +31,8 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -43,6 +45,19 @@ from pipeline.model.columns.ragged import offsets, row_of_value
 
 _PRIOR = 45  # tenths of a nat: how much an AS that uses another's addresses must explain
 _ROUTERS = 2  # that speak for the user, if no link inside it is numbered from the lender
+
+
+class _Pairs(NamedTuple):
+    """Pairs of user and lender, in the order in which they are tried.
+
+    ``group[begin[i] : end[i]]`` are the groups that show pair ``i``; int64 arrays.
+    """
+
+    user: np.ndarray
+    lender: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    group: np.ndarray
 
 
 def find_users(
@@ -91,12 +106,7 @@ def find_users(
         held,
         change,
         met,
-        user[order],
-        lender[order],
-        ptr[:-1][order],
-        ptr[1:][order],
-        group,
-        np.zeros(len(labels), np.bool_),
+        _Pairs(user[order], lender[order], ptr[:-1][order], ptr[1:][order], group),
     )
     return lent_from
 
@@ -132,21 +142,21 @@ def _distinct(key: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 @njit(cache=True, nogil=True)
 def _lend(
-    ptr, other, numbered, second, labels, size, n_known, ways, held, change, met,
-    users, lenders, begins, ends, members, queued,
+    ptr, other, numbered, second, labels, size, n_known, ways, held, change, met, pairs
 ):  # fmt: skip
     """Try each pair, in place of ``labels`` and ``ways.lent_from``."""
     lent_from = ways.lent_from
-    for pair in range(len(users)):
-        user, lender = users[pair], lenders[pair]
+    queued = np.zeros(len(labels), np.bool_)
+    for pair in range(len(pairs.user)):
+        user, lender = pairs.user[pair], pairs.lender[pair]
         if lent_from[user] >= 0 or relation(ways.relations, user, lender) == SIBLING:
             continue
         within = np.int64(0)
         queue = [np.int64(0) for _ in range(0)]
         for lends in (-1, lender):
             lent_from[user] = lends
-            for at in range(begins[pair], ends[pair]):
-                group = members[at]
+            for at in range(pairs.begin[pair], pairs.end[pair]):
+                group = pairs.group[at]
                 if labels[group] == user:
                     cost = cost_of(
                         user, ptr[group], ptr[group + 1], other, numbered, second, labels, size,
@@ -155,8 +165,8 @@ def _lend(
                     within += cost if lends < 0 else -cost
         saved = within // 2  # links are listed at both ends
         moved = [np.int64(0) for _ in range(0)]
-        for at in range(begins[pair], ends[pair]):
-            group = members[at]
+        for at in range(pairs.begin[pair], pairs.end[pair]):
+            group = pairs.group[at]
             if labels[group] == lender:
                 saved += _gain(
                     group, user, lender, ptr, other, numbered, second, labels, size, n_known, ways,

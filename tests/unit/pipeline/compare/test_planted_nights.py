@@ -23,7 +23,7 @@ def test_planted_changes_are_found_and_quiet_nights_are_quiet(monkeypatch):
     monkeypatch.setattr(
         judge, "compare_nights", lambda *nights: pairs.append(nights) or compare_nights(*nights)
     )
-    seeds = [27]
+    seeds = [29]  # of which all kinds find a place
     if WHOLE:
         draw = random.Random(os.environ.get("SEED"))
         seeds = [draw.randrange(10_000, 1_000_000) for _ in range(12)]
@@ -31,7 +31,7 @@ def test_planted_changes_are_found_and_quiet_nights_are_quiet(monkeypatch):
     for seed in seeds:
         score.add(judge_network(seed, NIGHTS if WHOLE else FEW))
     said = f"seeds {seeds}: {score}"
-    assert score.planted.total() >= (60 if WHOLE else 8), said
+    assert score.planted.total() >= (60 if WHOLE else 9), said
     assert score.found.total() >= FOUND * score.planted.total(), said
     if WHOLE:
         found = {name: score.found[name] / n for name, n in score.planted.items()}
