@@ -82,7 +82,7 @@ def inputs(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory) -> Path:
     store = tmp_path_factory.mktemp("generated") / "store"
-    made = {"model": "internet", "routers": 60_000, "ases": 300, "snapshot": "made"}
+    made = {"model": "internet", "routers": 100_000, "ases": 2500, "snapshot": "made"}
     generate_topology(GenerateConfig(store=store, **made))
     return store
 
@@ -141,7 +141,7 @@ def test_an_ingest_that_was_killed_goes_on_by_file(tmp_path):
 
 
 def analyze(store: Path, out: Path) -> tuple[object, ...]:
-    # One task per search: some seconds, on any machine.
+    # One task for each search, thousands of them: some seconds, on any machine.
     return ("analyze", "--store", store, "--out", out, "--distances", "--pack", 1, "--workers", 2)
 
 
