@@ -37,12 +37,13 @@ def searching(served: Served, topology, **more: object) -> tuple[dict, list[psut
     def has_begun() -> bool:
         assert served.state(run)["type"] in ("SCHEDULED", "PENDING", "RUNNING"), served.state(run)
         progress = served.artifacts(run).get("search-progress")
-        return progress is not None and float(progress["data"]) > 0
+        if progress is None or float(progress["data"]) <= 0:
+            return False
+        # A flow and a worker of Dask at least: a run that goes on has progress before it has those.
+        return len(processes(served, "prefect.engine")) > 1
 
     wait_until(has_begun, RUN_S, served.process, served.home / "worker.log")
-    own = processes(served, "prefect.engine")
-    assert len(own) > 1  # the flow and a worker of Dask at least
-    return run, own
+    return run, processes(served, "prefect.engine")
 
 
 def freed_after(own: list[psutil.Process], store) -> float:
