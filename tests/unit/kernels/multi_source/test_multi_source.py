@@ -317,7 +317,7 @@ def test_a_graph_on_the_second_gpu_is_searched_there():
 def test_a_sweep_is_left_for_single_searches_only_where_one_of_them_says_so(
     monkeypatch, family, n_sources, is_swept
 ):
-    """The better method takes a sixth and a tenth of the other's time; others' time is not counted."""
+    """The better way takes a sixth and a tenth of the other's time; only own time is counted."""
     clock = SimpleNamespace(perf_counter=time.thread_time)
     monkeypatch.setattr(sweeps, "time", clock)
     if family == "path":
