@@ -31,13 +31,13 @@ from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, name_lans
 from pipeline.infer.rtt import measure_links
-from pipeline.infer.traces.links import count_links, join_links
+from pipeline.infer.traces.links import NodeLinks, count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.measured.mapped import MappedShare
-from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.topology import NO_ASN, SIBLINGS, Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +154,9 @@ def infer_topology(
     Topology
         ``kind`` is ``"router"`` where any addresses were merged, else ``"interface"``.
         ``weight`` in ms.
-        ``link_columns``: ``n_traces`` int64, ``bridged`` and ``mpls`` bool, and ``via_ixp`` bool
-        where LANs of exchange points were looked for or given.
+        ``link_columns``: ``n_traces`` int64, ``bridged`` and ``mpls`` bool, ``via_ixp`` bool where
+        LANs of exchange points were looked for or given, and ``siblings`` bool where organisations
+        were.
 
     Raises
     ------
@@ -302,7 +303,7 @@ def infer_topology(
         addr_confidence=of_addrs,
         weight=weight,
         weight_unit="ms",
-        link_columns=node_links.columns(),
+        link_columns=node_links.columns() | _siblings(node_links, node_asn, registries),
         ingresses=ingresses,
         exits=exits,
         kind="router" if n_nodes < len(addrs) else "interface",
@@ -311,6 +312,14 @@ def infer_topology(
         mapped=share,
         observations=paths,
     )
+
+
+def _siblings(
+    links: NodeLinks, node_asn: np.ndarray, registries: Registries
+) -> dict[str, np.ndarray]:
+    """Which links join two ASes of one organisation, as a column; none where nothing tells."""
+    siblings = registries.siblings(node_asn[links.near], node_asn[links.far])
+    return {} if siblings is None else {SIBLINGS: siblings}
 
 
 def _second_origins(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from pipeline.infer.registries.delegations import Delegations
 from pipeline.infer.registries.exchanges import ExchangePoints
-from pipeline.infer.registries.organisations import Organisations
-from pipeline.infer.registries.relationships import Relationships
+from pipeline.infer.registries.organisations import UNKNOWN, Organisations
+from pipeline.infer.registries.relationships import SIBLING, Relationships
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,3 +20,27 @@ class Registries:
     organisations: Organisations | None = None
     delegations: Delegations | None = None
     exchanges: ExchangePoints | None = None
+
+    def siblings(self, near: np.ndarray, far: np.ndarray) -> np.ndarray | None:
+        """Whether two ASes are of one organisation.
+
+        Parameters
+        ----------
+        near, far : (n,) int64
+            AS numbers; negative for none.
+
+        Returns
+        -------
+        (n,) bool or None
+            None where no file has organisations.
+        """
+        known, related = self.organisations, self.relationships
+        if known is None and (related is None or SIBLING not in related.kind):
+            return None
+        same = np.zeros(len(near), bool)
+        if known is not None:
+            of_near = known.of(near)
+            same |= (of_near == known.of(far)) & (of_near != UNKNOWN)
+        if related is not None:
+            same |= related.of(near, far) == SIBLING
+        return same & (near != far)

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
+from pipeline.model.topology import SIBLINGS
 from pipeline.report.tables.columns import lists
 from pipeline.report.tables.node_names import host_names, node_texts
 from pipeline.store import Ingresses
@@ -101,6 +102,7 @@ def as_link_table(snapshot, rows: np.ndarray) -> pa.Table:
             "n_traces": total("n_traces", pa.int64()),
             "n_links": pa.array(np.bincount(inverse, minlength=n), pa.int64()),
             "via_ixp": total("via_ixp", pa.bool_()),
+            SIBLINGS: total(SIBLINGS, pa.bool_()),
         }
     )
 

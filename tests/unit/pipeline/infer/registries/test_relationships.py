@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from pipeline.infer import read_relationships
+from pipeline.infer.registries import Registries
+from pipeline.infer.registries.organisations import Organisations
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.measured.reading import ReadReport
 from tests.real_data import real_data
@@ -91,3 +93,15 @@ def test_a_real_file():
     assert kind(table, 15169, 3356) == CUSTOMER
     assert kind(table, 3356, 3549) == SIBLING
     assert kind(table, 3356, 1299) == PEER
+
+
+def test_siblings_are_those_of_old_files_and_of_organisations(read):
+    table, _ = read(b"1|2|2\n2|3|-1\n")
+    near, far = np.array([1, 2, 3, 3, -1]), np.array([2, 3, 4, 3, -1])
+    assert Registries(table).siblings(near, far).tolist() == [True, False, False, False, False]
+    known = Organisations(np.array([2, 3, 4]), np.array([0, 1, 1]))
+    both = Registries(table, known).siblings(near, far)
+    assert both.tolist() == [True, False, True, False, False]
+    without, _ = read(b"2|3|-1\n")
+    assert Registries(without).siblings(near, far) is None
+    assert Registries().siblings(near, far) is None

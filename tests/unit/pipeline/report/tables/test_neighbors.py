@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.graphs import build_graphs
+from pipeline.infer.registries import Registries
+from pipeline.infer.registries.organisations import Organisations
 from pipeline.report import write_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table
 from pipeline.report.tables.summarise import summarise
@@ -37,9 +39,19 @@ def rows_of(table: pa.Table) -> list[tuple]:
 
 def test_links_between_two_ases_are_one_row_and_their_traces_add_up(snapshot):
     table = as_link_table(snapshot, np.arange(3))
-    assert table.column_names == ["near_asn", "far_asn", "n_traces", "n_links", "via_ixp"]
+    columns = ["near_asn", "far_asn", "n_traces", "n_links", "via_ixp", "siblings"]
+    assert table.column_names == columns
     # A-X twice, B-X, A-Y; Y-P twice, X-Q. LANs are not looked for by prefix alone.
-    assert rows_of(table) == [(1, 2, 4, 3, None), (2, 3, 3, 2, None)]
+    assert rows_of(table) == [(1, 2, 4, 3, None, None), (2, 3, 3, 2, None, None)]
+
+
+def test_links_say_whether_the_two_ases_are_of_one_organisation(tmp_path):
+    organisations = Organisations(np.array([1, 2, 3]), np.array([0, 1, 1]))
+    topology = infer(tmp_path, *LINES, registries=Registries(organisations=organisations))
+    write(tmp_path, "night", build_graphs([topology]))
+    snapshot = open_snapshot(tmp_path)
+    assert as_link_table(snapshot, np.arange(3))["siblings"].to_pylist() == [False, True]
+    assert "siblings" not in snapshot.arc_columns(0)  # both ends are in one AS
 
 
 def test_links_of_ases_that_were_not_measured_are_left_out(snapshot):
