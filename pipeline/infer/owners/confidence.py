@@ -14,7 +14,9 @@ for this AS and against others, and it distinguishes four classes (``CLASSES``).
   rule looks for routers inside an AS. Few traces (``_FEW``) may be due to a change of routes on the
   way, and lower the class by one.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
-  traces entered so (``_MANY``): routers deep inside are rarely entered so by many.
+  traces entered so (``_MANY``): routers deep inside are rarely entered so by many. Of those with
+  fewer, more are right where addresses are nodes of their own: a router that is entered after a
+  gap by one address and directly by another has a candidate there, merged it has none.
 
 The share of each class that is right was counted in laboratories whose networks are known
 (``SHARES``). It is the same for all networks: where many routers do not answer, confidence is too
@@ -33,17 +35,18 @@ CLASSES = ("doubtful", "weak", "fair", "strong")
 _FROM = (10, 20, 40)  # least margin of a weak, fair and strong class, in tenths of a nat
 _DOUBTFUL, _WEAK = 0, 1
 _FEW = 3  # traces; an ingress with fewer is one class lower
-CANDIDATE_CLASSES = ("few", "many")
+CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
 
 # Share right of each class, in the order of classes. Counted by ``python -m
 # tests.oracles.truth.fit_confidence --into FILE LAB...``, which writes the lines from here on:
-# with default options, without and with true aliases, without and with registries.
-# Laboratories: answers, customer, harsh, ixp, provider31, realistic; seeds 30 to 43, 110 to 113.
+# with interfaces, inferred and true routers, each without and with registries.
+# Laboratories: answers, customer, harsh, ixp, provider31, realistic; seeds 30 to 43, 110 to 117,
+# 140 to 149.
 SHARES = {
-    "address": (0.688, 0.903, 0.950, 0.998),
-    "ingress": (0.589, 0.877, 0.942, 0.996),
-    "candidate": (0.050, 0.276),
+    "address": (0.675, 0.901, 0.949, 0.998),
+    "ingress": (0.586, 0.871, 0.938, 0.995),
+    "candidate": (0.056, 0.126, 0.286),
 }
 
 
@@ -81,6 +84,7 @@ def class_ingresses(
     node_asn: np.ndarray,
     node_class: np.ndarray,
     elected: np.ndarray,
+    merged: bool,
 ) -> np.ndarray:
     """Class of each ingress.
 
@@ -92,6 +96,8 @@ def class_ingresses(
     node_asn : (n_nodes,) int64
     node_class, elected : (n_nodes,)
         As from ``class_nodes``.
+    merged : bool
+        Some nodes have several addresses.
 
     Returns
     -------
@@ -104,7 +110,8 @@ def class_ingresses(
     own = np.where(elected, node_class, _DOUBTFUL)
     lower = np.minimum(own, before)[table.node]
     lower = np.where(table.n_direct < _FEW, np.maximum(lower - 1, _DOUBTFUL), lower)
-    return np.where(table.candidate, table.n_after_gap >= _MANY, lower)
+    of_candidate = np.where(table.n_after_gap >= _MANY, 2, 0 if merged else 1)
+    return np.where(table.candidate, of_candidate, lower)
 
 
 def rate(
@@ -140,7 +147,8 @@ def rate(
     known = node_asn[node_of] != NO_ASN
     addresses = np.where(known, _shares("address")[node_class][node_of], np.float32(np.nan))
     near, far = node_of[near], node_of[far]
-    of_ingress = class_ingresses(table, near, far, node_asn, node_class, elected)
+    merged = len(node_asn) < len(node_of)
+    of_ingress = class_ingresses(table, near, far, node_asn, node_class, elected, merged)
     ingresses = np.empty(len(table), np.float32)
     for what, which in (("ingress", ~table.candidate), ("candidate", table.candidate)):
         ingresses[which] = _shares(what)[of_ingress[which]]

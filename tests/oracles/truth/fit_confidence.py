@@ -2,9 +2,10 @@
 
     python -m tests.oracles.truth.fit_confidence LAB... [--into FILE]
 
-Each laboratory is inferred without aliases and with its true ones, and both with the files that are
-beside it about its ASes and addresses. The share never falls from one
-class to the next: where counts say otherwise, neighbouring classes are pooled [1]_.
+Each laboratory is inferred with every address as a node, with inferred routers and with its true
+ones, and all three also with the files that are beside it about its ASes and addresses. The share
+never falls from one class to the next: where counts say otherwise, neighbouring classes are
+pooled [1]_.
 
 References
 ----------
@@ -34,8 +35,8 @@ from tests.oracles.truth.scores import judge_lab
 _POSITIONS = {what: tuple(range(len(shares))) for what, shares in confidence.SHARES.items()}
 _REGISTRIES = [field.name for field in fields(Registries)]
 _WAYS = [
-    {"routers": "inferred", "true_alias_sets": aliases, "registries": registries}
-    for aliases in (False, True)
+    {"routers": routers, "true_alias_sets": aliases, "registries": registries}
+    for routers, aliases in (("interfaces", False), ("inferred", False), ("inferred", True))
     for registries in ((), _REGISTRIES)
 ]
 

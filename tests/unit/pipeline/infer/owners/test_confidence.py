@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from pipeline.infer.owners import confidence
-from pipeline.infer.owners.confidence import CLASSES, SHARES, class_ingresses, class_nodes, rate
+from pipeline.infer.owners.confidence import (
+    CANDIDATE_CLASSES,
+    CLASSES,
+    SHARES,
+    class_ingresses,
+    class_nodes,
+    rate,
+)
 from pipeline.infer.owners.election.borders import Election
 from pipeline.infer.owners.election.costs import Ways, nothing_lent
 from pipeline.infer.owners.election.relations import relations_among
@@ -74,7 +81,7 @@ def test_the_class_of_a_node_is_that_of_its_largest_margin_for_its_as():
     assert elected.tolist() == [True, True, False, False, True]
 
 
-def ingress_classes(n_direct, node_class, elected=(True,) * 5, n_after_gap=0):
+def ingress_classes(n_direct, node_class, elected=(True,) * 5, n_after_gap=0, merged=True):
     """Class of node 4 of AS 8, entered from nodes 0 and 1 of AS 7; 2 is in AS 8, 3 in no AS."""
     none = np.empty(0, np.int64)
     table = IngressTable(
@@ -87,7 +94,7 @@ def ingress_classes(n_direct, node_class, elected=(True,) * 5, n_after_gap=0):
     )
     near, far = np.array([0, 1, 2, 3, 4]), np.array([4, 4, 4, 4, 0])
     asn = np.array([7, 7, 8, NO_ASN, 8])
-    found = class_ingresses(table, near, far, asn, np.array(node_class), np.array(elected))
+    found = class_ingresses(table, near, far, asn, np.array(node_class), np.array(elected), merged)
     return int(found[0])
 
 
@@ -109,9 +116,13 @@ def test_a_router_whose_as_comes_from_its_surroundings_is_a_doubtful_ingress():
     assert ingress_classes(9, [STRONG] * 5, elected) == DOUBTFUL
 
 
-def test_candidates_are_classed_by_traces_alone():
-    assert [ingress_classes(0, [c] * 5, n_after_gap=9) for c in range(4)] == [0] * 4
-    assert [ingress_classes(0, [c] * 5, n_after_gap=10) for c in range(4)] == [1] * 4
+@pytest.mark.parametrize("merged", [True, False])
+def test_candidates_are_classed_by_traces_and_by_what_is_a_node(merged):
+    few = CANDIDATE_CLASSES.index("few" if merged else "few, nothing merged")
+    many = CANDIDATE_CLASSES.index("many")
+    for n_after_gap, found in ((1, few), (9, few), (10, many)):
+        for c in range(4):
+            assert ingress_classes(0, [c] * 5, n_after_gap=n_after_gap, merged=merged) == found
 
 
 def test_more_evidence_never_lowers_confidence():
@@ -149,7 +160,19 @@ def test_addresses_and_ingresses_of_traces_have_one(tmp_path):
         )
     )
     assert rated["20.1.9.2"] in np.float32(SHARES["ingress"])
-    assert rated["20.3.0.1"] == np.float32(SHARES["candidate"][0])
+    assert rated["20.3.0.1"] == np.float32(SHARES["candidate"][1])
+
+
+def test_a_candidate_of_few_traces_is_less_likely_where_something_is_merged():
+    few_traces = IngressTable(
+        np.array([1]), np.array([0, 0]), np.empty(0, np.int64), np.array([0]), np.array([9]),
+        np.array([True]),
+    )  # fmt: skip
+    none = np.empty(0, np.int64)
+    election = Election(np.array([7, 7, 8]), np.array([50, 50, 50]))
+    _, apart = rate(few_traces, none, none, np.array([0, 2, 1]), np.array([7, 8, 7]), election)
+    _, merged = rate(few_traces, none, none, np.array([0, 0, 1]), np.array([7, 8]), election)
+    assert merged[0] < apart[0] == np.float32(SHARES["candidate"][1])
 
 
 @pytest.mark.parametrize("options", [{"borders": "prefix"}, {"borders": "elected", "asn": 7}])
