@@ -10,7 +10,9 @@ around it that say something are in the same. These are asked in turn, until not
 
 1. routers right before it, so a run of private addresses takes its AS from its beginning;
 2. private addresses right behind it: the links to these are inside their AS too;
-3. where unanswered hops lie before it: the routers before these and those right behind it together.
+3. where unanswered hops lie before it: the routers before these and those right behind it together;
+4. where no router of a known AS is right before it: the AS that all traces that ended at it were
+   aimed at, if it is a single one.
 
 An address that no trace passes may be that of the last customer. It takes the AS of the routers
 before it only if some traces that end at it were aimed at this AS (``aims``): then they did not

@@ -7,8 +7,9 @@ theirs.
 
 So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a number beyond all
 AS numbers that takes part in the election like an AS. A stand-in is named after the AS of most
-hosts that answered right behind its routers, counting each router and AS once; without a majority
-it stays unknown and its routers are in no AS.
+hosts that answered right behind its routers, and destinations of traces that ended at them,
+counting each router and AS once, if there are at least twice as many (``_LEAD``) as of any other
+AS; else it stays unknown and its routers are in no AS.
 
 Where delegation files of the registries are given, they say who holds a block, and which AS numbers
 the holder has [1]_: with a single one, its unannounced addresses are numbered from that AS. With
@@ -31,7 +32,7 @@ from pipeline.infer.traces.counting import split_key
 from pipeline.model.addresses import is_v4
 from pipeline.model.topology import NO_ASN
 
-_LEAD = 2  # times the votes of any other AS
+_LEAD = 2  # times the votes of any other AS, at least
 FIRST_STAND_IN = 1 << 32  # AS numbers have 32 bits
 
 
