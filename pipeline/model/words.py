@@ -43,6 +43,11 @@ def number(n: int, noun: str) -> str:
     return f"{n:,} {noun}{ending}"
 
 
+def confidence_text(value: float) -> str:
+    """Two decimals of a confidence, but never ``1.00``: nothing that was inferred is certain."""
+    return f"{min(value, 0.99):.2f}"
+
+
 def amount(value: float) -> str:
     """A length or a sum of weights: six digits, or all those before the point."""
     return f"{value:,.0f}" if 1e5 <= value < 1e15 else f"{value:,.6g}"

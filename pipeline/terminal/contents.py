@@ -10,6 +10,7 @@ from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.progress import counted
 from pipeline.model.words import (
     LOW_CONFIDENCE,
+    confidence_text,
     ingresses_text,
     node_words,
     number,
@@ -175,7 +176,8 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
     """Addresses with their AS and node."""
     if facts["n_found"] == 1:
         (row,) = facts["found"]
-        sure = "" if row["confidence"] is None else f" (confidence {row['confidence']:.2f})"
+        known = row["confidence"]
+        sure = "" if known is None else f" (confidence {confidence_text(known)})"
         role = "" if row["role"] is None else f", {_article(row['role'])}"
         kind = node_words(row["node_kind"]).noun
         named = f"AS{row['asn']} {row['name'] or ''}".rstrip()

@@ -14,6 +14,7 @@ from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.words import (
     LOW_CONFIDENCE,
     MAX_WARNINGS,
+    confidence_text,
     duration,
     ingresses_text,
     number,
@@ -151,7 +152,7 @@ def print_analyze(summary: AnalyzeSummary, *, is_verbose: bool = False) -> None:
     print_line(f"Total: {', '.join(counts)} ({summary.wall_s:.1f} s)")
     if totals["mean_confidence"] is not None:
         print_line(
-            f"Confidence of ingresses: {totals['mean_confidence']:.2f} on average, "
+            f"Confidence of ingresses: {confidence_text(totals['mean_confidence'])} on average, "
             f"{totals['n_low_confidence']:,} below {LOW_CONFIDENCE}"
         )
     for line in table.notes:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from markupsafe import escape
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
-from pipeline.model.words import LOW_CONFIDENCE
+from pipeline.model.words import LOW_CONFIDENCE, confidence_text
 from pipeline.report.escaping import printable
 from pipeline.report.pages.ases.neighbor_texts import neighbor_texts
 from pipeline.report.tables.summarise import Summary
@@ -117,7 +117,7 @@ def _row(
     if traced:
         row += f"<td>{n_direct:,}<td>{n_after_gap:,}"
     if rated:
-        row += f"<td>{NONE if confidence is None else f'{confidence:.2f}'}"
+        row += f"<td>{NONE if confidence is None else confidence_text(confidence)}"
     return f"{row}{neighbors}\n"
 
 

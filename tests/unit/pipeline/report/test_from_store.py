@@ -126,7 +126,7 @@ def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
     addrs = parse_addrs(texts)
     order = sort_addrs(addrs)
     counts = {"merged_addresses": 7, "inferred_aliases": 7}
-    rated = replace(plain.ingresses, confidence=np.array([0.9, np.nan, 0.4], np.float32))
+    rated = replace(plain.ingresses, confidence=np.array([0.998, np.nan, 0.4], np.float32))
     topology = replace(
         plain,
         ingresses=rated,
@@ -163,8 +163,8 @@ def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
     assert "10.0.0.1 <small>also 10.0.1.1, 10.0.1.2, 10.0.1.3, 10.0.1.4</small>" in page
     assert "10.0.0.3 <small>also 10.0.0.9</small>" in page
     ingresses = pq.read_table(summary.files["ingresses"]).column("confidence")
-    assert ingresses.to_pylist() == [np.float32(0.9), None, np.float32(0.4)]
-    assert "<td>0.90<td>" in page
+    assert ingresses.to_pylist() == [np.float32(0.998), None, np.float32(0.4)]
+    assert "<td>0.99<td>" in page  # no confidence is shown as 1.00
     assert "low confidence" not in page
     assert "low confidence</i><td>" in (summary.path / "as" / "20.html").read_text()
     assert "router (inferred)" in summary.index.read_text()
