@@ -95,12 +95,23 @@ class Origins:
     def all_synthetic(self) -> bool:
         return bool(self.sources) and not self.has_traces and all(s.made_by for s in self.sources)
 
+    def made(self) -> list[str]:
+        """What made which ASes, per source that was not measured.
+
+        A report may cover some of a snapshot's ASes: they are counted only where others stand
+        beside them.
+        """
+        alone = self.all_synthetic and len(self.synthetic) == 1
+        return [
+            f"{'all' if alone else number(source.n_ases, 'AS')} made by {source.made_by}"
+            for source in self.synthetic
+        ]
+
     def notes(self) -> list[str]:
         """One line per source that was not measured."""
         return [
-            f"Synthetic, not measured: {number(source.n_ases, 'AS')} made by {source.made_by}"
-            + (f" ({source.path})" if source.path else "")
-            for source in self.synthetic
+            f"Synthetic, not measured: {made}" + (f" ({source.path})" if source.path else "")
+            for made, source in zip(self.made(), self.synthetic, strict=True)
         ]
 
     def facts(self) -> list[dict]:

@@ -16,7 +16,6 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
-from pipeline.model.words import number
 from pipeline.report.folder import earlier_report
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
@@ -106,11 +105,8 @@ def synthetic_warning(night: Snapshot) -> str:
     origins = origins_of(night.manifest, night.asn)
     if not origins.synthetic:
         return ""
-    made = "; ".join(
-        f"{number(source.n_ases, 'AS')} made by {source.made_by}" for source in origins.synthetic
-    )
     share = "" if origins.all_synthetic else "partly "
-    return f"{night.name} is {share}synthetic, not measured: {made}"
+    return f"{night.name} is {share}synthetic, not measured: {'; '.join(origins.made())}"
 
 
 def order_warning(old: Snapshot, new: Snapshot) -> str:

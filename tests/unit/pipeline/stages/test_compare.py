@@ -175,7 +175,7 @@ def test_a_night_that_was_not_measured_is_said_to_be_synthetic(store, tmp_path):
     write_night(nights, "night", {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]})
     write(nights, "made", inputs=[source | {"made_by": made_by, "holds": "topology"}])
     summary = compare(CompareConfig("made", "night", nights, tmp_path / "out"))
-    said = f"made is synthetic, not measured: 1 AS made by {made_by}"
+    said = f"made is synthetic, not measured: all made by {made_by}"
     assert said in summary.warnings
     page = summary.page.read_text()
     assert said.replace("<b>", "&lt;b&gt;") in page

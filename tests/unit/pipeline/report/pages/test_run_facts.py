@@ -100,7 +100,7 @@ def test_only_what_a_generator_made_is_called_synthetic(tmp_path):
 def test_snapshots_of_earlier_versions_name_model_and_seed():
     options = {"model": "internet", "seed": 4}
     origins = origins_of({"kind": "router", "inputs": [], "options": options}, np.array([3, 4, 9]))
-    assert origins.notes() == ["Synthetic, not measured: 3 ASes made by internet, seed 4"]
+    assert origins.notes() == ["Synthetic, not measured: all made by internet, seed 4"]
     assert origins.all_synthetic
 
 
