@@ -60,6 +60,7 @@ from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal.arguments import Given, read_words
+from pipeline.terminal.help_of_stages import HelpOfStages
 from pipeline.terminal.progress_display import ProgressDisplay
 from pipeline.terminal.summaries import (
     print_analyze,
@@ -233,7 +234,7 @@ def words_given(arguments: list[str]) -> Given | None:
     UsageError
         If an option is unknown, missing or wrong.
     """
-    return read_words(_WORDS, arguments, "python -m flows.nightly", _ABOUT)
+    return read_words(_WORDS, arguments, "python -m flows.nightly", _ABOUT, HelpOfStages)
 
 
 def main(arguments: list[str]) -> int:

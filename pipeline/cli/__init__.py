@@ -50,6 +50,7 @@ from pipeline.terminal.contents import (
     print_status,
 )
 from pipeline.terminal.help_of_models import HelpOfModels
+from pipeline.terminal.help_of_stages import HelpOfStages
 from pipeline.terminal.lines import fail, print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
@@ -141,7 +142,7 @@ def analyze(given: Given) -> None:
     raise typer.Exit(0 if summary.complete else 1)
 
 
-@_command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as")
+@_command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as", cls=HelpOfStages)
 @takes(_words(IngestConfig, AnalyzeConfig, LogConfig), as_json=True, verbose=True)
 def run(given: Given) -> None:
     """Ingest, then analyze."""

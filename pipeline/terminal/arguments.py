@@ -25,7 +25,8 @@ Config = TypeVar("Config")
 # Typer's names of where it found a value.
 _DEFAULTS, _SAID = ("DEFAULT", "DEFAULT_MAP"), "COMMANDLINE"
 
-CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+HELP = {"-h", "--help"}
+CONTEXT_SETTINGS = {"help_option_names": sorted(HELP, key=len), "max_content_width": 100}
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,11 @@ def takes(
 
 
 def read_words(
-    options: Sequence[Option], arguments: Sequence[str], program: str, about: str
+    options: Sequence[Option],
+    arguments: Sequence[str],
+    program: str,
+    about: str,
+    kind: type[TyperCommand] | None = None,
 ) -> Given | None:
     """Read the words of a program that is one command; None: ``--help`` was printed.
 
@@ -129,6 +134,8 @@ def read_words(
         Words after the program's name.
     program, about : str
         Its name, and what it does, for help.
+    kind : type, optional
+        Of the command, whose help it makes; PlainCommand by default.
 
     Raises
     ------
@@ -142,7 +149,7 @@ def read_words(
         context_settings=CONTEXT_SETTINGS,
     )
 
-    @command.command(help=about, cls=PlainCommand)
+    @command.command(help=about, cls=kind or PlainCommand)
     @takes(options)
     def only(given: Given) -> Given:
         return given

@@ -10,9 +10,8 @@ from pipeline.config import GenerateConfig
 from pipeline.config.generate import model_in, options_of_model
 from pipeline.generate import MODELS
 from pipeline.options import options_of
-from pipeline.terminal.arguments import PlainCommand
+from pipeline.terminal.arguments import HELP, PlainCommand
 
-_HELP = {"-h", "--help"}
 _MODEL = "pipeline.terminal.help_of_models"  # in the context's notes
 _OTHER_NAME = f"{_MODEL}.other_name"
 # The models that take an option, which say nothing in the help of one of them.
@@ -23,7 +22,7 @@ class HelpOfModels(PlainCommand):
     """The command ``generate``; with a model and ``--help`` it has the options of this model."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if _HELP & {*args}:
+        if HELP & {*args}:
             ctx.meta[_MODEL], ctx.meta[_OTHER_NAME] = model_in(args)
         return super().parse_args(ctx, args)
 

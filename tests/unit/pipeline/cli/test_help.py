@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from typer.main import get_command
 
 from pipeline.cli import app
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.options import merged
 from tests.real_data import REPOSITORY
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -100,6 +103,17 @@ def test_help_of_a_program_of_flows_is_what_its_file_holds(name, capsys):
     with contextlib.suppress(SystemExit):
         main(["--help"])
     assert_golden(name, capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", ["hopscope_run", "nightly"])
+def test_help_of_several_stages_fits_a_screen_and_names_each_option(name):
+    """A screen: 48 lines."""
+    text = (GOLDEN / f"{name}.txt").read_text()
+    assert len(text.splitlines()) <= 48
+    shown = {
+        f"--{each.word}" for each in merged(IngestConfig, AnalyzeConfig) if not each.is_argument
+    }
+    assert shown <= set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text))
 
 
 def test_every_command_has_its_file():
