@@ -14,10 +14,11 @@ from pipeline.compare.matching import ends_at_target, match_pairs, match_routers
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import (
     compare_lengths,
-    compare_places,
+    compare_numbers,
     find_rerouted,
     measure_events,
 )
+from pipeline.compare.silence import compare_answers
 from pipeline.compare.sources import compare_sources
 from pipeline.model.columns import concat
 from pipeline.model.measured.references import References
@@ -47,7 +48,8 @@ def compare_nights(
     found = find_rerouted(sides)
     changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_sources(sides)]
     if found is not None:
-        changes += [*compare_places(sides, found), *compare_lengths(sides, found, usual)]
+        changes += [compare_numbers(sides, found), *compare_answers(sides, found)]
+        changes += compare_lengths(sides, found, usual)
     changes += compare_delays(sides, usual)
     changes += compare_ingresses(sides, found, links)
     changes += compare_ases(sides, found)

@@ -1,4 +1,4 @@
-"""What the pairs of both nights tell: renumbered and silent routers, longer paths."""
+"""What the pairs of both nights tell: renumbered routers, longer paths."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 
 from pipeline.compare.changes import (
     LONGER,
-    LOUD,
-    QUIET,
     REMOVED,
     RENUMBERED,
     SHORTER,
@@ -20,8 +18,8 @@ from pipeline.compare.changes import (
 )
 from pipeline.compare.events import Events
 from pipeline.compare.evidence import View, pair_keys
-from pipeline.compare.figures.hops import find_swaps, places_of, same_places, tally
-from pipeline.compare.figures.medians import MIN_VANTAGES, medians, wilson
+from pipeline.compare.figures.hops import find_swaps, tally
+from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
@@ -35,7 +33,6 @@ _MIN_SWAPPED = 3  # pairs
 _SWAPPED_SHARE = 0.3  # of those that crossed the router
 _MOST = 0.5  # likewise, of a router one of whose addresses is still seen
 _OTHER_SHARE = 0.2  # of those that see a new router go on to another one: it took another way
-_Z = 2.58  # of 99 %: thousands of routers are asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,58 +81,23 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
     )
 
 
-def compare_places(sides: Sides, found: Rerouted) -> Iterator[Changes]:
-    """Routers that others took the place of, and those that stopped or began to answer."""
-    n = sides.groups.n
-    assert sides.old_view is not None
-    assert sides.new_view is not None
-    crossed = (
-        _crossed(sides.old_view, found.common.old, n),
-        _crossed(sides.new_view, found.common.new, n),
-    )
-    yield _renumbered(sides, found, crossed[0])
-    before, after, pair = same_places(
-        places_of(found.old, found.old_direct), places_of(found.new, found.new_direct)
-    )
-    gap, back = np.flatnonzero(after < 0), np.flatnonzero(before < 0)
-    silent = np.bincount(before[gap], minlength=n)
-    heard = np.bincount(after[back], minlength=n)
-    still = _crossed(sides.old_view, np.delete(found.common.old, found.pairs), n)
-    still += _on_both(found, n)
-    for kind, night, group, many, few, at, who, answers in (
-        (QUIET, sides.old, sides.groups.old, silent, heard, gap, before, crossed[0]),
-        (LOUD, sides.new, sides.groups.new, heard, silent, back, after, crossed[1]),
-    ):
-        vantages = n_vantages(who[at], found.vantage[pair[at]], n)
-        lower, _ = wilson(many, many + few + still, _Z)
-        which = np.flatnonzero((lower > 0.5) & (vantages >= MIN_VANTAGES))
-        yield describe(
-            night,
-            group,
-            first_nodes(group, n)[which],
-            None,
-            "router",
-            kind=kind,
-            n_pairs=many[which],
-            n_traces=answers[which],
-            n_vantages=vantages[which],
-        )
-
-
-def _renumbered(sides: Sides, found: Rerouted, crossed: np.ndarray) -> Changes:
-    """Routers in whose place the same pairs see new ones.
+def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
+    """Routers in whose place the same pairs see new ones, as many hops from their targets.
 
     All addresses of them are gone; or some are still seen, which may be those of another router
     that was taken for the same, and most pairs see a new one.
     """
     n = sides.groups.n
+    assert sides.old_view is not None
+    crossed = paths_through(sides.old_view, found.common.old, n)
     in_old = np.bincount(sides.groups.old, minlength=n) > 0
     in_new = np.bincount(sides.groups.new, minlength=n) > 0
     swaps = find_swaps(found.old, found.new, (found.old_direct, found.new_direct))
     which = np.flatnonzero(~in_old[swaps.new])
     gone, come, differs = swaps.old[which], swaps.new[which], swaps.differs[which]
     n_pairs = np.bincount(gone, minlength=n)
-    n_other = np.bincount(gone, differs, n)
+    hops = found.longer_by[swaps.pair[which]]
+    n_other = np.bincount(gone, differs | (np.abs(hops) > 0), n)
     share = np.where(in_new, _MOST, _SWAPPED_SHARE)
     sure = (n_pairs >= np.maximum(_MIN_SWAPPED, share * crossed)) & (
         n_other <= _OTHER_SHARE * n_pairs
@@ -229,21 +191,18 @@ def n_vantages(row: np.ndarray, vantage: np.ndarray, n_rows: int) -> np.ndarray:
     return np.bincount(np.unique(row * width + vantage) // width, minlength=n_rows)
 
 
-def _on_both(found: Rerouted, n_groups: int) -> np.ndarray:
-    """Pairs whose routes differ, but show each group on both nights, (n_groups,) int64."""
-    old, new = (
-        row_of_value(routes.ptr) * n_groups + routes.group for routes in (found.old, found.new)
-    )
-    both = np.intersect1d(old, new)
-    return np.bincount(both % n_groups, minlength=n_groups)
-
-
-def _crossed(view: View, paths: np.ndarray, n_groups: int) -> np.ndarray:
+def paths_through(view: View, paths: np.ndarray, n_groups: int) -> np.ndarray:
     """Some paths that show each group, (n_groups,) int64."""
+    n_paths = paths_by_step(view, paths)
+    return np.bincount(view.group[view.seen.steps.far], n_paths, n_groups).astype(np.int64)
+
+
+def paths_by_step(view: View, paths: np.ndarray) -> np.ndarray:
+    """Some paths that go over each step, (n_steps,) int64."""
     steps = view.seen.steps
     ends = view.seen.paths.step[paths]
     n_paths = np.bincount(ends[ends != FIRST], minlength=len(steps))
     for rows in reversed(levels_of(steps)):
         below = rows[steps.before[rows] != FIRST]
         np.add.at(n_paths, steps.before[below], n_paths[below])
-    return np.bincount(view.group[steps.far], n_paths, n_groups).astype(np.int64)
+    return n_paths

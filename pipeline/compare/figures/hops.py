@@ -8,10 +8,12 @@ its place, or it was silent.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from pipeline.compare.routes import MIX, Routes
+from pipeline.model.columns import Flat, take
 from pipeline.model.columns.ragged import row_of_value, run_starts
 
 _ENDS = 2  # in place of the router after the last; 1: before the first
@@ -21,12 +23,13 @@ _ENDS = 2  # in place of the router after the last; 1: before the first
 class Places:
     """Places on routes: ``key`` stands for the pair and the routers around it, (n,) columns.
 
-    ``group``: the router, or -1 for a gap.
+    ``group``: the router, or -1 for a gap; ``before``: the router before it, or -1.
     """
 
-    key: np.ndarray
-    group: np.ndarray
-    pair: np.ndarray
+    key: Annotated[np.ndarray, Flat(np.uint64)]
+    group: Annotated[np.ndarray, Flat(np.int64)]
+    before: Annotated[np.ndarray, Flat(np.int64)]
+    pair: Annotated[np.ndarray, Flat(np.int64)]
 
 
 def places_of(routes: Routes, direct: np.ndarray) -> Places:
@@ -41,6 +44,7 @@ def places_of(routes: Routes, direct: np.ndarray) -> Places:
     pair = row_of_value(routes.ptr)
     first, last = _ends(routes)
     shifted = routes.group.astype(np.uint64) + np.uint64(3)
+    near = np.where(first, -1, np.roll(routes.group, 1))
     before = np.where(first, np.uint64(1), np.roll(shifted, 1))
     after = np.where(last, np.uint64(_ENDS), np.roll(shifted, -1))
     follows = np.roll(routes.direct, -1) | last
@@ -55,26 +59,31 @@ def places_of(routes: Routes, direct: np.ndarray) -> Places:
         ]
     )
     group = np.concatenate([routes.group[whole], np.full(int(gap.sum()) + int(ends.sum()), -1)])
-    return Places(key, group, np.concatenate([pair[whole], pair[gap], pair[ends]]))
+    return Places(
+        key,
+        group,
+        np.concatenate([near[whole], near[gap], routes.group[ends]]),
+        np.concatenate([pair[whole], pair[gap], pair[ends]]),
+    )
 
 
-def same_places(old: Places, new: Places) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of both nights with a router on one and a gap on the other: old, new group, pair."""
+def same_places(old: Places, new: Places) -> tuple[Places, Places]:
+    """Places that routes of both nights have, in the same order."""
     _, at_old, at_new = np.intersect1d(old.key, new.key, return_indices=True)
-    differ = (old.group[at_old] < 0) != (new.group[at_new] < 0)
-    at_old, at_new = at_old[differ], at_new[differ]
-    return old.group[at_old], new.group[at_new], old.pair[at_old]
+    return take(old, at_old), take(new, at_new)
 
 
 @dataclass(frozen=True, eq=False)
 class Swaps:
     """Routers behind the same router on routes of the same pair; (n,) columns.
 
-    ``differs``: what follows them answered on both nights, and is another router.
+    ``before``: that router, or -1. ``differs``: what follows them answered on both nights, and is
+    another router.
     """
 
     old: np.ndarray
     new: np.ndarray
+    before: np.ndarray
     pair: np.ndarray
     differs: np.ndarray
 
@@ -89,7 +98,9 @@ def find_swaps(old: Routes, new: Routes, direct: tuple[np.ndarray, np.ndarray]) 
     differs = (after[i] != then[j]) & (after[i] > _ENDS) & (then[j] > _ENDS)
     which = one != two
     pair = row_of_value(old.ptr)[at[i]]
-    return Swaps(one[which], two[which], pair[which], differs[which])
+    first, _ = _ends(old)
+    before = np.where(first[at[i]], -1, np.roll(old.group, 1)[at[i]])
+    return Swaps(one[which], two[which], before[which], pair[which], differs[which])
 
 
 def _behind(routes: Routes, direct: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

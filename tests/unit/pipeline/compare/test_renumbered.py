@@ -18,6 +18,12 @@ def ways(*middle: str, others: int = 0) -> dict[str, list[str]]:
     return {ONE: lines + [f"{C} {X} {D} > 20.3.1.{i + 1}" for i in range(others)]}
 
 
+def to_hosts(middle: str) -> dict[str, list[str]]:
+    """Traces to hosts right behind some routers."""
+    hosts = [f"20.3.0.{i + 1}" for i in range(N)]
+    return {ONE: [f"{A} {middle} {host}! > {host}" for host in hosts]}
+
+
 # Traces of both nights, addresses that the older night takes for one router, what is said of B.
 CASES = {
     "another address": (ways(B), ways(E), None, "renumbered"),
@@ -25,6 +31,8 @@ CASES = {
     "an address that was seen": (ways(B, E), ways(E), None, None),
     "another router is taken for it": (ways(B, others=2), ways(E, others=2), (B, X), "renumbered"),
     "of most only that one": (ways(B, others=9), ways(E, others=9), (B, X), None),
+    "on a longer way": (to_hosts(B), to_hosts(f"{E} {X}"), None, None),
+    "on a way as long": (to_hosts(B), to_hosts(E), None, "renumbered"),
     "some pairs still see it": (ways(B), ways(B, B, E), None, None),
 }
 

@@ -1,0 +1,137 @@
+"""Routers that stopped or began to answer.
+
+Pairs tell it that come by the same router on both nights, and behind it to one router on one of
+them. On the other night they see that router too, or a gap with the same router after it, or they
+go to another one, which tells that their way changed. A router is silent if most of them see a gap.
+
+An inferred router may be two, of which one stopped to answer. So the pairs that come by one router
+may tell it alone, if more of them do than chance would have among so many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from pipeline.compare.changes import LOUD, QUIET, Changes
+from pipeline.compare.evidence import View
+from pipeline.compare.figures.hops import Places, find_swaps, places_of, same_places
+from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
+from pipeline.compare.links import Sides, describe, first_nodes
+from pipeline.compare.matching import number_rows
+from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step, paths_through
+from pipeline.model.columns import Flat, concat
+from pipeline.model.measured.observations import FIRST
+
+_Z = 2.58  # of 99 %: thousands of routers are asked
+_Z_OF_LINKS = 3.29  # of 99.9 %: several times as many
+_MOST = 0.5  # of pairs
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """Routers that some pairs tell of, (n,) columns.
+
+    ``before``: the router by which the pairs come, or -1; ``n_pairs``: as many tell the same.
+    """
+
+    group: Annotated[np.ndarray, Flat(np.int64)]
+    before: Annotated[np.ndarray, Flat(np.int64)]
+    n_pairs: Annotated[np.ndarray, Flat(np.int64)]
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+
+def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
+    """Routers that stopped to answer, and those that began."""
+    assert sides.old_view is not None
+    assert sides.new_view is not None
+    n = sides.groups.n
+    old, new = same_places(
+        places_of(found.old, found.old_direct), places_of(found.new, found.new_direct)
+    )
+    swaps = find_swaps(found.old, found.new, (found.old_direct, found.new_direct))
+    still = old.group == new.group
+    same = np.delete(np.arange(len(found.common.old)), found.pairs)
+    on_both = [_one_each(old, still), _whole_places(sides.old_view, found.common.old[same])]
+    silent, heard = (old.group >= 0) & (new.group < 0), (old.group < 0) & (new.group >= 0)
+    for kind, night, view, paths, group, one, many, few, other in (
+        (
+            QUIET,
+            sides.old,
+            sides.old_view,
+            found.common.old,
+            sides.groups.old,
+            old,
+            silent,
+            _one_each(new, heard),
+            swaps.old,
+        ),
+        (
+            LOUD,
+            sides.new,
+            sides.new_view,
+            found.common.new,
+            sides.groups.new,
+            new,
+            heard,
+            _one_each(old, silent),
+            swaps.new,
+        ),
+    ):
+        others = _Told(other, swaps.before, np.ones(len(other), np.int64))
+        vantage = found.vantage[one.pair[many]]
+        which = _most(_one_each(one, many), concat([*on_both, few, others]), vantage, n)
+        yield describe(
+            night,
+            group,
+            first_nodes(group, n)[which],
+            None,
+            "router",
+            kind=kind,
+            n_pairs=np.bincount(one.group[many], minlength=n)[which],
+            n_traces=paths_through(view, paths, n)[which],
+            n_vantages=n_vantages(one.group[many], vantage, n)[which],
+        )
+
+
+def _most(many: _Told, rest: _Told, vantage: np.ndarray, n: int) -> np.ndarray:
+    """Routers of which ``many`` tell more than ``rest``: in all, or by one router before them."""
+    link, n_links = number_rows(
+        np.concatenate([many.before, rest.before]), np.concatenate([many.group, rest.group])
+    )
+    found = []
+    for own, others, n_rows, z in (
+        (many.group, rest.group, n, _Z),
+        (link[: len(many)], link[len(many) :], n_links, _Z_OF_LINKS),
+    ):
+        n_many = np.bincount(own, many.n_pairs, n_rows)
+        lower, _ = wilson(n_many, n_many + np.bincount(others, rest.n_pairs, n_rows), z)
+        sure = (lower > _MOST) & (n_vantages(own, vantage, n_rows) >= MIN_VANTAGES)
+        found.append(many.group[sure[own]])
+    return np.unique(np.concatenate(found))
+
+
+def _one_each(places: Places, which: np.ndarray) -> _Told:
+    """Places with a router, each of a pair of its own."""
+    which = which & (places.group >= 0)
+    return _Told(places.group[which], places.before[which], np.ones(int(which.sum()), np.int64))
+
+
+def _whole_places(view: View, paths: np.ndarray) -> _Told:
+    """Places of some paths that are seen whole (``places_of``), by how many paths show them."""
+    steps, ends = view.seen.steps, view.seen.paths.step[paths]
+    n_paths = paths_by_step(view, paths)
+    below = np.flatnonzero((steps.before != FIRST) & ~steps.across_gap & (n_paths > 0))
+    last = ends[view.seen.paths.direct[paths] & (ends != FIRST)]
+    row = np.concatenate([steps.before[below], last])
+    n = np.concatenate([n_paths[below], np.ones(len(last), np.int64)])
+    before = steps.before[row]
+    first = before == FIRST
+    whole = first | ~steps.across_gap[row]
+    near = np.where(first, -1, view.group[steps.far[before]])
+    return _Told(view.group[steps.far[row]][whole], near[whole], n[whole])

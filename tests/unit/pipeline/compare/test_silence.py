@@ -1,0 +1,63 @@
+"""Which routers are called silent, on traces written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compare import compare_nights
+from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night, told
+from tests.unit.pipeline.infer.handmade import alias_sets
+
+A, B, C, D, E, X = (f"20.1.0.{i}" for i in (1, 5, 9, 13, 17, 21))
+
+
+def ways(**n: int) -> dict[str, list[str]]:
+    """Traces by some routers, in turn from three vantage points; ``_``: no answer."""
+    lines: dict[str, list[str]] = {ONE: [], TWO: [], THREE: []}
+    target = 0
+    for way, n_pairs in n.items():
+        hops = " ".join("*" if each == "_" else globals()[each] for each in way)
+        for _ in range(n_pairs):
+            target += 1
+            lines[(ONE, TWO, THREE)[target % 3]].append(f"{hops} > 20.3.0.{target}")
+    return lines
+
+
+# Traces of both nights, addresses that the older night takes for one router, what is said of B.
+CASES = {
+    "no answer": (ways(ABD=12), ways(A_D=12), None, "silent"),
+    "of half of the pairs": (ways(ABD=12), ways(A_D=6, ABD=6), None, None),
+    "of all places that are seen whole": (ways(ABD=9, AB_D=9), ways(A_D=9, AB_D=9), None, "silent"),
+    "most go another way": (
+        ways(ABD=40, CED=4),
+        ways(A_D=12, AED=28, CED=4),
+        None,
+        None,
+    ),
+    "most see it as before": (ways(ABD=40), ways(A_D=12, ABD=28), None, None),
+    "another is taken for it": (
+        ways(ABD=12, CXD=40),
+        ways(A_D=12, CXD=40),
+        (B, X),
+        "silent",
+    ),
+    "few, and another is taken for it": (
+        ways(ABD=9, CXD=40),
+        ways(A_D=9, CXD=40),
+        (B, X),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "one", "kind"), CASES.values(), ids=CASES)
+def test_a_router_is_silent_where_most_see_a_gap_in_its_place(tmp_path, before, after, one, kind):
+    aliases = alias_sets(one) if one else None
+    old, new = (
+        night(tmp_path / name, lines, aliases=aliases)
+        for name, lines in (("old", before), ("new", after))
+    )
+    found = told(compare_nights(old, new)[0], "router")
+    assert {ends[0]: said for ends, said in found.items()}.get(B) == kind
+    back = told(compare_nights(new, old)[0], "router")
+    assert {ends[0]: said for ends, said in back.items()}.get(B) == (kind and "answers again")
