@@ -19,6 +19,7 @@ MIN_GROWTH = 2  # hops: a router that is silent on one of the nights may make a 
 _LIMITED_TO = 0.15  # of the answers of a router that limits its rate
 _RENUMBERED_PAIRS = 2 * MIN_CROSSED  # that cross a router by one of its links
 _LIMITED_PAIRS = 8 * MIN_CROSSED
+_LIMITED_LEFT = 3 * MIN_CROSSED  # of fewer pairs half may see no answer by chance
 FIRST_SPARE = 1 << (AS_BITS - 1)  # addresses from here on that no link has
 
 
@@ -237,7 +238,7 @@ def renumber(night: Night, taken: set[int], rng: np.random.Generator, by: Crosse
         owner[loopback[r]] = r
         return (
             replace(night, net=replace(net, addr=addr, owner=owner, loopback=loopback)),
-            Expected("router renumbered", frozenset({asn}), router=r, n_pairs=_RENUMBERED_PAIRS),
+            Expected("router renumbered", frozenset({asn}), router=r, n_pairs=MIN_CROSSED),
         )
     return None
 
@@ -279,7 +280,7 @@ def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Cros
                 batch, np.isin(batch.addr[:, 1] ^ V4_PREFIX, own) & (luck > _LIMITED_TO)
             )
 
-        event = Expected("routers silent", frozenset({asn}), router=r, n_pairs=_LIMITED_PAIRS)
+        event = Expected("routers silent", frozenset({asn}), router=r, n_pairs=_LIMITED_LEFT)
         return replace(night, drop=drop), event
     return None
 
