@@ -54,7 +54,7 @@ CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 RUNS_AT_ONCE = 4
 LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
 RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server, and of the worker
-# After the server was away: for how long runs may be found that crashed for that reason, and how
+# After server or worker ended: for how long runs may be found that crashed for that reason, and how
 # long before it was missed they may have.
 CRASHES_FOR_S, CRASHES_BEFORE_S = 180.0, 10.0
 
@@ -172,11 +172,11 @@ def _watch(
 ) -> int:
     """Watch server and worker until stopped; returns the exit status.
 
-    What ended is started again. Runs continue without the server, and report to it afterwards;
-    those that were just starting are scheduled again, each once. Runs end with the worker.
+    What ended is started again. Runs continue without the server, and report to it afterwards.
+    Runs end with the worker. Those that were just starting are scheduled again, each once.
     """
     of_server, of_worker = _Restarts("Prefect server"), _Restarts("worker")
-    away_since = 0.0  # when the server was last found to have ended
+    away_since = 0.0  # when one of the two was last found to have ended
     again: set[str] = set()
     looked = time.monotonic()
     while not asked_to_stop.wait(1.0):
@@ -189,6 +189,7 @@ def _watch(
         if worker.process.poll() is not None:
             if not of_worker.allows(worker.process.returncode, worker.log):
                 return 1
+            away_since = time.time()
             worker.stop()
             end_lost_runs(api, no_worker=True)
             worker.start_again()

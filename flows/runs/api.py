@@ -113,6 +113,8 @@ def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
 def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
     """Mark unfinished runs whose processes are gone as Crashed; Prefect does not notice them.
 
+    One that was being cancelled becomes Cancelled.
+
     Parameters
     ----------
     api : Api
@@ -131,7 +133,11 @@ def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
             if (no_worker and run.get("deployment_id")) or _was_killed(run)
         ]
         for run in lost:
-            state = {"type": "CRASHED", "message": "its process was killed"}
+            was_asked = run["state"]["type"] == "CANCELLING"
+            state = {
+                "type": "CANCELLED" if was_asked else "CRASHED",
+                "message": "its process was killed",
+            }
             api.post(f"/flow_runs/{run['id']}/set_state", {"state": state, "force": True})
     except (OSError, ValueError, KeyError, TypeError):
         return 0
@@ -142,7 +148,7 @@ def schedule_again(api: Api, since: float, but: Collection[str] = ()) -> list[st
     """Schedule runs of deployments again that crashed before they began.
 
     A process that starts while its server is away ends at once: Prefect's client only waits for a
-    server that it has reached before.
+    server that it has reached before. One that a worker was starting ends with the worker.
 
     Parameters
     ----------
@@ -167,7 +173,7 @@ def schedule_again(api: Api, since: float, but: Collection[str] = ()) -> list[st
             now = datetime.datetime.now(datetime.UTC).isoformat()
             state = {
                 "type": "SCHEDULED",
-                "message": "again: the server was away when its process started",
+                "message": "again: server or worker ended when its process started",
                 "state_details": {"scheduled_time": now},
             }
             api.post(f"/flow_runs/{run['id']}/set_state", {"state": state, "force": True})

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -41,6 +44,26 @@ def test_the_deployments_are_where_an_installed_package_has_them():
     assert (
         serve.DEPLOYMENTS == "flows/" + settings["tool"]["setuptools"]["package-data"]["flows"][0]
     )
+
+
+def test_runs_that_began_as_the_worker_ended_are_scheduled_again(monkeypatch):
+    asked_to_stop, since = threading.Event(), []
+    alive, ended = (SimpleNamespace(poll=lambda: None), SimpleNamespace(poll=lambda: 1))
+    ended.returncode = 1
+    worker = SimpleNamespace(process=ended, log="worker.log", stop=lambda: None)
+    worker.start_again = lambda: setattr(worker, "process", alive)
+
+    def schedule_again(_api, after: float, _but: set[str]) -> list[str]:
+        since.append(after)
+        asked_to_stop.set()
+        return []
+
+    monkeypatch.setattr(serve, "LOOK_FOR_LOST_RUNS_EVERY_S", 0.0)
+    monkeypatch.setattr(serve, "end_lost_runs", lambda *_, **_more: 0)
+    monkeypatch.setattr(serve, "schedule_again", schedule_again)
+    began = time.time()
+    assert serve._watch(SimpleNamespace(process=alive), worker, None, asked_to_stop) == 0
+    assert since[0] == pytest.approx(began - serve.CRASHES_BEFORE_S, abs=60)
 
 
 def test_files_in_variables_are_named_from_the_root(tmp_path, monkeypatch):

@@ -110,6 +110,14 @@ def test_run_by_hand_whose_process_was_killed_is_not_in_progress(prefect):
         assert set_states == [(f"/flow_runs/{name}/set_state", "CRASHED") for name in ended]
 
 
+def test_a_run_that_was_being_cancelled_is_not_called_crashed(prefect):
+    cancelling = {"name": "Cancelling", "type": "CANCELLING"}
+    prefect.runs = [run("a", state=cancelling, deployment_id="d"), run("b", deployment_id="d")]
+    assert end_lost_runs(prefect.api, no_worker=True) == 2
+    found = [body["state"]["type"] for path, body in prefect.asked if path.endswith("set_state")]
+    assert found == ["CANCELLED", "CRASHED"]
+
+
 def test_only_runs_that_crashed_before_they_began_are_scheduled_again(prefect):
     def crashed(name: str, at: str = "2026-11-25T20:11:33.754494Z", **columns: object) -> dict:
         state = {"name": "Crashed", "type": "CRASHED", "timestamp": at}
