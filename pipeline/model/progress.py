@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+MOST_SHARE = 0.99  # of a step that has not ended; from here on no time left is estimated
+
 Step = Literal[
     "prepare",
     "start",

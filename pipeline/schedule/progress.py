@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.metrics import cheaper
-from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.model.progress import MOST_SHARE, Progress, ProgressCallback
 from pipeline.model.words import number, rough_duration
 from pipeline.schedule.plan.stream import Stream
 
@@ -107,7 +107,9 @@ class RunProgress:
         if not self._stream.total_s:
             return None
         done_s = self._stream.done_s(self._n_threads, now)
-        self._share = max(self._share, done_s / self._stream.total_s)
+        # Tasks that run may take longer than expected.
+        most = 1.0 if self._n_units >= self._stream.n_units else MOST_SHARE
+        self._share = max(self._share, min(done_s / self._stream.total_s, most))
         return self._share
 
     @property

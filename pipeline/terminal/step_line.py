@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from pipeline.model.progress import MOST_SHARE
 from pipeline.model.words import rough_duration
 
 BAR = 16  # columns
@@ -132,6 +133,7 @@ def _rate(state: StepState) -> str | None:
 
 def _time(state: StepState, share: float | None) -> str:
     """The time that a step took, else what may be left, else what has passed."""
-    if not state.has_ended and share and share >= LEAST_SHARE and state.elapsed_s >= LEAST_S:
+    is_known = share is not None and LEAST_SHARE <= share < MOST_SHARE
+    if share and is_known and not state.has_ended and state.elapsed_s >= LEAST_S:
         return f"{rough_duration(state.elapsed_s * (1 - share) / share)} left"
     return f"{state.elapsed_s:.1f} s" if state.elapsed_s < 60 else rough_duration(state.elapsed_s)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.config import StatusConfig
 from pipeline.errors import StoreError, UsageError
-from pipeline.model.progress import STEPS
+from pipeline.model.progress import MOST_SHARE, STEPS
 from pipeline.model.words import number, rough_duration
 from pipeline.stages.run_metrics import NAME, last_success
 from pipeline.store.running import runs_on
@@ -66,7 +66,7 @@ def _facts(run: dict[str, Any], now: float) -> dict[str, Any]:
     if share is None and run["total"]:
         share = run["done"] / run["total"]
     left_s = None
-    if run["is_alive"] and share is not None and share >= _LEAST_SHARE:
+    if run["is_alive"] and share is not None and _LEAST_SHARE <= share < MOST_SHARE:
         left_s = max(0.0, (run["told_s"] - run["step_began_s"]) * (1 / share - 1))
     step = STEPS.get(run["step"])
     names = ("command", "snapshot", "step", "done", "total", "unit", "detail", "pid", "host")

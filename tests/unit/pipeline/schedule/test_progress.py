@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pipeline.model.progress import MOST_SHARE
 from pipeline.model.words import rough_duration
 from pipeline.schedule import progress as telling_module
 from pipeline.schedule.plan import stream as stream_module
@@ -66,6 +67,20 @@ def test_work_that_is_expected_is_reported_before_anything_has_ended(clock, capl
     assert reported[-1].detail.startswith("widths_AS0, 2 of 5 tasks; 96 % of")
     assert reported[-1].share == pytest.approx((900 + 17_640) / 19_340)
     assert reported[-1].share > before
+
+
+def test_a_task_that_takes_longer_than_expected_is_not_done(clock):
+    reported = []
+    stream = Stream([plan_of("widths", 1, 1)], 1)
+    run_progress = RunProgress(reported.append, stream, 2, "on 2 workers")
+    first, second = stream
+    clock.now += 100
+    run_progress.ended(first, 0, is_exact=False)
+    assert reported[-1].share == MOST_SHARE
+    run_progress.ended(second, stream.n_units, is_exact=False)
+    clock.now += 100
+    run_progress.beat()
+    assert reported[-1].share == 1
 
 
 def test_exact_searches_and_parts_are_not_counted_as_tasks_that_were_planned(clock):

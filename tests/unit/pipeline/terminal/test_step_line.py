@@ -74,6 +74,12 @@ def test_no_time_left_is_guessed_at_the_beginning():
     assert "left" not in step_line(early, 80)
 
 
+def test_no_time_left_is_guessed_where_the_last_task_takes_longer_than_expected():
+    late = StepState("Searching", 300, 301, "ASes", 20.0, 0.99)
+    assert "99 %" in step_line(late, 80)
+    assert "left" not in step_line(late, 80)
+
+
 @given(
     st.builds(
         StepState,

@@ -40,6 +40,7 @@ TOLD = {
         ({}, 90.0),  # 30 s for a quarter
         ({"share": 0.5}, 30.0),
         ({"share": 0.0}, None),
+        ({"share": 0.99}, None),  # a task takes longer than expected
         ({"total": 0}, None),
         ({"is_alive": False}, None),
     ],
