@@ -5,7 +5,8 @@ them. On the other night they see that router too, or a gap with the same router
 go to another one, which tells that their way changed. A router is silent if most of them see a gap.
 
 An inferred router may be two, of which one stopped to answer. So the pairs that come by one router
-may tell it alone, if more of them do than chance would have among so many.
+may tell it alone, if more of them do than chance would have among so many, and the others see it
+as before: where a link was cut, some of the pairs that leave it may meet a silent router.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pipeline.model.measured.observations import FIRST
 _Z = 2.58  # of 99 %: thousands of routers are asked
 _Z_OF_LINKS = 3.29  # of 99.9 %: several times as many
 _MOST = 0.5  # of pairs
+_FEW = 0.2  # likewise: that go to another router
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +85,9 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
             swaps.new,
         ),
     ):
-        others = _Told(other, swaps.before, np.ones(len(other), np.int64))
         vantage = found.vantage[one.pair[many]]
-        which = _most(_one_each(one, many), concat([*on_both, few, others]), vantage, n)
+        others = _Told(other, swaps.before, np.ones(len(other), np.int64))
+        which = _most(_one_each(one, many), concat([*on_both, few]), others, vantage, n)
         yield describe(
             night,
             group,
@@ -99,20 +101,25 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
         )
 
 
-def _most(many: _Told, rest: _Told, vantage: np.ndarray, n: int) -> np.ndarray:
-    """Routers of which ``many`` tell more than ``rest``: in all, or by one router before them."""
-    link, n_links = number_rows(
-        np.concatenate([many.before, rest.before]), np.concatenate([many.group, rest.group])
-    )
+def _most(many: _Told, same: _Told, others: _Told, vantage: np.ndarray, n: int) -> np.ndarray:
+    """Routers of which ``many`` tell more than ``same``, or that they are not there, ``others``.
+
+    In all, or by one router before them.
+    """
+    every = concat([many, same, others])
+    link, n_links = number_rows(every.before, every.group)
+    n_others = np.bincount(others.group, minlength=n)
+    is_passed = n_others <= _FEW * np.bincount(every.group, every.n_pairs, n)
     found = []
-    for own, others, n_rows, z in (
-        (many.group, rest.group, n, _Z),
-        (link[: len(many)], link[len(many) :], n_links, _Z_OF_LINKS),
+    for row, n_rows, z, is_asked in (
+        (every.group, n, _Z, np.ones(n, bool)),
+        (link, n_links, _Z_OF_LINKS, is_passed),
     ):
+        own = row[: len(many)]
         n_many = np.bincount(own, many.n_pairs, n_rows)
-        lower, _ = wilson(n_many, n_many + np.bincount(others, rest.n_pairs, n_rows), z)
+        lower, _ = wilson(n_many, np.bincount(row, every.n_pairs, n_rows), z)
         sure = (lower > _MOST) & (n_vantages(own, vantage, n_rows) >= MIN_VANTAGES)
-        found.append(many.group[sure[own]])
+        found.append(many.group[sure[own] & is_asked[many.group]])
     return np.unique(np.concatenate(found))
 
 

@@ -34,6 +34,12 @@ CASES = {
         None,
         None,
     ),
+    "most go another way, and those that come by one router meet a silent one": (
+        ways(ABD=12, CBD=40, XED=4),
+        ways(A_D=12, CED=40, XED=4),
+        None,
+        None,
+    ),
     "most see it as before": (ways(ABD=40), ways(A_D=12, ABD=28), None, None),
     "another is taken for it": (
         ways(ABD=12, CXD=40),
