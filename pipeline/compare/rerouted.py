@@ -82,7 +82,9 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
 
 
 def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
-    """Routers in whose place the same pairs see new ones, as many hops from their targets.
+    """Routers in whose place the same pairs see new ones.
+
+    As many hops from their targets, as far as these answer and the routers before are the same.
 
     All addresses of them are gone; or some are still seen, which may be those of another router
     that was taken for the same, and most pairs see a new one.
@@ -96,8 +98,8 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     which = np.flatnonzero(~in_old[swaps.new])
     gone, come, differs = swaps.old[which], swaps.new[which], swaps.differs[which]
     n_pairs = np.bincount(gone, minlength=n)
-    hops = found.longer_by[swaps.pair[which]]
-    n_other = np.bincount(gone, differs | (np.abs(hops) > 0), n)
+    is_other_way = swaps.came_alike & (np.abs(found.longer_by[swaps.pair]) > 0)
+    n_other = np.bincount(gone, differs | is_other_way[which], n)
     share = np.where(in_new, _MOST, _SWAPPED_SHARE)
     sure = (n_pairs >= np.maximum(_MIN_SWAPPED, share * crossed)) & (
         n_other <= _OTHER_SHARE * n_pairs

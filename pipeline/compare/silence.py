@@ -3,6 +3,7 @@
 Pairs tell it that come by the same router on both nights, and behind it to one router on one of
 them. On the other night they see that router too, or a gap with the same router after it, or they
 go to another one, which tells that their way changed. A router is silent if most of them see a gap.
+What a pair meets first tells nothing: it may follow a router that does not answer.
 
 An inferred router may be two, of which one stopped to answer. So the pairs that come by one router
 may tell it alone, if more of them do than chance would have among so many, and the others see it
@@ -24,7 +25,7 @@ from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
 from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step, paths_through
-from pipeline.model.columns import Flat, concat
+from pipeline.model.columns import Flat, concat, take
 from pipeline.model.measured.observations import FIRST
 
 _Z = 2.58  # of 99 %: thousands of routers are asked
@@ -106,9 +107,10 @@ def _most(many: _Told, same: _Told, others: _Told, vantage: np.ndarray, n: int) 
 
     In all, or by one router before them.
     """
-    every = concat([many, same, others])
+    behind = [take(told, told.before >= 0) for told in (same, others)]
+    every = concat([many, *behind])
     link, n_links = number_rows(every.before, every.group)
-    n_others = np.bincount(others.group, minlength=n)
+    n_others = np.bincount(behind[1].group, minlength=n)
     is_passed = n_others <= _FEW * np.bincount(every.group, every.n_pairs, n)
     found = []
     for row, n_rows, z, is_asked in (

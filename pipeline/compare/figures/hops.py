@@ -78,7 +78,7 @@ class Swaps:
     """Routers behind the same router on routes of the same pair; (n,) columns.
 
     ``before``: that router, or -1. ``differs``: what follows them answered on both nights, and is
-    another router.
+    another router. ``came_alike``: the routers before are the same.
     """
 
     old: np.ndarray
@@ -86,6 +86,7 @@ class Swaps:
     before: np.ndarray
     pair: np.ndarray
     differs: np.ndarray
+    came_alike: np.ndarray
 
 
 def find_swaps(old: Routes, new: Routes, direct: tuple[np.ndarray, np.ndarray]) -> Swaps:
@@ -100,7 +101,18 @@ def find_swaps(old: Routes, new: Routes, direct: tuple[np.ndarray, np.ndarray]) 
     pair = row_of_value(old.ptr)[at[i]]
     first, _ = _ends(old)
     before = np.where(first[at[i]], -1, np.roll(old.group, 1)[at[i]])
-    return Swaps(one[which], two[which], before[which], pair[which], differs[which])
+    alike = _came(old)[at[i]] == _came(new)[now[j]]
+    columns = (one, two, before, pair, differs, alike)
+    return Swaps(*(column[which] for column in columns))
+
+
+def _came(routes: Routes) -> np.ndarray:
+    """(n_hops,) uint64: the same for hops behind the same routers with the same gaps between."""
+    start = routes.ptr[row_of_value(routes.ptr)]
+    place = np.arange(len(routes.group)) - start
+    own = _mix(place, routes.group.astype(np.uint64), routes.direct.astype(np.uint64))
+    passed = np.append(np.uint64(0), np.cumsum(own))
+    return passed[:-1] - passed[start]
 
 
 def _behind(routes: Routes, direct: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

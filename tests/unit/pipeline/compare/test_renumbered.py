@@ -32,6 +32,7 @@ CASES = {
     "another router is taken for it": (ways(B, others=2), ways(E, others=2), (B, X), "renumbered"),
     "of most only that one": (ways(B, others=9), ways(E, others=9), (B, X), None),
     "on a longer way": (to_hosts(B), to_hosts(f"{E} {X}"), None, None),
+    "on a longer way to it": (to_hosts(f"{D} {B}"), to_hosts(f"{X} {D} {E}"), None, "renumbered"),
     "on a way as long": (to_hosts(B), to_hosts(E), None, "renumbered"),
     "some pairs still see it": (ways(B), ways(B, B, E), None, None),
 }

@@ -27,6 +27,12 @@ def ways(**n: int) -> dict[str, list[str]]:
 CASES = {
     "no answer": (ways(ABD=12), ways(A_D=12), None, "silent"),
     "of half of the pairs": (ways(ABD=12), ways(A_D=6, ABD=6), None, None),
+    "also before the first that answers": (
+        ways(ABD=12, BD=40, CED=4),
+        ways(A_D=12, _D=40, CED=4),
+        None,
+        "silent",
+    ),
     "of all places that are seen whole": (ways(ABD=9, AB_D=9), ways(A_D=9, AB_D=9), None, "silent"),
     "most go another way": (
         ways(ABD=40, CED=4),
