@@ -349,12 +349,18 @@ class _Reader:
 
 
 def _split(line: str) -> list[str]:
-    """Fields between tabs, bars, semicolons or commas; else between blanks."""
+    """Fields between tabs, bars, semicolons or commas; else between blanks.
+
+    The whole line is one field if the quotes or line ends in it make no sense.
+    """
     line = line.strip("\r\n ")
     mark = next((mark for mark in "\t|;," if mark in line), "")
     if not mark:
         return line.split()
-    return [each.strip() for each in next(csv.reader([line], delimiter=mark), [])]
+    try:
+        return [each.strip() for each in next(csv.reader([line], delimiter=mark), [])]
+    except csv.Error:  # a line end within a field, or a field of more than 128 KiB
+        return [line]
 
 
 def _header(fields: list[str]) -> dict[str, int]:

@@ -202,3 +202,11 @@ def test_a_file_without_a_lan_is_refused(read, data):
     assert report.error.startswith(report.path)
     assert table.names == ()
     assert table.find(parse_addrs([V4])).tolist() == [-1]
+
+
+@pytest.mark.parametrize("line", ["10.8.0.0/24,a\rb,7", '10.8.0.0/24,"' + "x" * 200_000 + '",7'])
+def test_a_line_that_is_no_csv_is_counted_and_set_aside(read, line):
+    table, report = read(f"{line}\n10.9.0.0/24,good,8\n")
+    assert report.rejected == {"not a prefix": 1}
+    assert report.samples[0].place == "line 1"
+    assert lans(table, "10.9.0.1", "10.8.0.1") == ["good", ""]
