@@ -14,6 +14,7 @@ from kernels.types import NODE
 
 if TYPE_CHECKING:
     from kernels.eccentricity.questions import Question
+    from kernels.eccentricity.searches.every_node import FirstSearch
     from kernels.eccentricity.solver import EccentricitySolver
 
 __all__ = [
@@ -98,12 +99,12 @@ def radius(
     """Find the smallest eccentricity, and a node that attains it; as ``diameter`` otherwise."""
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "radius", max_searches)
-    every = _every(graph, max_searches, strategy)
+    every, first = _every(graph, "radius", max_searches, strategy)
     if every is not None:
         node = int(np.argmin(every))
         least = int(every[node])
         return Radius(**_all_searched(every, least, graph), radius=least, center=node)
-    solver = _answer(graph, "radius", max_searches, strategy)
+    solver = _answer(graph, "radius", max_searches, strategy, first)
     common = _common(solver, graph)
     if solver is None:
         return Radius(**common, radius=0, center=-1)
@@ -119,14 +120,14 @@ def center(
     """Find all nodes of smallest eccentricity; as ``diameter`` otherwise."""
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "center", max_searches)
-    every = _every(graph, max_searches, strategy)
+    every, first = _every(graph, "center", max_searches, strategy)
     if every is not None:
         least = int(every.min())
         is_center = every == least
         nodes = np.flatnonzero(is_center).astype(NODE)
         common = _all_searched(every, least, graph)
         return Center(**common, radius=least, nodes=nodes, is_center=is_center)
-    solver = _answer(graph, "center", max_searches, strategy)
+    solver = _answer(graph, "center", max_searches, strategy, first)
     common = _common(solver, graph)
     if solver is None:
         return Center(**common, radius=0, nodes=np.empty(0, NODE), is_center=np.empty(0, bool))
@@ -143,14 +144,14 @@ def periphery(
     """Find all nodes of largest eccentricity; as ``diameter`` otherwise."""
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "periphery", max_searches)
-    every = _every(graph, max_searches, strategy)
+    every, first = _every(graph, "periphery", max_searches, strategy)
     if every is not None:
         most = int(every.max())
         is_periphery = every == most
         nodes = np.flatnonzero(is_periphery).astype(NODE)
         common = _all_searched(every, most, graph)
         return Periphery(**common, diameter=most, nodes=nodes, is_periphery=is_periphery)
-    solver = _answer(graph, "periphery", max_searches, strategy)
+    solver = _answer(graph, "periphery", max_searches, strategy, first)
     common = _common(solver, graph)
     if solver is None:
         none = np.empty(0, bool)
@@ -172,10 +173,10 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
     """
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "eccentricities", None)
-    every = _every(graph, None, strategy)
+    every, first = _every(graph, "eccentricities", None, strategy)
     if every is not None:
         return every
-    solver = _answer(graph, "eccentricities", None, strategy)
+    solver = _answer(graph, "eccentricities", None, strategy, first)
     return np.empty(0, np.int32) if solver is None else solver.bounds.lower
 
 
@@ -186,14 +187,14 @@ def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> An
 
 
 def _every(
-    graph: CSRGraph, max_searches: int | None, strategy: Strategy | None
-) -> np.ndarray | None:
+    graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy | None
+) -> tuple[np.ndarray | None, FirstSearch | None]:
     """All eccentricities, if sweeping from every node is the fastest way to any answer."""
     if max_searches is not None or not (strategy or Strategy()).sweeps:
-        return None
+        return None, None
     from kernels.eccentricity.searches.every_node import quick_eccentricities
 
-    return quick_eccentricities(graph)
+    return quick_eccentricities(graph, question)
 
 
 def _all_searched(every: np.ndarray, value: int, graph: CSRGraph) -> dict[str, Any]:
@@ -213,7 +214,11 @@ def _all_searched(every: np.ndarray, value: int, graph: CSRGraph) -> dict[str, A
 
 
 def _answer(
-    graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy | None
+    graph: CSRGraph,
+    question: Question,
+    max_searches: int | None,
+    strategy: Strategy | None,
+    first: FirstSearch | None = None,
 ) -> EccentricitySolver | None:
     """The finished state of a question; None for a graph without nodes."""
     checked_limit(max_searches)
@@ -221,7 +226,8 @@ def _answer(
         return None
     from kernels.eccentricity.solver import EccentricitySolver
 
-    solver = EccentricitySolver(graph, question, strategy or Strategy(), max_searches)
+    chosen = strategy or Strategy()
+    solver = EccentricitySolver(graph, question, chosen, max_searches, first=first)
     solver.run()
     return solver
 

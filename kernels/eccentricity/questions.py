@@ -7,3 +7,4 @@ from typing import Literal, get_args
 Question = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
 QUESTIONS: tuple[Question, ...] = get_args(Question)
 DIAMETER, RADIUS, CENTER, PERIPHERY, ECCENTRICITIES = range(len(QUESTIONS))
+QUESTIONS_OF_MANY: tuple[Question, ...] = ("center", "periphery", "eccentricities")  # nodes

@@ -12,13 +12,14 @@ from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.bounds.flatness import closes_little
 from kernels.eccentricity.finishing import Finishing
-from kernels.eccentricity.questions import Question
+from kernels.eccentricity.questions import QUESTIONS_OF_MANY, Question
 from kernels.eccentricity.reductions import references
 from kernels.eccentricity.reductions.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.reductions.pendant_trees import find_tips
-from kernels.eccentricity.reductions.references import QUESTIONS_OF_MANY, ReferenceNodes
+from kernels.eccentricity.reductions.references import ReferenceNodes
 from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.cpu import CoreSearches
+from kernels.eccentricity.searches.every_node import FirstSearch
 from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES, lanes_of
 from kernels.eccentricity.strategy import (
     PAIR_STEP_NS,
@@ -48,6 +49,8 @@ class EccentricitySolver:
         Bounds to continue from, which know the question, and the names of their components.
     thresholds : Thresholds or None
         None: those of cores.
+    first : FirstSearch or None
+        Of a connected graph, if that search was made already.
 
     Attributes
     ----------
@@ -78,6 +81,7 @@ class EccentricitySolver:
         max_each: int | None = None,
         known: tuple[EccentricityBounds, np.ndarray] | None = None,
         thresholds: Thresholds | None = None,
+        first: FirstSearch | None = None,
     ):
         self.graph, self.strategy = graph, strategy
         self.thresholds = thresholds or CORE
@@ -85,12 +89,12 @@ class EccentricitySolver:
         self.sources = [np.empty(0, NODE)]
         self.landmarks = np.empty(0, NODE)
         self.uses_trees = self.is_flat = False
-        first = None
+        found = None
         if known is not None:
             self.bounds, self.names = known
             self.searches = CoreSearches(graph, self.bounds.component, len(self.names))
         else:
-            first = self._begin(question)
+            found = self._begin(question, first)
         self.n_searched = np.zeros(len(self.names), np.int64)
         self.search_ns = float(graph.n_arcs * SEARCH_NS_ARC + graph.n_nodes * SEARCH_NS_NODE)
         self._near = np.empty((0, 0), np.uint64)
@@ -103,11 +107,11 @@ class EccentricitySolver:
         self._longest: Implied | None = None
         self.reference_nodes: ReferenceNodes | None = None
         self.finishing = Finishing(graph, self.thresholds)
-        if first is not None:
-            self.finish(first)
-            self._keep_longest(first)
+        if found is not None:
+            self.finish(found)
+            self._keep_longest(found)
 
-    def _begin(self, question: Question) -> Implied | None:
+    def _begin(self, question: Question, known: FirstSearch | None) -> Implied | None:
         """Find components and make bounds; returns the results of a first search, if useful."""
         graph = self.graph
         degree = np.diff(graph.indptr).astype(np.int32)
@@ -117,7 +121,11 @@ class EccentricitySolver:
         self.names = np.zeros(1, NODE)
         self.searches = CoreSearches(graph, component, 1)
         first = None
-        if self.max_searches != 0 and self.max_each != 0:
+        if known is not None:
+            eccentricity = np.array([known.eccentricity], np.int32)
+            first = self.searches.implied(hub, known.level, eccentricity)
+            self.searches.n_reached = known.n_reached
+        elif self.max_searches != 0 and self.max_each != 0:
             first = self.searches.search(hub)
         if first is None or self.searches.n_reached < graph.n_nodes:
             self.names, component = numbered_components(graph)

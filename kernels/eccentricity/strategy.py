@@ -23,6 +23,7 @@ PAIR_STEP_NS = 1
 WORK_NS = 2.2  # a unit of work of a sweep of 512 lanes (near_sweep): 1.1 to 3 on 8,000 nodes
 STEP_NS, STEP_NS_NODE = 120_000, 5  # what a step costs besides its searches
 QUICK_NS = 2_500_000  # sweeping from every node costs less than choosing what to search
+EVEN_NS = 12_500_000  # the same of graphs on which bounds prove little (every_node)
 
 
 @dataclass(frozen=True)

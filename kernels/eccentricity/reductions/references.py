@@ -30,7 +30,6 @@ from kernels.types import NODE
 
 N_REFERENCES = 16  # hubs; of 4, 8, 16 and 32 the fastest on hierarchies, and as good as any on BA
 MANY_OPEN = 2048  # nodes; for fewer, references cost more than sweeps
-QUESTIONS_OF_MANY = ("center", "periphery", "eccentricities")
 FIRST_SEARCHES = 1024  # two sweeps
 PASS_NS = 10  # per node and reference, of ``close`` and ``choose`` together
 LONGEST = 255  # hops of graphs: tables by level and bound are small, levels are bytes

@@ -34,7 +34,7 @@ N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
 HANDING_OVER_NS = 1_500_000  # cost of the general solver before its first search
 # All sweeps of a short graph that cost less are made without that solver: it would hardly gain as
 # much as it costs (bench_flat_graphs.py).
-SWEPT_NS = 8_000_000
+SWEPT_NS, SWEPT_HOPS, SWEPT_SPREAD = 10_000_000, 16, 1.4
 ANSWERED, LEFT, LEFT_TO_SWEEP, TOO_LONG, IN_PIECES = range(5)
 # Thresholds of cores, as compiled code can read them.
 ALLOWANCE, FEW, FEW_LANES, MANY_LANES = CORE.allowance, CORE.few, CORE.few_lanes, CORE.many_lanes
@@ -124,13 +124,15 @@ def _every_ns(n_nodes, n_arcs, longest):
 
 
 @njit(cache=True, nogil=True)
-def _leaving_ns(n_nodes, n_arcs, longest, may_sweep):
+def _leaving_ns(n_nodes, n_arcs, longest, least, may_sweep):
     """Cost of giving up, and whether that is to sweep a small graph from every node, which ends it.
 
     Otherwise it is what the general solver costs before its first search.
     """
     every_ns = _every_ns(n_nodes, n_arcs, longest)
-    if may_sweep and longest <= SWEEP_HOPS and every_ns <= SWEPT_NS:
+    is_short = longest <= SWEEP_HOPS
+    is_short = is_short or (longest <= SWEPT_HOPS and longest <= SWEPT_SPREAD * least)
+    if may_sweep and is_short and every_ns <= SWEPT_NS:
         return every_ns, True
     return np.float64(HANDING_OVER_NS), False
 
@@ -277,7 +279,8 @@ def run(indptr, indices, levels, lower, upper, sources, ends):
         if n_left == 0:
             outcome = ANSWERED
             break
-        leaving_ns, is_quick = _leaving_ns(n_nodes, indices.size, longest, ends.size > 0)
+        least = eccentricity[:n_kept].min()
+        leaving_ns, is_quick = _leaving_ns(n_nodes, indices.size, longest, least, ends.size > 0)
         spent = (n_kept, n_left, n_pairs, longest, search_ns, n_nodes, indices.size)
         is_expensive = n_kept == levels.shape[0]
         is_expensive = is_expensive or _is_too_expensive(*spent, leaving_ns, is_quick)

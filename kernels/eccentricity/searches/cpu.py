@@ -46,7 +46,10 @@ class CoreSearches:
 
     def search(self, sources: np.ndarray) -> Implied:
         """Search from at most one node of each component, all of them in one pass."""
-        level, eccentricity = self.levels(sources)
+        return self.implied(sources, *self.levels(sources))
+
+    def implied(self, sources: np.ndarray, level: np.ndarray, eccentricity: np.ndarray) -> Implied:
+        """Bounds of all nodes from what ``levels`` returns."""
         lower, upper = np.empty_like(level), np.empty_like(level)
         none = np.iinfo(level.dtype).max
         cpu_steps.imply(level, self.component, eccentricity, none, lower, upper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,11 +11,17 @@ from kernels._cpu.near_steps import LANES, Rows, place_sources, rows_of
 from kernels.breadth_first.cpu_bytes import search_levels
 from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds.components import Cutter
+from kernels.eccentricity.questions import QUESTIONS_OF_MANY, Question
 from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.near_sweep import sweep_components
 from kernels.eccentricity.searches.sweep_steps import relax
-from kernels.eccentricity.strategy import QUICK_NS, WORK_NS, sweep_work
+from kernels.eccentricity.strategy import EVEN_NS, QUICK_NS, WORK_NS, sweep_work
+from kernels.eccentricity.thresholds import CORE
 from kernels.types import NODE
+
+# Even graphs: links per node at least, those of one node at most as a multiple of the mean, and the
+# eccentricity of a farthest node as a multiple of the hub's. Bounds prove little on them.
+EVEN_LEAST, EVEN_MOST, EVEN_SPREAD = 3, 4, 1.5
 
 
 class EveryNode:
@@ -177,22 +184,62 @@ class EveryNode:
         return nodes if self._nodes is None else self._nodes[nodes]
 
 
-def quick_eccentricities(graph: CSRGraph) -> np.ndarray | None:
+class FirstSearch(NamedTuple):
+    """A search from the node of most links, the smallest of them."""
+
+    hub: int
+    level: np.ndarray  # (n_nodes,) uint8 or uint16
+    eccentricity: int  # -1: too large for that
+    n_reached: int
+    queue: np.ndarray  # (n_nodes + 1,) int32, reached nodes in order
+
+
+def quick_eccentricities(
+    graph: CSRGraph, question: Question
+) -> tuple[np.ndarray | None, FirstSearch | None]:
     """Every eccentricity of a small connected graph, (n_nodes,) int32, by sweeping at once.
 
-    None if choosing sources may cost less, or if the graph is not connected or has no nodes.
+    None if choosing sources may cost less, or if the graph is not connected or has no nodes; and
+    the search that showed it, or None if none was needed.
     """
     n_nodes, n_arcs = graph.n_nodes, graph.n_arcs
     n_groups = -(-n_nodes // LANES)
-    if not 0 < n_groups * sweep_work(n_nodes, n_arcs, 1, 1) * WORK_NS <= QUICK_NS:
-        return None
-    level, queue = np.empty(n_nodes, np.uint16), np.empty(n_nodes + 1, np.int32)
-    hub = int(np.argmax(np.diff(graph.indptr)))
-    longest, n_reached = search_levels(graph.indptr, graph.indices, hub, level, queue)
-    work = n_groups * sweep_work(n_nodes, n_arcs, longest, longest)
-    if longest < 0 or n_reached < n_nodes or work * WORK_NS > QUICK_NS:
-        return None
-    return swept_eccentricities(graph)
+    least_ns = n_groups * sweep_work(n_nodes, n_arcs, 1, 1) * WORK_NS
+    if not 0 < least_ns <= EVEN_NS:
+        return None, None
+    degree = np.diff(graph.indptr)
+    hub = int(np.argmax(degree))
+    is_regular = degree.min() == degree[hub]
+    is_even = n_arcs >= EVEN_LEAST * n_nodes and degree[hub] * n_nodes <= EVEN_MOST * n_arcs
+    is_even = is_even and (question in QUESTIONS_OF_MANY or is_regular)
+    if least_ns > QUICK_NS and not is_even:
+        return None, None
+    first = _first_search(graph, hub)
+    longest = first.eccentricity
+    if longest < 0 or first.n_reached < n_nodes:
+        return None, None
+    whole_ns = n_groups * sweep_work(n_nodes, n_arcs, longest, longest) * WORK_NS
+    if whole_ns <= QUICK_NS:
+        return swept_eccentricities(graph), first
+    is_even = is_even and (longest <= CORE.sweep_hops or is_regular)
+    if not is_even or whole_ns > EVEN_NS:
+        return None, first
+    if question not in QUESTIONS_OF_MANY and np.count_nonzero(first.level == longest) > 1:
+        return None, first
+    farthest = _first_search(graph, int(first.queue[n_nodes - 1]))
+    if farthest.eccentricity > EVEN_SPREAD * longest:
+        return None, first
+    return swept_eccentricities(graph), first
+
+
+def _first_search(graph: CSRGraph, source: int) -> FirstSearch:
+    queue = np.empty(graph.n_nodes + 1, np.int32)
+    for kind in (np.uint8, np.uint16):
+        level = np.empty(graph.n_nodes, kind)
+        found = search_levels(graph.indptr, graph.indices, source, level, queue)
+        if found.last_level >= 0:
+            break
+    return FirstSearch(source, level, found.last_level, found.n_reached, queue)
 
 
 def swept_eccentricities(graph: CSRGraph) -> np.ndarray:

@@ -14,21 +14,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.diameter.flat_graphs import (
+    binary_tree,
     circulant,
+    cylinder,
     hypercube,
     random_regular,
     torus,
     watts_strogatz,
 )
-from benchmarks.lib.graphs import attachment
+from benchmarks.lib.graph_files import largest_component
+from benchmarks.lib.graphs import attachment, cut_grid
 from kernels import center, diameter, eccentricities, periphery, radius
 from kernels.eccentricity import CORE, Strategy
 from kernels.eccentricity import solver as driver
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.check import check_diameter
-from kernels.eccentricity.questions import QUESTIONS
-from kernels.eccentricity.reductions import references
-from kernels.eccentricity.searches import every_node
+from kernels.eccentricity.questions import QUESTIONS, QUESTIONS_OF_MANY
+from kernels.eccentricity.reductions.distance_rows import search_keeping
+from kernels.eccentricity.searches import cpu, every_node
 from kernels.eccentricity.searches.every_node import EveryNode, quick_eccentricities
 from kernels.eccentricity.strategy import WORK_NS, choose_step, take_next
 from pipeline.generate.csr import csr_from_links
@@ -63,14 +66,73 @@ def test_some_nodes_of_some_components_are_swept(graph, data):
 
 
 @PROPERTY
-@given(graph=graphs())
-def test_small_graphs_in_one_piece_are_swept_at_once(graph):
-    found = quick_eccentricities(graph)
+@given(graph=graphs(), question=st.sampled_from(QUESTIONS[1:]))
+def test_small_graphs_in_one_piece_are_swept_at_once(graph, question):
+    found, first = quick_eccentricities(graph, question)
     if graph.n_nodes and len(numbered_components(graph)[0]) == 1:
         truth = bfs_levels(graph, range(graph.n_nodes)).max(axis=1)
         np.testing.assert_array_equal(found, truth)
+        np.testing.assert_array_equal(first.level, bfs_levels(graph, [first.hub])[0])
     else:
         assert found is None
+        assert first is None
+
+
+EVEN = {
+    "hypercube": lambda: hypercube(11),
+    "torus": lambda: torus(50, 50),
+    "random regular": lambda: random_regular(5000, 4),
+    "Watts-Strogatz": lambda: watts_strogatz(5000, 6, 0.2),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS[2:])
+@pytest.mark.parametrize("name", EVEN)
+def test_even_graphs_of_some_thousand_nodes_are_swept_after_two_searches(name, question):
+    graph = EVEN[name]()
+    truth, _ = every_eccentricity(graph)
+    found, _ = quick_eccentricities(graph, question)
+    np.testing.assert_array_equal(found, truth)
+
+
+@pytest.mark.parametrize(
+    ("make", "is_swept"),
+    [(EVEN["hypercube"], True), (EVEN["random regular"], False), (EVEN["Watts-Strogatz"], False)],
+)
+def test_for_a_radius_they_are_only_if_a_search_shows_one_farthest_node(make, is_swept):
+    found, first = quick_eccentricities(make(), "radius")
+    assert (found is not None) == is_swept
+    assert first is None or first.eccentricity > 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: attachment(6000), lambda: cut_grid(50), lambda: binary_tree(11),
+     lambda: cylinder(5, 600), lambda: circulant(3000, [1, 2, 3])],
+)  # fmt: skip
+def test_graphs_that_bounds_help_with_or_long_ones_are_not_swept_at_once(make):
+    graph = largest_component(make())
+    assert quick_eccentricities(graph, "periphery")[0] is None
+
+
+def test_the_search_that_showed_it_is_not_made_again(monkeypatch):
+    graph, sources = attachment(6000), []
+    count = every_node.search_levels
+
+    def searched(indptr, indices, source, *given):
+        sources.append(source)
+        return count(indptr, indices, source, *given)
+
+    monkeypatch.setattr(every_node, "search_levels", searched)
+    monkeypatch.setattr(cpu, "search_levels", searched)
+    found = radius(graph)
+    assert found.radius == every_eccentricity(graph)[0].min()
+    assert sources.count(int(np.argmax(np.diff(graph.indptr)))) == 1
+
+
+def test_a_diameter_of_fourteen_hops_is_swept_for_where_eccentricities_are_nearly_equal():
+    assert search_keeping(watts_strogatz(4000, 4, 0.3)).is_to_sweep
+    assert search_keeping(watts_strogatz(5000, 6, 0.2)).is_to_sweep
 
 
 def every_eccentricity(graph) -> tuple[np.ndarray, int]:
@@ -117,7 +179,7 @@ def test_no_question_costs_much_more_than_sweeping_from_every_node(name, questio
     else:
         np.testing.assert_array_equal(answer, truth)
     spent = sum(each.spent_ns for each in asked)
-    is_seen = name in SEEN_AT_ONCE and question in references.QUESTIONS_OF_MANY
+    is_seen = name in SEEN_AT_ONCE and question in QUESTIONS_OF_MANY
     assert spent <= (MOST_AT_ONCE if is_seen else MOST) * work * WORK_NS
 
 
