@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
+from kernels._cpu.signatures import I32, I64
 from kernels.multi_source.cpu.sizes import LANES
 
 # Costs on one core, ns (bench_cpu_sweeps.py): they decide between directions, and between sweeps
@@ -14,6 +15,40 @@ TOP_DOWN_ARC, TOP_DOWN_NODE = 8, 15
 SEARCH_ARC, SEARCH_NODE = 1.5, 6
 TRIAL = 24  # part of the time of single searches that a sweep may spend before the first check
 MOST_ASKED = 4  # checks, each after it has spent a third more
+# Around each of PROBES sources fewer than BALL nodes lie within FAR hops: then a sweep from up to
+# FEW_SOURCES is not even begun, which would cost as much as two or three of the searches.
+PROBES, BALL, FAR, FEW_SOURCES = 3, 2000, 64, 32
+
+
+@njit([types.boolean(I64, I32, types.int64, types.int64, I32)], cache=True, nogil=True)
+def is_stretched(indptr, indices, base, n_nodes, sources):
+    """Whether the surroundings of a few of the sources are long and thin, as on rings and paths."""
+    if sources.size > FEW_SOURCES:
+        return False
+    queue = np.empty(min(BALL, n_nodes) + 1, np.int32)
+    for i in range(PROBES):
+        source = sources[i * (sources.size - 1) // (PROBES - 1)]
+        is_seen = np.zeros(n_nodes, np.bool_)
+        is_seen[source] = True
+        queue[0] = source
+        begin, end, depth = 0, 1, 0
+        while begin < end and depth < FAR:
+            level_end = end
+            for at in range(begin, level_end):
+                u = base + np.int64(queue[at])
+                for arc in range(indptr[u], indptr[u + 1]):
+                    v = indices[arc]
+                    if not is_seen[v]:
+                        if end >= BALL:
+                            return False
+                        is_seen[v] = True
+                        queue[end] = v
+                        end += 1
+            begin = level_end
+            depth += 1
+        if depth < FAR:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -17,6 +17,7 @@ import numpy as np
 from kernels._cpu.threads import Team, n_threads
 from kernels.breadth_first import search_scratch
 from kernels.multi_source.cpu import graphs as cpu_graphs
+from kernels.multi_source.cpu.costs import is_stretched
 from kernels.multi_source.cpu.single import search_singly
 from kernels.multi_source.cpu.sizes import LANES
 from kernels.multi_source.cpu.state import sweep_scratch
@@ -114,7 +115,8 @@ def _search(
     row: int,
 ) -> np.ndarray | None:
     """Fill rows from ``row`` on with the searches of one graph by all threads; levels or None."""
-    if way == "sweep" or (way == "auto" and len(sources) > MAX_SINGLE):
+    is_many = way == "auto" and len(sources) > MAX_SINGLE
+    if way == "sweep" or (is_many and not is_stretched(indptr, indices, base, n_nodes, sources)):
         sweeps = Sweeps(indptr, indices, base, n_nodes, sources, levels, team, way == "auto")
         if sweeps.run(found, row):
             return sweeps.levels_of_all()

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.diameter.flat_graphs import circulant, cylinder
 from kernels import Shard, msbfs, msbfs_shard
 from kernels._cpu import threads
 from kernels.multi_source.check import check_msbfs, check_shard
 from kernels.multi_source.cpu import search as cpu
 from kernels.multi_source.cpu import sweeps as cpu_sweeps
+from kernels.multi_source.cpu.costs import is_stretched
 from kernels.multi_source.cpu.footprint import host_bytes
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
@@ -148,3 +150,39 @@ def test_no_more_memory_is_allocated_than_stated(n_threads, n_sources, levels, n
         tracemalloc.stop()
     stated = host_bytes(graph.n_nodes, n_sources, levels=levels, n_threads=n, eccentricity=12)
     assert 0.6 * stated < peak <= 1.02 * stated + 50_000
+
+
+STRETCHED = {
+    "path": (lambda: path(20_000), True),
+    "ring": (lambda: circulant(20_000, [1]), True),
+    "thin cylinder": (lambda: cylinder(5, 4000), True),
+    "grid": (lambda: grid(140, 140), False),
+    "hubs": (lambda: tree_with_hubs(20_000, seed=2), False),
+    "short path": (lambda: path(60), False),
+}
+
+
+@pytest.mark.parametrize("name", STRETCHED)
+def test_no_sweep_from_few_sources_is_begun_where_all_around_them_is_long(name, monkeypatch):
+    make, is_long = STRETCHED[name]
+    graph, begun = make(), []
+
+    class Begun(cpu_sweeps.Sweeps):
+        def __init__(self, *given):
+            begun.append(given)
+            super().__init__(*given)
+
+    monkeypatch.setattr(cpu, "Sweeps", Begun)
+    for n_sources, may_begin in ((12, not is_long), (33, True)):
+        begun.clear()
+        sources = np.linspace(0, graph.n_nodes - 1, n_sources).astype(np.int32)
+        found = msbfs(graph, sources)
+        assert bool(begun) == may_begin
+        truth = bfs_levels(graph, sources[[0, -1]].tolist())
+        assert found.eccentricity[[0, -1]].tolist() == truth.max(axis=1).tolist()
+
+
+def test_sources_in_a_long_tail_of_a_short_graph_do_not_hide_it():
+    graph = with_tail(5000, 300)
+    sources = np.array([0, *range(5150, 5158), 1], np.int32)
+    assert not is_stretched(graph.indptr, graph.indices, 0, graph.n_nodes, sources)
