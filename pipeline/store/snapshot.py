@@ -17,7 +17,7 @@ from pipeline.model.graphs import Exits
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.observations import Observations, Steps, Vantages
 from pipeline.model.words import number
-from pipeline.store.columns import read_table
+from pipeline.store.columns import naming, read_table
 from pipeline.store.graph_files import GraphFiles
 from pipeline.store.observations import read_observations, read_steps, read_vantages
 from pipeline.store.tables import (
@@ -28,6 +28,7 @@ from pipeline.store.tables import (
     exits_of_table,
 )
 from pipeline.store.versions.locks import HeldLock
+from pipeline.store.versions.manifest import file_sha256
 from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
@@ -42,6 +43,8 @@ from pipeline.store.versions.names import (
     broken,
 )
 from pipeline.store.versions.opened import OpenVersion
+
+MOST_HASHED = 4 << 20  # bytes of a file that is hashed when it is read: at most some 10 ms
 
 
 class Snapshot(OpenVersion):
@@ -69,7 +72,7 @@ class Snapshot(OpenVersion):
 
     def __init__(self, path: Path, lock: HeldLock | None = None):
         super().__init__(path, lock)
-        self._table = read_table(self.file(ASES), AS_NUMBERS, LATER_AS_NUMBERS)
+        self._table = read_table(self._unaltered(ASES), AS_NUMBERS, LATER_AS_NUMBERS)
         self.asn = self._column("asn").astype(np.int64)
         self.n_nodes = self._column("n_nodes")
         self.n_arcs = self._column("n_arcs")
@@ -276,13 +279,14 @@ class Snapshot(OpenVersion):
         """Exits of some AS rows, or of all; none in snapshots from before there were any."""
         if EXITS not in self.manifest["files"]:
             return empty(Exits)
-        found = exits_of_table(read_table(self.file(EXITS)), self.asn)
+        with naming(self.path / EXITS):
+            found = exits_of_table(self._whole(EXITS), self.asn)
         self._check_nodes(EXITS, found, "an exit")
         return found if rows is None else take(found, np.flatnonzero(np.isin(found.row, rows)))
 
     def borders(self) -> pa.Table:
         """Links between ASes: near_asn, near, far_asn, far (local node ids) and their columns."""
-        return read_table(self.file(BORDERS))
+        return self._whole(BORDERS, ("near_asn", "near", "far_asn", "far"))
 
     def addresses(self) -> pa.Table | None:
         """Every address: addr_high, addr_low, asn, node; sorted. None if the nodes say the same.
@@ -291,13 +295,13 @@ class Snapshot(OpenVersion):
         """
         if ADDRESSES not in self.manifest["files"]:
             return None
-        return read_table(self.file(ADDRESSES))
+        return self._whole(ADDRESSES, ("addr_high", "addr_low", "asn", "node"))
 
     def host_names(self) -> HostNames | None:
         """Names of some of its addresses; None where no file of names was given."""
         if HOST_NAMES not in self.manifest["files"]:
             return None
-        return HostNames.from_table(read_table(self.file(HOST_NAMES)))
+        return HostNames.from_table(self._whole(HOST_NAMES, ("addr_high", "addr_low", "name")))
 
     @property
     def has_observations(self) -> bool:
@@ -330,9 +334,31 @@ class Snapshot(OpenVersion):
 
     @cached_property
     def _ingresses(self) -> Ingresses:
-        found = Ingresses.from_table(read_table(self.file(INGRESSES)), self.asn)
+        with naming(self.path / INGRESSES):
+            found = Ingresses.from_table(self._whole(INGRESSES), self.asn)
         self._check_nodes(INGRESSES, found, "an ingress")
         return found
+
+    def _whole(self, file: str, needed: Sequence[str] = ()) -> pa.Table:
+        """All columns of a file."""
+        path = self._unaltered(file)
+        table = read_table(path)
+        if lacking := sorted(set(needed) - set(table.column_names)):
+            raise broken(path, f"has no column {', '.join(lacking)}")
+        return table
+
+    def _unaltered(self, file: str) -> Path:
+        """The path of a file; the bytes of a small one are compared with the manifest.
+
+        Checksums of pages cover values, not names of columns: an optional one would be missed.
+        """
+        path, entry = self.file(file), self.manifest["files"][file]
+        if entry["size_bytes"] <= MOST_HASHED:
+            with naming(path):
+                found = file_sha256(path)
+            if found != entry["sha256"]:
+                raise broken(path, "has been altered")
+        return path
 
     def _check_nodes(self, file: str, found: Ingresses | Exits, what: str) -> None:
         if len(found) and not (

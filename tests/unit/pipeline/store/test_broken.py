@@ -18,6 +18,8 @@ from pipeline.model.measured.origins import origins_of
 from pipeline.stages.contents.snapshots import list_snapshots, show
 from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import Snapshot, check_store, open_snapshot, snapshot_names
+from pipeline.store import snapshot as snapshot_module
+from pipeline.store.snapshot import MOST_HASHED
 from pipeline.terminal.contents import print_list, print_snapshot
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
@@ -113,6 +115,44 @@ def test_no_flipped_byte_gives_a_wrong_graph_silently(path, graphs, name):
             assert found == graphs.graph_hash
     # The rest hit bytes that mean nothing to a graph: names of writers, padding.
     assert n_named == n_refused > 75
+
+
+@pytest.mark.parametrize("most_hashed", [MOST_HASHED, 0])
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("ingresses.parquet", b"neighbor_asns"), ("exits.parquet", b"n_traces"),
+     ("borders.parquet", b"far_asn")],
+)  # fmt: skip
+def test_a_column_whose_name_is_damaged_is_named(path, monkeypatch, name, column, most_hashed):
+    monkeypatch.setattr(snapshot_module, "MOST_HASHED", most_hashed)
+    rename_column(path / name, column)
+    snapshot = Snapshot.open_dir(path)
+    with pytest.raises(StoreError, match=rf"{name}.*(altered|column|exist)"):
+        getattr(snapshot, name.removesuffix(".parquet"))()
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("ingresses.parquet", b"confidence"), ("ases.parquet", b"n_entered_unseen")],
+)
+def test_an_optional_column_whose_name_is_damaged_is_not_taken_for_missing(path, name, column):
+    rename_column(path / name, column)
+    with pytest.raises(StoreError, match=rf"{name}: has been altered"):
+        Snapshot.open_dir(path).ingresses()
+
+
+def test_a_table_that_is_gone_when_it_is_read_is_called_missing(path):
+    snapshot = Snapshot.open_dir(path)
+    (path / "borders.parquet").unlink()
+    with pytest.raises(StoreError, match=r"borders\.parquet: is missing"):
+        snapshot.borders()
+
+
+def rename_column(path: Path, name: bytes) -> None:
+    """Flip a bit of every mention of a column, as a disk may of one."""
+    whole = path.read_bytes()
+    assert name in whole
+    path.write_bytes(whole.replace(name, name[:-1] + bytes([name[-1] ^ 1])))
 
 
 def test_a_flipped_byte_anywhere_in_the_manifest_is_named(path):
