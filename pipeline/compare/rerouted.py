@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from pipeline.compare.changes import (
 )
 from pipeline.compare.events import Events
 from pipeline.compare.evidence import View, pair_keys
-from pipeline.compare.figures.hops import find_swaps, tally
+from pipeline.compare.figures.hops import Swaps, find_swaps, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
@@ -53,6 +54,11 @@ class Rerouted:
     new_reached: np.ndarray
     old_direct: np.ndarray
     new_direct: np.ndarray
+
+    @cached_property
+    def swaps(self) -> Swaps:
+        """Routers that took the place of others."""
+        return find_swaps(self.old, self.new, (self.old_direct, self.new_direct))
 
 
 def find_rerouted(sides: Sides) -> Rerouted | None:
@@ -94,7 +100,7 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     crossed = paths_through(sides.old_view, found.common.old, n)
     in_old = np.bincount(sides.groups.old, minlength=n) > 0
     in_new = np.bincount(sides.groups.new, minlength=n) > 0
-    swaps = find_swaps(found.old, found.new, (found.old_direct, found.new_direct))
+    swaps = found.swaps
     which = np.flatnonzero(~in_old[swaps.new])
     gone, come, differs = swaps.old[which], swaps.new[which], swaps.differs[which]
     n_pairs = np.bincount(gone, minlength=n)

@@ -20,7 +20,7 @@ import numpy as np
 
 from pipeline.compare.changes import LOUD, QUIET, Changes
 from pipeline.compare.evidence import View
-from pipeline.compare.figures.hops import Places, find_swaps, places_of, same_places
+from pipeline.compare.figures.hops import Places, places_of, same_places
 from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
 from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
@@ -57,7 +57,7 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
     old, new = same_places(
         places_of(found.old, found.old_direct), places_of(found.new, found.new_direct)
     )
-    swaps = find_swaps(found.old, found.new, (found.old_direct, found.new_direct))
+    swaps = found.swaps
     still = old.group == new.group
     same = np.delete(np.arange(len(found.common.old)), found.pairs)
     on_both = [_one_each(old, still), _whole_places(sides.old_view, found.common.old[same])]
@@ -107,13 +107,14 @@ def _most(many: _Told, same: _Told, others: _Told, vantage: np.ndarray, n: int) 
 
     In all, or by one router before them.
     """
-    behind = [take(told, told.before >= 0) for told in (same, others)]
+    is_asked = np.bincount(many.group, minlength=n) > 0
+    behind = [take(told, (told.before >= 0) & is_asked[told.group]) for told in (same, others)]
     every = concat([many, *behind])
     link, n_links = number_rows(every.before, every.group)
     n_others = np.bincount(behind[1].group, minlength=n)
     is_passed = n_others <= _FEW * np.bincount(every.group, every.n_pairs, n)
     found = []
-    for row, n_rows, z, is_asked in (
+    for row, n_rows, z, which in (
         (every.group, n, _Z, np.ones(n, bool)),
         (link, n_links, _Z_OF_LINKS, is_passed),
     ):
@@ -121,7 +122,7 @@ def _most(many: _Told, same: _Told, others: _Told, vantage: np.ndarray, n: int) 
         n_many = np.bincount(own, many.n_pairs, n_rows)
         lower, _ = wilson(n_many, np.bincount(row, every.n_pairs, n_rows), z)
         sure = (lower > _MOST) & (n_vantages(own, vantage, n_rows) >= MIN_VANTAGES)
-        found.append(many.group[sure[own] & is_asked[many.group]])
+        found.append(many.group[sure[own] & which[many.group]])
     return np.unique(np.concatenate(found))
 
 
