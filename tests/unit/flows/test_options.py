@@ -260,7 +260,7 @@ def test_options_as_the_form_gives_them_become_configs():
 
 def test_help_is_no_run(capsys):
     assert module.main(["--help"]) == 0
-    assert "--borders elected|prefix" in capsys.readouterr().out
+    assert "--notify-first N" in capsys.readouterr().out
 
 
 def test_forms_of_the_deployments_describe_every_parameter_and_require_the_two_nights():
