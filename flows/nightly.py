@@ -254,7 +254,7 @@ def main(arguments: list[str]) -> int:
             return stopping.exit_status
         except EXPECTED as error:
             _last_words(one_line(error))
-            return stopping.exit_status if stopping.asked.is_set() else 2
+            return stopping.exit_status if stopping.is_asked else 2
     if not state.is_completed():
         fail(state.message or f"the flow run ended {state.name}")
         return 2

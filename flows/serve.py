@@ -39,7 +39,7 @@ from flows.runs.api import Api, end_lost_runs, schedule_again
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
-from pipeline.stopping import end_with_parent, stop_on_signals
+from pipeline.stopping import Stopping, end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
 from pipeline.terminal.lines import fail, print_line, warn
 
@@ -52,7 +52,7 @@ CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 # On each store one run works and one waits, others are refused within seconds; runs on other stores
 # work in parallel.
 RUNS_AT_ONCE = 4
-LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
+LOOK_EVERY_S, LOOK_FOR_LOST_RUNS_EVERY_S = 1.0, 5.0
 RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server, and of the worker
 # After server or worker ended: for how long runs may be found that crashed for that reason, and how
 # long before it was missed they may have.
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
             config = given.config(ServeConfig)
             if config.with_parent and not end_with_parent(os.getppid()):
                 return 0
-            return _serve(config, stopping.asked)
+            return _serve(config, stopping)
         except KeyboardInterrupt:
             return 0
         except UsageError as error:
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
             return 2
 
 
-def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
+def _serve(config: ServeConfig, stopping: Stopping) -> int:
     if missing := why_no_prefect("serve"):
         raise UsageError(missing)
     # The nightly run reads its environment; its current folder is ROOT.
@@ -135,7 +135,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
             warn(line)
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         sys.stdout.flush()
-        return _watch(server, worker, api, asked_to_stop)
+        return _watch(server, worker, api, stopping)
 
 
 class _Restarts:
@@ -167,9 +167,7 @@ def _make_paths_absolute() -> None:
             os.environ[str(option.variable)] = whole
 
 
-def _watch(
-    server: PrefectServer, worker: PrefectWorker, api: Api, asked_to_stop: threading.Event
-) -> int:
+def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Stopping) -> int:
     """Watch server and worker until stopped; returns the exit status.
 
     What ended is started again. Runs continue without the server, and report to it afterwards.
@@ -179,7 +177,10 @@ def _watch(
     away_since = 0.0  # when one of the two was last found to have ended
     again: set[str] = set()
     looked = time.monotonic()
-    while not asked_to_stop.wait(1.0):
+    while True:
+        time.sleep(LOOK_EVERY_S)
+        if stopping.is_asked:
+            return 0
         if server.process is not None and server.process.poll() is not None:
             if not of_server.allows(server.process.returncode, server.log):
                 return 1
@@ -199,7 +200,6 @@ def _watch(
             end_lost_runs(api)
             if time.time() - away_since < CRASHES_FOR_S:
                 again.update(schedule_again(api, away_since - CRASHES_BEFORE_S, again))
-    return 0
 
 
 @contextlib.contextmanager

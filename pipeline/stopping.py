@@ -35,7 +35,8 @@ class Stopping:
 
     def __init__(self) -> None:
         self.number = 0
-        self.asked = threading.Event()
+        # No Event: the main thread may hold its lock when a signal comes, and wait for itself.
+        self.is_asked = False
         self._since = 0.0
 
     @property
@@ -44,10 +45,10 @@ class Stopping:
         return 128 + (self.number or signal.SIGINT)
 
     def __call__(self, number: int, _frame: object) -> None:
-        if not self.asked.is_set():
+        if not self.is_asked:
             self.number = number
             self._since = monotonic()
-            self.asked.set()
+            self.is_asked = True
             raise Stopped
         if _is_insistent(number, self._since):
             _end_at_once(self.exit_status)
@@ -58,7 +59,7 @@ _begun: list[Stopping] = []  # contexts of ``stop_on_signals`` that have not end
 
 def is_stopping() -> bool:
     """Whether a signal has asked this process to end; in any thread."""
-    return any(stopping.asked.is_set() for stopping in _begun)
+    return any(stopping.is_asked for stopping in _begun)
 
 
 @contextlib.contextmanager

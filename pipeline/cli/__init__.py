@@ -363,7 +363,7 @@ def main(arguments: list[str] | None = None) -> None:
         status: int | None = None
         with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
             status = _run_command(arguments)
-        if stopping.asked.is_set():  # typer turns each of them into its own status
+        if stopping.is_asked:  # typer turns each of them into its own status
             with contextlib.suppress(OSError):  # a terminal that is closed
                 warn("stopped")
             status = stopping.exit_status

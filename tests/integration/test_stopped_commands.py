@@ -145,15 +145,24 @@ def analyze(store: Path, out: Path) -> tuple[object, ...]:
     return ("analyze", "--store", store, "--out", out, "--distances", "--pack", 1, "--workers", 2)
 
 
-def is_measuring(out: Path) -> bool:
-    return any(any(folder.glob("files/.parts/*.parquet")) for folder in hidden(out, held.DISTANCES))
+def wait_for_line(process: psutil.Popen, first: str) -> None:
+    """Read what a command prints, up to a line that begins so."""
+    line = ""
+    while not line.startswith(first):
+        line = process.stdout.readline()
+        assert line, f"it ended before it printed {first}"
+
+
+def wait_for_searches(process: psutil.Popen, out: Path) -> None:
+    wait_for_line(process, "Searching")
+    until(lambda: hidden(out, held.DISTANCES), "the folder of distances")
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("asked", BOTH if WHOLE else [signal.SIGHUP])
 def test_an_analysis_that_is_stopped_leaves_nothing(tmp_path, store, asked):
     with command(*analyze(store, tmp_path)) as process:
-        until(lambda: is_measuring(tmp_path), "measuring")
+        wait_for_searches(process, tmp_path)
         workers = process.children(recursive=True)
         process.send_signal(asked)
         assert process.wait(WAIT_S) == 128 + asked
@@ -165,10 +174,7 @@ def test_an_analysis_that_is_stopped_leaves_nothing(tmp_path, store, asked):
 
 def test_an_analysis_that_is_stopped_while_workers_start_prints_no_more(tmp_path, store):
     with command(*analyze(store, tmp_path)) as process:
-        line = ""
-        while not line.startswith("Starting workers"):
-            line = process.stdout.readline()
-            assert line, "it ended before workers started"
+        wait_for_line(process, "Starting workers")
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == "hopscope: stopped\n"
         assert process.wait(WAIT_S) == 128 + signal.SIGTERM
@@ -219,7 +225,7 @@ def test_workers_whose_start_is_lost_end_the_run_with_one_line(tmp_path, store):
 
 def test_leftovers_of_a_killed_analysis_are_named_and_removed(tmp_path, store, capsys):
     with command(*analyze(store, tmp_path)) as process:
-        until(lambda: is_measuring(tmp_path), "measuring")
+        wait_for_searches(process, tmp_path)
         workers = process.children(recursive=True)
         process.kill()
         process.wait(WAIT_S)

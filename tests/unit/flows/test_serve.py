@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 import time
 import tomllib
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ import yaml
 from flows import serve
 from flows.runs.api import DEPLOYED
 from pipeline.config import ServeConfig
+from pipeline.stopping import Stopping
 
 
 def test_without_prefect_one_line_names_the_extra():
@@ -47,7 +47,7 @@ def test_the_deployments_are_where_an_installed_package_has_them():
 
 
 def test_runs_that_began_as_the_worker_ended_are_scheduled_again(monkeypatch):
-    asked_to_stop, since = threading.Event(), []
+    stopping, since = Stopping(), []
     alive, ended = (SimpleNamespace(poll=lambda: None), SimpleNamespace(poll=lambda: 1))
     ended.returncode = 1
     worker = SimpleNamespace(process=ended, log="worker.log", stop=lambda: None)
@@ -55,15 +55,45 @@ def test_runs_that_began_as_the_worker_ended_are_scheduled_again(monkeypatch):
 
     def schedule_again(_api, after: float, _but: set[str]) -> list[str]:
         since.append(after)
-        asked_to_stop.set()
+        stopping.is_asked = True
         return []
 
     monkeypatch.setattr(serve, "LOOK_FOR_LOST_RUNS_EVERY_S", 0.0)
     monkeypatch.setattr(serve, "end_lost_runs", lambda *_, **_more: 0)
     monkeypatch.setattr(serve, "schedule_again", schedule_again)
     began = time.time()
-    assert serve._watch(SimpleNamespace(process=alive), worker, None, asked_to_stop) == 0
+    assert serve._watch(SimpleNamespace(process=alive), worker, None, stopping) == 0
     assert since[0] == pytest.approx(began - serve.CRASHES_BEFORE_S, abs=60)
+
+
+STOPPED_OFTEN = """
+import os, random, signal, threading
+from types import SimpleNamespace
+from flows import serve
+from pipeline.stopping import stop_on_signals
+serve.LOOK_EVERY_S, serve.LOOK_FOR_LOST_RUNS_EVERY_S = 0.0, 3600.0
+alive = SimpleNamespace(process=SimpleNamespace(poll=lambda: None))
+for _ in range(200):
+    with stop_on_signals() as stopping:
+        after_s = 0.002 * random.random()
+        timer = threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGHUP))
+        try:
+            timer.start()
+            serve._watch(alive, alive, None, stopping)
+        except KeyboardInterrupt:
+            pass
+        timer.join()
+        assert stopping.is_asked
+print("stopped")
+"""
+
+
+def test_a_signal_stops_it_wherever_it_comes():
+    """A signal handler that took a lock of the loop would wait for itself without end."""
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED_OFTEN], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "stopped\n", done.stderr
 
 
 def test_files_in_variables_are_named_from_the_root(tmp_path, monkeypatch):
@@ -79,7 +109,7 @@ def test_files_in_variables_are_named_from_the_root(tmp_path, monkeypatch):
 
 def test_ports_come_from_words_then_variables_then_the_config(tmp_path, monkeypatch):
     seen: list[ServeConfig] = []
-    monkeypatch.setattr(serve, "_serve", lambda config, asked_to_stop: seen.append(config) or 0)
+    monkeypatch.setattr(serve, "_serve", lambda config, stopping: seen.append(config) or 0)
     monkeypatch.setenv("HOPSCOPE_SERVE_PREFECT_PORT", "4300")
     assert serve.main(["--store", str(tmp_path), "--port", "0"]) == 0
     assert seen == [ServeConfig(store=tmp_path, port=0, prefect_port=4300)]

@@ -34,7 +34,7 @@ def test_first_signal_interrupts_and_what_comes_with_it_does_nothing(number, mon
             os.kill(os.getpid(), number)
         os.kill(os.getpid(), number)
         os.kill(os.getpid(), signal.SIGTERM)
-        assert stopping.asked.is_set()
+        assert stopping.is_asked
         assert stopping.exit_status == 128 + number
     assert signal.getsignal(number) is before
 
@@ -99,7 +99,7 @@ def test_run_under_nohup_outlives_its_terminal():
     try:
         with stop_on_signals() as stopping:
             os.kill(os.getpid(), signal.SIGHUP)
-            assert not stopping.asked.is_set()
+            assert not stopping.is_asked
     finally:
         signal.signal(signal.SIGHUP, before)
 
