@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from kernels._cuda.launch import on_device_of, to_gpu
 from kernels.partition.exchange import DEADLINE_S, Collective
@@ -15,6 +15,7 @@ from kernels.partition.split import Part
 if TYPE_CHECKING:
     import numpy as np
 
+    from kernels.csr import Device
     from kernels.eccentricity.questions import Question
     from kernels.partition.sweep import SweepResult
     from kernels.partition.widths import PartWidths
@@ -37,7 +38,7 @@ class Rank:
         If the part does not fit, here and in each method.
     """
 
-    def __init__(self, part: Part, collective: Collective, device: Literal["cpu", "gpu"]):
+    def __init__(self, part: Part, collective: Collective, device: Device):
         self.collective, self._device = collective, device
         if device == "gpu":
             indptr, indices = to_gpu(part.indptr), to_gpu(part.indices)

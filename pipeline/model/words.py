@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 # Packages whose versions reports and ``hopscope doctor`` name, as package indexes know them.
@@ -10,6 +11,12 @@ GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
 
 MAX_WARNINGS = 20  # that a terminal or a page lists; all of them are in report.json
 LOW_CONFIDENCE = 0.5  # an ingress below it is more likely wrong than right, and is marked
+
+# Controls, separators of lines and halves of surrogate pairs are invisible at best and unencodable
+# at worst; marks that change the direction of text can make a name look like another one.
+UNPRINTABLE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class NodeWords(NamedTuple):
@@ -35,6 +42,11 @@ _BY_KIND = {
 def node_words(kind: str | None) -> NodeWords:
     """Names of nodes of this kind (``Topology.kind``, or ``mixed``)."""
     return _BY_KIND.get(kind or "", _BY_KIND["mixed"])
+
+
+def printable(text: object) -> str:
+    """Third-party text with invisible and misleading characters replaced by U+FFFD."""
+    return UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
 def number(n: int, noun: str) -> str:

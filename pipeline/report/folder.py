@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError
-from pipeline.report.escaping import printable
+from pipeline.model.words import printable
 from pipeline.report.published import bring_reports, publish_reports
 from pipeline.store.versions.held import set_aside
 

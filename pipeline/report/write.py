@@ -31,8 +31,7 @@ from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.search.results import Measurement
-from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
-from pipeline.report.escaping import printable
+from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words, printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages

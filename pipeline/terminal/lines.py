@@ -6,23 +6,16 @@ Every command imports this first, so code that uses rich is in other modules.
 from __future__ import annotations
 
 import logging
-import re
 import sys
 
+from pipeline.model.words import UNPRINTABLE, printable
 from pipeline.places import with_urls
 from pipeline.terminal import log
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """Third-party text without control characters, which could control the terminal."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def escaped_json(text: str) -> str:
     """JSON with such characters in its strings as escapes: the same values, and inert."""
-    return _CONTROL.sub(
+    return UNPRINTABLE.sub(
         lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text
     )
 

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.model.progress import STEPS, Progress
+from pipeline.model.words import printable
 from pipeline.terminal import log
-from pipeline.terminal.lines import printable
 from pipeline.terminal.progress_lines import ProgressLines
 from pipeline.terminal.step_line import StepState, step_line
 

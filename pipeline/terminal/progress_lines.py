@@ -7,8 +7,8 @@ import sys
 import time
 
 from pipeline.model.progress import STEPS, Progress
+from pipeline.model.words import printable
 from pipeline.terminal import log
-from pipeline.terminal.lines import printable
 
 LINE_EVERY_S = 2.0  # of a step a line at most this often
 

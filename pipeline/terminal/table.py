@@ -10,7 +10,8 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.terminal.lines import print_line, printable
+from pipeline.model.words import printable
+from pipeline.terminal.lines import print_line
 
 # A figure, an interval, or nothing; an address is a text.
 _FIGURE = re.compile(r"-|<?\d[\d,]*(\.\d+)?(\u2013\d[\d,]*(\.\d+)?)?")

@@ -17,13 +17,13 @@ from pipeline.infer.tables import read_whole
 from pipeline.model.addresses import MAPPED_V4, parse_addr
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.words import UNPRINTABLE
 
 FORMAT = "exchange points"
 MAX_FILE_BYTES = 1 << 29  # decompressed; a dump of all of PeeringDB has 100 MB
 MAX_NAME = 200  # characters; longer ones are cut
 # Wider prefixes are not LANs: the widest have some thousand members.
 _SHORTEST = {4: 19, 6: 32}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _ASN = re.compile(r"(?:AS)?([0-9]{1,10})\Z", re.IGNORECASE)
 # Columns of a table with a header, each by the names that it has in the files.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -229,7 +229,7 @@ class _Reader:
         """A name on one line; empty if it is none."""
         if not isinstance(name, str):
             return ""
-        plain = _CONTROL.sub("", name).strip()
+        plain = UNPRINTABLE.sub("", name).strip()
         if plain != name.strip():
             self.report.notes["names with control characters, removed"] += 1
         if len(plain) > MAX_NAME:

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from pipeline.model.columns.ragged import offsets, row_of_value
+from pipeline.model.words import printable
 from pipeline.report.drawing.layers import levels, place
 from pipeline.report.drawing.picture import Picture, drawing, table_rows
-from pipeline.report.escaping import printable
 from pipeline.report.tables.listed import Listed
 from pipeline.report.tables.node_names import node_texts
 from pipeline.report.tables.nodes.reach import row_groups

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from markupsafe import Markup
 
-from pipeline.report.escaping import printable
+from pipeline.model.words import printable
 from pipeline.report.folder import report_of
 from pipeline.report.nights.history import history
 from pipeline.store.pointers.nights import is_night

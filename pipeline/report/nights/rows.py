@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from pipeline.model.choices import is_name
 from pipeline.model.measured.reading import newest_record
-from pipeline.report.escaping import printable
+from pipeline.model.words import printable
 from pipeline.report.folder import REPORT, report_of
 from pipeline.report.tables.changes import night_before_of
 from pipeline.store.pointers.nights import is_night

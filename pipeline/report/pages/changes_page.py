@@ -9,8 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.model.words import NodeWords
-from pipeline.report.escaping import printable
+from pipeline.model.words import NodeWords, printable
 from pipeline.report.pages.ases.as_changes import show_on_as_pages
 from pipeline.report.pages.html import write_assets
 from pipeline.report.pages.templating import environment

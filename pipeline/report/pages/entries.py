@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 from markupsafe import Markup, escape
 
 from pipeline.model.columns.ragged import offsets, run_starts
-from pipeline.model.words import number
-from pipeline.report.escaping import printable
+from pipeline.model.words import number, printable
 from pipeline.report.pages.plots import bin_counts
 from pipeline.report.tables.listed import Listed
 from pipeline.report.tables.summarise import Summary

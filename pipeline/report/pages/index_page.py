@@ -13,8 +13,8 @@ from pipeline.metrics import decimals_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.measured.mapped import is_mapped_low, mapped_percent
 from pipeline.model.search.results import THIS_PROCESS
-from pipeline.model.words import MAX_WARNINGS, number
-from pipeline.report.escaping import printable, printables, script_json
+from pipeline.model.words import MAX_WARNINGS, number, printable
+from pipeline.report.escaping import printables, script_json
 from pipeline.report.pages.headline import headline
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.report.pages.run_facts import RunFacts

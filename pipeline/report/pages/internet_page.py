@@ -6,8 +6,7 @@ import numpy as np
 
 from pipeline.model.addresses import format_addr
 from pipeline.model.topology import NO_ASN
-from pipeline.model.words import number
-from pipeline.report.escaping import printable
+from pipeline.model.words import number, printable
 from pipeline.report.pages.plots import log_histogram
 from pipeline.report.pages.run_facts import RunFacts
 from pipeline.report.tables.internet import MAX_ASES, Distribution, Extreme, internet

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.metrics import METRICS
-from pipeline.model.words import number
-from pipeline.report.escaping import printable
+from pipeline.model.words import number, printable
 
 N_INPUTS = 3  # that a page names; the index lists more, report.json all
 _DEFAULT = ["hops"]  # what is measured where no metric is given

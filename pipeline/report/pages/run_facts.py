@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.model.measured.mapped import is_mapped_low, mapped_of
 from pipeline.model.measured.origins import Origins, Source, origins_of
-from pipeline.model.words import NodeWords, node_words
-from pipeline.report.escaping import printable
+from pipeline.model.words import NodeWords, node_words, printable
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import share, utc
 

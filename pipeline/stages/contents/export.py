@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pipeline.config import ExportConfig
 from pipeline.errors import UsageError
 from pipeline.files import written_whole
-from pipeline.report.escaping import printable
+from pipeline.model.words import printable
 from pipeline.report.tables.node_names import node_texts
 from pipeline.stages.contents.snapshots import row_of
 from pipeline.store import Snapshot, open_snapshot

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.report.escaping import printable
+from pipeline.model.words import printable
 from pipeline.report.pages.reuse import PAGES
 from pipeline.report.pages.templating import environment
 from pipeline.report.tables.changes import what_in_words, words_of

@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from pipeline.model.words import number
+from pipeline.model.words import number, printable
 from pipeline.report.drawing.of_ases import Drawer
-from pipeline.report.escaping import printable
 from pipeline.report.pages.ases.exit_rows import exit_rows, exits_of
 from pipeline.report.pages.ases.ingress_rows import first_ingresses, ingress_rows
 from pipeline.report.pages.ases.neighbor_list import NeighborLists

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from markupsafe import escape
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
-from pipeline.model.words import LOW_CONFIDENCE, confidence_text
-from pipeline.report.escaping import printable
+from pipeline.model.words import LOW_CONFIDENCE, confidence_text, printable
 from pipeline.report.pages.ases.neighbor_texts import neighbor_texts
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from pipeline.report.escaping import printable
+from pipeline.model.words import printable
 from pipeline.report.tables.adjacent import Adjacent
 from pipeline.report.tables.listed import Listed
 from pipeline.report.tables.summarise import Summary
