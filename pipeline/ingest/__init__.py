@@ -54,6 +54,8 @@ class Format:
     description : str
     hint : str
         What to do with a file that ends so and is not recognised.
+    frames : tuple of str
+        Types of records around measurements, as reports of reading name them.
     """
 
     reader: str
@@ -61,6 +63,7 @@ class Format:
     suffixes: tuple[str, ...]
     description: str
     hint: str = ""
+    frames: tuple[str, ...] = ()
 
     def load(self) -> ModuleType:
         """The reader's module, imported at first use: some compile kernels."""
@@ -68,12 +71,19 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "warts": Format("pipeline.ingest.warts", "traces", (".warts",), "scamper's binary warts"),
+    "warts": Format(
+        "pipeline.ingest.warts",
+        "traces",
+        (".warts",),
+        "scamper's binary warts",
+        frames=("list", "cycle start", "cycle definition", "cycle stop", "address"),
+    ),
     "scamper_json": Format(
         "pipeline.ingest.scamper_json",
         "traces",
         (".jsonl",),
         "scamper's JSON lines, as sc_warts2json prints",
+        frames=("list", "cycle-start", "cycle-def", "cycle-stop"),
     ),
     "atlas": Format(
         "pipeline.ingest.atlas", "traces", (".jsonl",), "RIPE Atlas traceroute results"

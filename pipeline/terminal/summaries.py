@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from pipeline.stages.search import SearchSummary
 
 MAX_NIGHTS = 3  # that a line names
-# Types of records that frame measurements, in the spelling of each format.
-HOLD_NONE = {"address", "list", "cycle start", "cycle definition", "cycle stop"}
-HOLD_NONE |= {"cycle-start", "cycle-def", "cycle-stop"}
 SKIPPED_NAMED = 5  # types of records
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
 
@@ -133,7 +130,8 @@ def _skipped(summary: IngestSummary) -> Counter[str]:
     skipped = Counter[str]()
     for report in summary.reports:
         if report.format in FORMATS:  # tables skip lines of their own
-            skipped.update({kind: n for kind, n in report.skipped.items() if kind not in HOLD_NONE})
+            frames = FORMATS[report.format].frames
+            skipped.update({kind: n for kind, n in report.skipped.items() if kind not in frames})
     return skipped
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.ingest import FORMATS, Format, warts
 from pipeline.model.measured.reading import ReadReport
 from pipeline.report import write_reports
 from pipeline.stages.analyze import AnalyzeSummary, widths_known
@@ -122,7 +123,10 @@ def test_ases_that_are_nodes_are_told_from_those_that_have_some(kind, sizes, cap
 
 def test_skipped_records_are_one_line_without_those_that_frame_others(capsys):
     skipped = [Counter(ping=2, address=7, http=1), Counter({"ping": 1, "cycle-start": 1})]
-    reports = [ReadReport("a", "warts", skipped=each) for each in skipped]
+    formats = ("warts", "scamper_json")
+    reports = [
+        ReadReport("a", format, skipped=each) for format, each in zip(formats, skipped, strict=True)
+    ]
     reports.append(ReadReport("a", "iffinder", skipped=Counter({"no alias": 5})))
     print_ingest(ingested(reports=reports))
     assert capsys.readouterr().out.splitlines()[1:] == [
@@ -130,6 +134,13 @@ def test_skipped_records_are_one_line_without_those_that_frame_others(capsys):
     ]
     print_ingest(ingested(reports=[ReadReport("a", "warts", skipped=Counter(list=1))]))
     assert "Skipped" not in capsys.readouterr().out
+
+
+def test_a_row_of_formats_says_what_frames_its_records(monkeypatch, capsys):
+    monkeypatch.setitem(FORMATS, "toy", Format("toy", "traces", (), "toys", frames=("box",)))
+    print_ingest(ingested(reports=[ReadReport("a", "toy", skipped=Counter(box=1, ping=2))]))
+    assert "that are not traceroutes: ping (2)\n" in capsys.readouterr().out
+    assert {*FORMATS["warts"].frames} < {*warts.TYPE_NAMES.values()}
 
 
 def test_searches_of_earlier_runs_are_told_as_a_part_of_all(tmp_path, capsys):
