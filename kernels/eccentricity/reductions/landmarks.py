@@ -16,7 +16,7 @@ from kernels._cpu.signatures import I32, OUT_I32, returns
 from kernels.types import NODE
 
 N_LANDMARKS = 64  # of a component: one word per node and level
-ROOM = 1 << 16  # pairs that are worth a list: more remain only if landmarks do not help
+ROOM = 1 << 16  # pairs that are worth a list: more remain only if bounds do not help
 COLUMNS, ROWS = 64, 16  # nodes of a block, which is looked at as a whole first
 _NEAR = types.Array(types.uint64, 2, "C", readonly=True)
 

@@ -16,11 +16,11 @@ from kernels.eccentricity.reductions.far_pairs import (
     list_pairs,
     pairs_beyond,
 )
+from kernels.eccentricity.reductions.landmarks import ROOM
 from kernels.eccentricity.searches.farthest import LANES, sweep_ends
 from kernels.eccentricity.strategy import WORK_NS
 from kernels.eccentricity.thresholds import CORE
 
-ROOM = 1 << 16  # pairs that are worth a list
 LIST_ARC = 4  # pairs per arc that each search allows to be checked: a fourth of its time
 TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try after too many; ANEW: per search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches

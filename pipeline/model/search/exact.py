@@ -10,6 +10,8 @@ from pipeline.metrics import WidthMetric
 from pipeline.model.search.results import Widths
 from pipeline.model.search.tasks import Device, ExactKind
 
+NO_BOUND = np.iinfo(np.int32).max  # upper bound of a node that no search has reached
+
 
 @dataclass(frozen=True, eq=False)
 class ExactJob:

@@ -17,6 +17,7 @@ from kernels.errors import GraphError
 from kernels.exact_search import EccentricityBounds, lanes_of, plan_questions
 from kernels.types import NODE
 from pipeline.model.search.exact import (
+    NO_BOUND,
     ExactBounds,
     ExactJob,
     ExactPath,
@@ -32,7 +33,6 @@ from pipeline.schedule.plan.steps import next_search
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 MAX_FAILED = 3  # tasks of one AS that fail for good, each after its attempts
-_NONE = np.iinfo(np.int32).max
 _GIVEN_UP = np.uint8(128)
 
 
@@ -165,7 +165,7 @@ class ExactState:
                 relevant = np.unpackbits(opened.is_tip, count=n_nodes).astype(bool)
             self._bounds.append(EccentricityBounds(question, component, degree, relevant))
         if len(opened.tip):
-            lower, upper = np.zeros(n_nodes, np.int32), np.full(n_nodes, _NONE, np.int32)
+            lower, upper = np.zeros(n_nodes, np.int32), np.full(n_nodes, NO_BOUND, np.int32)
             lower[opened.tip] = opened.tip_lower
             for bounds in self._bounds:
                 bounds.update(np.empty(0, NODE), lower, upper)

@@ -16,6 +16,7 @@ from kernels.errors import CheckError
 from kernels.exact_search import CoreSearches, Implied, find_tips, merge, numbered_components
 from kernels.types import NODE
 from pipeline.model.search.exact import (
+    NO_BOUND,
     ExactBounds,
     ExactPath,
     ExactTask,
@@ -27,7 +28,6 @@ from pipeline.schedule.work.resident import resident_graph
 
 N_HELD = 2  # graphs whose scratch a thread keeps: 27 bytes per node each
 _KNOWN = 3  # components of up to this many nodes are known without a search
-_NONE = np.iinfo(np.int32).max
 _LOCAL = threading.local()
 
 
@@ -76,8 +76,11 @@ class _Held:
         """Forget bounds from another run."""
         self.run = run
         n_nodes, n_components = self.graph.n_nodes, self._n_components
-        self._lower, self._upper = np.zeros(n_nodes, np.int32), np.full(n_nodes, _NONE, np.int32)
-        self._extremes = (np.zeros(n_components, np.int32), np.full(n_components, _NONE, np.int32))
+        self._lower, self._upper = np.zeros(n_nodes, np.int32), np.full(n_nodes, NO_BOUND, np.int32)
+        self._extremes = (
+            np.zeros(n_components, np.int32),
+            np.full(n_components, NO_BOUND, np.int32),
+        )
 
     def search(self, sources: np.ndarray, alone: bool) -> Implied:
         """One search per component, or a sweep."""
@@ -128,10 +131,10 @@ def _implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     parts = [implied_on_gpu(graph, part) for part in np.array_split(sources, n_parts)]
     if n_parts == 1:
         return parts[0]
-    lower, upper = np.zeros(graph.n_nodes, np.int32), np.full(graph.n_nodes, _NONE, np.int32)
+    lower, upper = np.zeros(graph.n_nodes, np.int32), np.full(graph.n_nodes, NO_BOUND, np.int32)
     for part in parts:
         none = np.iinfo(part.upper.dtype).max
-        known = np.where(part.upper == none, _NONE, part.upper).astype(np.int32)
+        known = np.where(part.upper == none, NO_BOUND, part.upper).astype(np.int32)
         np.maximum(lower, part.lower, out=lower)
         np.minimum(upper, known, out=upper)
     eccentricity = np.concatenate([part.eccentricity for part in parts])
@@ -141,7 +144,7 @@ def _implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
 def _narrowed(found: Implied, read_s: float) -> ExactBounds:
     lower, upper = to_host(found.lower), to_host(found.upper)
     if upper.dtype == np.int32 and upper.size:
-        is_none = upper == _NONE
+        is_none = upper == NO_BOUND
         longest = int(np.where(is_none, 0, upper).max())
         # One less than the type's maximum, which means that there is no bound.
         kind = np.uint8 if longest < 255 else np.uint16 if longest < 65535 else np.int32
