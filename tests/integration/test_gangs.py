@@ -95,7 +95,7 @@ def test_parts_are_certified_on_request(snapshot, scheduler_address, tmp_path):
     found = measure(snapshot, config, reported.append)
     assert not found.failed
     ends = {each.unit: (each.done, each.total) for each in reported if each.stage == "search"}
-    assert ends["ASes"] == (2, 2)  # what is left after the gangs, and none of theirs
+    assert ends["widths"] == (2, 2)  # what is left after the gangs, and none of theirs
     assert measured(snapshot, found) == expected(snapshot, [10, 80])
     assert found.widths.center.tolist() == [2, 3, 0]
 

@@ -79,7 +79,7 @@ def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(
     assert {"widths", "effective"} < kinds
     assert together.cluster["n_widths_tasks"] == together.tasks["kind"].count("widths")
     assert (seen[-1].done, seen[-1].total) == (seen[-1].total, 167 + 7 + 7)
-    assert seen[-1].unit == "ingresses and ASes"
+    assert seen[-1].unit == "searches and widths"
     options = {
         "scheduler": scheduler_address,
         "metrics": names_for_all(),
@@ -222,4 +222,4 @@ def test_exact_searches_do_not_delay_tasks_of_another_kind(
     assert found.failed == {}
     check_all(snapshot, found.widths)
     assert len(found.figures["effective"].row) == 2
-    assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (4, 4, "ASes")
+    assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (4, 4, "widths")

@@ -195,7 +195,7 @@ def _facts(
     if counts.get("n_unmapped"):
         facts.append(("in no AS", f"{counts['n_unmapped']:,} {run.nouns} could not be mapped"))
     facts.append(
-        ("searches", f"{totals['n_searches']:,} from {number(totals['n_ingresses'], 'ingress')}")
+        ("hops from", f"{totals['n_searches']:,} of {number(totals['n_ingresses'], 'ingress')}")
     )
     for table in summary.widths.tables:
         found = totals[f"{table.prefix}widths"]

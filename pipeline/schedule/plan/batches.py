@@ -81,7 +81,7 @@ class Plan:
 
     @property
     def unit(self) -> str:
-        return "ingresses"
+        return "searches"
 
     def task(self, i: int) -> SearchTask:
         """Task i of the order."""

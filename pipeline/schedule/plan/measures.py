@@ -78,7 +78,7 @@ class WidthPlan:
 
     @property
     def unit(self) -> str:
-        return "ASes"
+        return "widths"
 
     def task(self, i: int) -> WidthTask:
         """Task i of the order."""

@@ -69,7 +69,7 @@ class Stream:
         self._device = np.concatenate(devices)[order]
         self.n_tasks = len(order)
         self.n_units = sum(plan.n_units for plan in plans) + n_large
-        units = [plan.unit for plan in plans if plan.n_units] + ["ASes"] * (n_large > 0)
+        units = [plan.unit for plan in plans if plan.n_units] + ["widths"] * (n_large > 0)
         self.unit = " and ".join(dict.fromkeys(units))
         self._cost_s = cost_s[order]
         self.longest_s, self.total_s = float(cost_s.max(initial=0.0)), float(cost_s.sum())

@@ -56,7 +56,7 @@ def test_percent_of_ingest_only_grows_to_100(published):
 def test_stage_that_fails_does_not_show_100_percent(published):
     def broken_stage() -> None:
         with progress_artifact("k", "Searches") as callback:
-            callback(Progress("search", 1, 4, "ingresses"))
+            callback(Progress("search", 1, 4, "searches"))
             raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
@@ -70,7 +70,7 @@ def test_server_that_fails_does_not_fail_the_stage(monkeypatch):
 
     monkeypatch.setattr(module, "create_progress_artifact", fail)
     with progress_artifact("k", "Searches") as callback:
-        callback(Progress("search", 1, 4, "ingresses"))
+        callback(Progress("search", 1, 4, "searches"))
 
 
 def test_server_that_was_away_shows_the_progress_when_it_is_back(published, monkeypatch):
@@ -86,9 +86,9 @@ def test_server_that_was_away_shows_the_progress_when_it_is_back(published, monk
 
     monkeypatch.setattr(module, "update_progress_artifact", away_at_first)
     with progress_artifact("k", "Searches") as callback:
-        callback(Progress("search", 1, 4, "ingresses"))
+        callback(Progress("search", 1, 4, "searches"))
         assert tried_twice.wait(30)
-    assert (25.0, "Searching: 1 of 4 ingresses") in published
+    assert (25.0, "Searching: 1 of 4 searches") in published
 
 
 def test_file_name_cannot_be_markup(published):

@@ -72,7 +72,7 @@ def test_ingresses_are_counted_without_candidates_on_every_page(tmp_path):
     shown = pages(tmp_path, {"inputs": [TRACES]})
     report = f"{NIGHT}/"
     assert " ingresses 2 + 1 candidate " in shown[report + "index.html"]
-    assert " 2 from 2 ingresses " in shown[report + "index.html"]
+    assert " hops from 2 of 2 ingresses " in shown[report + "index.html"]
     assert "by 2 interfaces" in shown[report + "index.html"]  # the first sentence
     assert " ingresses 1 + 1 candidate " in shown[report + "as/10.html"]
     assert " Ingresses 1 and 1 candidate " in shown[report + "as/10.html"]

@@ -251,6 +251,7 @@ def test_sharing_a_graph_searches_the_union_of_sources():
     )
     assert searched(tasks) == [(3, 0), (3, 4), (3, 5)]
     assert tasks.owner.tolist() == [3, 3]
+    assert (tasks.n_units, tasks.unit) == (3, "searches")  # of four ingresses: not called these
     assert not tasks.task(0).whole
 
 

@@ -107,7 +107,7 @@ def test_a_stream_takes_the_largest_of_all_plans_first():
     order = np.argsort(-costs, kind="stable")
     both = [first.task(i) for i in range(first.n_tasks)] + [second.task(0)]
     assert [task.name for task in tasks] == [both[i].name for i in order]
-    assert (stream.n_tasks, stream.n_units, stream.unit) == (3, 3, "ASes")
+    assert (stream.n_tasks, stream.n_units, stream.unit) == (3, 3, "widths")
     assert [task.name for task in stream.on("cpu")] == [task.name for task in tasks]
     assert list(stream.on("gpu")) == []
     assert list(Stream([])) == []
