@@ -53,6 +53,23 @@ def url(tmp_path_factory):
     return path.as_uri()
 
 
+def test_figures_are_in_one_line_and_only_what_is_drawn_is_said_to_be(page, tmp_path):
+    command = "hopscope generate internet --routers 40000 --ases 2000 --seed 1 "
+    row = NightRow("a", OK, n_warnings=2, n_nodes=10_000, mapped=100.0, made_by=(4 * command,))
+    path = tmp_path / NIGHTS_PAGE
+    path.write_text(nights_page([row]))
+    page.goto(path.as_uri())
+    cell = page.locator("td[data-label=mapped]")
+    line = cell.evaluate("cell => parseFloat(getComputedStyle(cell).lineHeight)")
+    text = """cell => {
+        const all = document.createRange();
+        all.selectNodeContents(cell);
+        return all.getBoundingClientRect().height;
+    }"""
+    assert cell.evaluate(text) < 1.5 * line
+    assert "drawn above" not in page.inner_text("#terms")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_it_is_accessible_without_a_finding(browser, url, scheme, width):

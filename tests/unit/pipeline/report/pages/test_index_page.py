@@ -39,8 +39,8 @@ def rows(report) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("n_mapped", "share", "warns"),
-    [(999, "99.9 %", False), (900, "90.0 %", False), (899, "89.9 %", True)],
+    ("n_mapped", "share", "warns"),  # in one line
+    [(999, "99.9\u00a0%", False), (900, "90.0\u00a0%", False), (899, "89.9\u00a0%", True)],
 )
 def test_the_mapped_share_is_a_tile_that_warns_below_nine_in_ten(tmp_path, n_mapped, share, warns):
     counts = {"n_addrs": 1000, "n_addrs_mapped": n_mapped}
