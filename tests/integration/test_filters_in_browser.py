@@ -116,6 +116,17 @@ def test_bars_and_cells_filter_by_what_they_count(page, report):
     assert page.locator(".charts [aria-pressed=true]").count() == 2
 
 
+def test_what_is_known_of_no_as_has_no_chart(page, tmp_path):
+    snapshot = MemorySnapshot({10: [(0, 1)]}, {10: 2}, [])
+    measurement = measured(snapshot)
+    made = {"options": {}, "warnings": [], "started": time.time()}
+    opened(page, write_reports(snapshot, measurement, tmp_path, **made).path)
+    page.wait_for_selector(".charts[data-ready]")
+    assert page.locator(".charts figure h3").all_inner_texts() == [
+        "Ingresses (up) by interfaces (across)"
+    ]
+
+
 def test_charts_are_drawn_after_the_list_which_stays_where_it_is(page, report):
     page.add_init_script("window.requestIdleCallback = (task) => { window.draw = task; };")
     opened(page, report)

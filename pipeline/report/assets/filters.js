@@ -80,7 +80,7 @@ hopscope.filters = (columns, noun, changed) => {
   function bars(key, title, step) {
     const values = columns[key];
     let highest = -1;
-    for (const value of values) if (value > highest) highest = value;
+    for (const value of values) if (value !== null && value > highest) highest = value;
     if (highest < 0) return;
     let wide = step;
     while (highest / wide >= MOST) wide *= 2;
