@@ -66,7 +66,7 @@ def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
     assert "2 2 40 % 3 3 60 %" in text  # eccentricity, routers, share
     assert "Not exact" not in text
     split = page_text(summary, SPLIT)
-    assert "Other components 1 component of interfaces diameter radius 198.51.100.0 2 1 1" in split
+    assert "Other components 2 component of interfaces diameter radius 198.51.100.0 2 1 1" in split
     assert "And 1 interface without a link." in split
     one = page_text(summary, ONE)
     assert "diameter 0 radius 0" in one
