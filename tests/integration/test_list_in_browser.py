@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -181,6 +182,24 @@ def test_the_list_shows_every_column_at_every_width(page, request, folder, media
     for width in widths if media == "screen" else (688,):  # that of A4
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(FAULTS) == [], width
+
+
+def test_without_scripts_the_heads_of_columns_stand_apart(browser, small):
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": 1000, "height": 900}
+    )
+    page = context.new_page()
+    page.goto(url(small))
+    heads = page.locator("#list thead th")
+    sides = heads.evaluate_all("""all => all.map(head => {
+        const text = document.createRange();
+        text.selectNodeContents(head);
+        const { left, right } = text.getBoundingClientRect();
+        return [left, right];
+    })""")
+    gaps = [after[0] - before[1] for before, after in itertools.pairwise(sides)]
+    assert min(gaps) >= 3, gaps
+    context.close()
 
 
 @pytest.mark.parametrize("folder", ["large", "wide"])
