@@ -104,6 +104,8 @@ def test_without_links_the_page_says_why_there_is_no_map(tmp_path):
     markup = written(snapshot, tmp_path)
     assert "<canvas" not in markup
     assert "The report has one AS, so there is no link to draw." in words(markup)
+    alone = written(MemorySnapshot({10: [(0, 1)]}, {10: 2}, []), tmp_path / "alone")
+    assert "No AS has an ingress or is linked to another one." in words(alone)  # it has a link
 
 
 def cross(snapshot: MemorySnapshot, steps: list[list[int]]) -> None:

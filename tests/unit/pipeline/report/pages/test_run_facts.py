@@ -124,17 +124,19 @@ def test_as_numbers_are_kept_as_runs():
 
 def test_a_page_tells_of_tunnels_and_of_traces_that_begin_inside_only_if_there_are_any(tmp_path):
     snapshot = MemorySnapshot(
-        {10: [(0, 1), (1, 2)], 20: [(0, 1)]},
-        {10: 3, 20: 2},
+        {10: [(0, 1), (1, 2)], 20: [(0, 1)], 30: []},
+        {10: 3, 20: 2, 30: 1},
         [(10, 0, [20], 3, 0, False), (20, 0, [10], 1, 2, False)],
     )
-    snapshot.n_entered_unseen[:] = 1234, 0
-    snapshot.n_mpls_links[:] = 0, 1
+    snapshot.n_entered_unseen[:] = 1234, 0, 5
+    snapshot.n_mpls_links[:] = 0, 1, 0
     out = write_reports(
         snapshot, measured(snapshot), tmp_path, options={}, warnings=[], started=time.time()
     ).path
-    ten, twenty = ((out / f"as/{asn}.html").read_text() for asn in (10, 20))
+    ten, twenty, thirty = ((out / f"as/{asn}.html").read_text() for asn in (10, 20, 30))
     assert "1,234 traces begin inside this AS" in ten
+    assert "No trace was seen to enter this AS, so no search was made." in thirty
+    assert "5 traces begin inside this AS" in thirty
     assert "begin inside" not in twenty
     assert "1 link of this AS was crossed under MPLS labels" in twenty
     assert "MPLS" not in ten
