@@ -15,6 +15,7 @@ from pipeline.terminal.lines import print_line
 
 # A figure, an interval, or nothing; an address is a text.
 _FIGURE = re.compile(r"-|<?\d[\d,]*(\.\d+)?(\u2013\d[\d,]*(\.\d+)?)?")
+NOTHING = "-"
 MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
 
 
@@ -30,20 +31,27 @@ def print_table(
     Figures stand on the right of their columns, all else on the left.
     Last columns that a narrow terminal has no room for are left out, and named below. With
     ``whole_text`` the text is never shortened: columns give way to it, then it is folded.
+    Without any text its column is left out.
     """
     console = Console()
     cells = [[str(row[0]), *(_cell(value) for value in row[1:])] for row in rows]
+    text_at = 1 if any(row[1] != NOTHING for row in cells) else None
+    if text_at is None:
+        header = [header[0], *header[2:]]
+        cells = [[row[0], *row[2:]] for row in cells]
     widths = [
         max(len(text) for text in (*name.split(), *(row[i] for row in cells)))
         for i, name in enumerate(header)
     ]
-    figures = [width + 2 for i, width in enumerate(widths) if i != 1]  # with border and padding
-    room = console.width - (max(MIN_TEXT, widths[1]) if whole_text else MIN_TEXT) - 3
-    n_shown = max(2, 1 + sum(used <= room for used in accumulate(figures)))
+    figures = [width + 2 for i, width in enumerate(widths) if i != text_at]  # border and padding
+    least = 0 if text_at is None else 2 + (max(MIN_TEXT, widths[1]) if whole_text else MIN_TEXT)
+    room = console.width - 1 - least
+    n_texts = int(text_at is not None)
+    n_shown = max(2, n_texts + sum(used <= room for used in accumulate(figures)))
     left = console.width - 3 - sum(figures[: n_shown - 1])
     table = Table(title=title, title_justify="left", title_style="bold", padding=(0, 0, 0, 1))
     for i, name in enumerate(header[:n_shown]):
-        if i == 1:
+        if i == text_at:
             table.add_column(
                 name,
                 max_width=left,
@@ -63,7 +71,7 @@ def print_table(
 
 def _cell(value: object) -> str:
     if value is None:
-        return "-"
+        return NOTHING
     if isinstance(value, float):
         return f"{value:.2f}"
     return printable(f"{value:,}" if isinstance(value, int) else str(value))

@@ -38,6 +38,16 @@ def test_figures_stand_on_the_right_and_texts_on_the_left(capsys):
     assert shown[1] == [" 2001:db8::1", " AS22", "      7", "        3", "     -", " -      "]
 
 
+def test_a_text_that_no_row_has_leaves_its_room_to_figures(capsys, narrow):
+    header = (*HEADER, "ends")
+    print_table("A table", header, [(1, None, 12345, 678, 9), (23, None, 4, 5, 6)])
+    out = capsys.readouterr().out
+    assert "name" not in out
+    assert "Not shown" not in out
+    shown = [line.split("\u2502")[1:-1] for line in out.splitlines() if line[:1] == "\u2502"]
+    assert shown == [["   1", " 12,345", "   678", "    9"], ["  23", "      4", "     5", "    6"]]
+
+
 def test_a_whole_text_stands_in_full_and_columns_give_way(capsys, narrow):
     print_table("A table", HEADER, [(1, "2026-11-21-later", 1234, 7)], whole_text=True)
     out = capsys.readouterr().out
