@@ -17,8 +17,10 @@ from pipeline.model.words import (
     rough_duration,
 )
 from pipeline.terminal.lines import print_line, warn
+from pipeline.terminal.step_line import cut
 
 N_TABLE = 10  # rows of a table; --json has all
+MAX_NAME = 80  # columns of a name in a line
 
 
 def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
@@ -86,7 +88,7 @@ def print_as(facts: Mapping[str, Any]) -> None:
         number(one["n_components"], "component"),
         ingresses_text(one["n_ingresses"], one["n_candidates"]),
     ]
-    print_line(f"AS{one['asn']} {one['name'] or ''}".rstrip() + f": {', '.join(counts)}")
+    print_line(f"{_as_named(one)}: {', '.join(counts)}")
     if one["made_by"]:
         print_line(f"Synthetic, not measured: made by {one['made_by']}")
     if one["n_unmapped"]:
@@ -180,8 +182,7 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
         sure = "" if known is None else f" (confidence {confidence_text(known)})"
         role = "" if row["role"] is None else f", {_article(row['role'])}"
         kind = node_words(row["node_kind"]).noun
-        named = f"AS{row['asn']} {row['name'] or ''}".rstrip()
-        print_line(f"{row['addr']}: {kind} {row['node']} of {named}{sure}{role}")
+        print_line(f"{row['addr']}: {kind} {row['node']} of {_as_named(row)}{sure}{role}")
         if row["host_name"]:
             print_line(f"Its host name is {row['host_name']}")
         if others := [addr for addr in row["addrs"] if addr != row["addr"]]:
@@ -207,6 +208,11 @@ def print_export(facts: Mapping[str, Any]) -> None:
     print_line(
         f"AS{facts['asn']} of {facts['snapshot']}: {size} -> {facts['out']} ({facts['format']})"
     )
+
+
+def _as_named(row: Mapping[str, Any]) -> str:
+    """An AS with its name, cut as on pages."""
+    return f"AS{row['asn']} {cut(row['name'] or '', MAX_NAME)}".rstrip()
 
 
 def _article(noun: str) -> str:

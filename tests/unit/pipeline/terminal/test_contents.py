@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.terminal.contents import print_export, print_list
+from pipeline.terminal.contents import print_export, print_list, print_lookup
 
 
 def test_an_export_says_what_it_wrote_where_and_in_which_format(capsys):
@@ -21,3 +21,11 @@ def test_names_of_snapshots_are_whole_at_80_columns(capsys, monkeypatch):
         [facts | {"snapshot": name, "node_kind": "interface", "synthetic": [], "fault": None}]
     )
     assert f"{name} (interfaces)" in capsys.readouterr().out
+
+
+def test_a_very_long_name_is_cut(capsys):
+    row = {"addr": "192.0.2.1", "asn": 64496, "name": "\u540d" * 900, "node": 3, "role": None}
+    row |= {"node_kind": "router", "confidence": None, "host_name": None, "addrs": []}
+    print_lookup({"n_found": 1, "found": [row]})
+    said = capsys.readouterr().out
+    assert said == f"192.0.2.1: router 3 of AS64496 {38 * chr(0x540D)}...\n"

@@ -165,3 +165,11 @@ def test_coverage_lists_what_each_vantage_point_saw(tmp_path, monkeypatch, liste
     rows = [words(row) for row in re.findall(r'<tr><td class="l">.*?\n', markup)]
     assert rows == ["192.0.2.1 10 5 2", "2001:db8::1 \u2013 3 1", "192.0.2.9 30 0 0"][:listed]
     assert ("Listed are the 1 that saw the most." in text) == (listed == 1)
+
+
+def test_names_too_long_for_the_page_are_cut_and_whole_where_one_points(tmp_path):
+    snapshot, name = three(), "very long " * 500
+    snapshot.as_name[1] = name.strip()
+    markup = written(snapshot, tmp_path)
+    assert max(map(len, re.findall(r">([^<]*very long[^<]*)<", markup))) == 80
+    assert f'title="{name.strip()}"' in markup
