@@ -108,6 +108,19 @@ def test_a_folded_graph_says_which_ingresses_are_drawn(tmp_path, n_ingresses, is
     assert says in text
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "The 100 with the most traces are shown; the other 20 are in"),
+        ({"manifest": MADE}, "The first 100 are shown; the other 20 are in"),
+    ],
+)
+def test_ingresses_without_traces_are_not_said_to_be_those_with_most(tmp_path, given, says):
+    line = [(i, i + 1) for i in range(119)]
+    ingresses = [(10, i, [20], 0 if given else 5, 0, False) for i in range(120)]
+    assert says in words_of(written(tmp_path, line, 120, ingresses, **given))
+
+
 @pytest.fixture(scope="module")
 def thousand(tmp_path_factory):
     """A report of 1,000 ASes, whose figures are random and hard to round."""
