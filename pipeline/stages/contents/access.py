@@ -34,7 +34,8 @@ def as_table(snapshot: Snapshot, out: Path | None, asn: int | None = None) -> pa
         return table
     rows = as_rows(snapshot, None if asn is None else snapshot.row_of(asn))
     names = list(rows[0]) if rows else ["asn", "name"]
-    return pa.table({name: pa.array([row[name] for row in rows]) for name in names})
+    kinds = {name: pa.string() if name == "name" else pa.int64() for name in names}
+    return pa.table({name: pa.array([row[name] for row in rows], kinds[name]) for name in names})
 
 
 def ingress_table(snapshot: Snapshot, out: Path | None, asn: int | None = None) -> pa.Table:

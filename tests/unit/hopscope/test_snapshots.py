@@ -93,6 +93,7 @@ def test_measures_are_those_of_the_last_report(night, folder):
     other = hopscope.open(folder / "store", folder / "reports")["first"][2]
     (row,) = other.measures.to_pylist()
     assert (row["n_nodes"], "mean_hops" in row) == (2, False)
+    assert other.measures.schema.field("name").type == pa.string()  # though no AS has one
     assert "hop_counts" not in other.ingresses.column_names
     assert other.ingresses["neighbor_n_direct"].to_pylist() == [[3], [1]]
 
