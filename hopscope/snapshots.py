@@ -190,7 +190,7 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
 
 
 class AutonomousSystem:
-    """One AS of a snapshot: its graph, its doors and what was measured.
+    """One AS of a snapshot: its graph, who enters and leaves where, and what was measured.
 
     Attributes
     ----------

@@ -87,8 +87,8 @@ class CSRGraph:
         n_nodes : int, optional
             By default one more than the largest id.
         symmetrise : bool
-            True: each pair is an edge and makes both arcs; loops are dropped, and of several edges
-            between two nodes the lightest is kept. False: both arcs of each edge must be given.
+            True: each pair is an edge and gives both arcs; loops are dropped, and the lightest of
+            several edges between two nodes is kept. False: both arcs of each edge must be given.
 
         Raises
         ------

@@ -196,7 +196,7 @@ def _was_killed(run: dict) -> bool:
 
 def _find_runs(api: Api, states: list[str], flows: dict | None) -> list[dict]:
     wanted: dict[str, Any] = {"flow_runs": {"state": {"type": {"any_": states}}}}
-    wanted["sort"] = "EXPECTED_START_TIME_DESC"  # of many the last ones are listed
+    wanted["sort"] = "EXPECTED_START_TIME_DESC"  # if there are many, the last ones are listed
     if flows:
         wanted["flows"] = flows
     return api.post("/flow_runs/filter", wanted)

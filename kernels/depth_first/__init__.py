@@ -86,8 +86,8 @@ def dfs(graph: CSRGraph, source: int | None = None, method: Method = "auto") -> 
     Raises
     ------
     GraphError
-        If ``source`` is not a node; if ``method`` is none of these, or needs a GPU or a forest and
-        the graph does not lie there or is none.
+        If ``source`` is not a node; if ``method`` is none of these, needs a GPU and the graph
+        is on the host, or needs a forest and the graph has a cycle.
     DeviceError
         If the graph lies on a GPU and the kernel cannot be built or has too little memory there.
 
@@ -98,14 +98,14 @@ def dfs(graph: CSRGraph, source: int | None = None, method: Method = "auto") -> 
     *Core*: a stack; O(n_nodes + n_arcs), 20 bytes per node on the longest path and 1 bit per node
     besides the result. A graph on a GPU is copied to the host for it, and the result back.
 
-    *What a GPU can gain.* To tell which of two nodes this search finds first is P-complete [1]_:
+    *What a GPU can gain.* Deciding which of two nodes this search finds first is P-complete [1]_:
     no algorithm is known whose steps do not follow one another along paths as long as the graph.
     Only without cycles does the order follow from sums over all nodes at once: on directed acyclic
     graphs by comparing paths, or by sizes of subtrees on trees [2]_. Graphs here are undirected, so
     those are forests. *Euler tour* [3]_: the walk around each tree, by pointer jumping; O(n_nodes
     log n_nodes) work in few steps, whatever the depth; 60 bytes per node and per arc. *Warp*: one
     warp of the GPU takes the steps of a core, one after another, and waits longer for memory: it is
-    there for comparison. Any valid tree that need not follow the order of arcs could be found in
+    there for comparison. A valid tree that need not follow the order of arcs could be found in
     fewer steps in theory (Aggarwal, Anderson, 1988), by matchings that cost far more than the
     search on a core.
 

@@ -1,4 +1,4 @@
-"""Depth-first search on one core: a stack of nodes, and of each the arcs that it has left.
+"""Depth-first search on one core: a stack of nodes, and the arcs that each of them has left.
 
 Whether a node was found is one bit, so that bits of millions of nodes stay in a core's cache. The
 first wait for memory at a new node, for where its arcs begin, cannot be avoided: which node comes

@@ -57,8 +57,8 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     by which they are at most ``diameter`` apart: a node of the pair has an upper bound that proves
     it (by searches, or by its degree), both are within half the diameter of the centre, or a
     landmark is near enough to both. It takes one search per node of the proof: for tests, and for
-    verified reports. Of a pendant tree only a tip is considered (see ``pendant_trees``), if the
-    paths in the tree are short enough.
+    verified reports. Only a tip of each pendant tree is considered (see ``pendant_trees``), if
+    the paths in the tree are short enough.
     """
     if graph.n_nodes == 0:
         if found.diameter or len(found.path) or found.component >= 0:

@@ -198,7 +198,7 @@ class ShardWidths(Printed):
     is_center, is_periphery : (n_nodes,) bool or None
         If requested; each node within its own component; right where ``exact``.
     path_ptr : (n_graphs + 1,) int64 or None; path : int32 or None
-        Where ``diameter`` was asked, for each graph a shortest path in its largest component
+        If ``diameter`` was requested, for each graph a shortest path in its largest component
         (of two equally large ones the one with the smaller name) as long as its ``diameter_lower``.
     shard : Shard, or by weight CSRGraph
         What was searched.

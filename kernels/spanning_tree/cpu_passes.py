@@ -57,8 +57,8 @@ def plus_zero(bits):
 def lightest(indptr, indices, bits, first, last, trees, before):
     """Other ends of the lightest arcs of rows ``first`` to ``last - 1``, their own where none is.
 
-    ``before``: arcs of each row that lead to smaller nodes; they come first. Of equal arcs the
-    first one is the lightest edge: it has the smallest smaller end, then the smallest larger one.
+    ``before``: arcs of each row that lead to smaller nodes; they come first. The first of equal
+    arcs is the lightest edge: it has the smallest smaller end, then the smallest larger one.
     Returns the arcs to larger nodes, and the greatest bits of a weight.
     """
     largest, n_after = np.uint32(0), np.int64(0)

@@ -1,7 +1,8 @@
 """Routes of the pairs of vantage point and target that were measured on both nights.
 
-Of a pair with several paths on one night the one of most traces is its route. Routes of routers are
-compared in groups; most are the same on both nights, and only the others are spelled out.
+If a pair has several paths on one night, the one with the most traces is its route. Routes of
+routers are compared in groups; most are the same on both nights, and only the others are spelled
+out.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Medina, Lakhina, Matta, Byers: BRITE: an approach to universal topology generation, MASCOTS 2001.
 Both levels are Barabasi-Albert graphs. A link between two ASes ends at the router of the smallest
 degree that is not a leaf in each of them, links made so far included (BRITE's edge connection
-"smallest degree, non-leaf"; of several the smallest id, or any router if all are leaves): an AS
-with many neighbours has many border routers.
+"smallest degree, non-leaf"; the smallest id if there are several, or any router if all are leaves):
+an AS with many neighbours has many border routers.
 
 Departure: ASes are numbered from 1, since AS 0 is reserved (RFC 7607); BRITE begins at 0. As in
 BRITE's Java engine, node and edge ids continue those of the AS-level graph.

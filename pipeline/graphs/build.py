@@ -6,7 +6,7 @@ What happens to a node and a link
   order in which a file or trace arrived. A node without an AS is counted and in no graph.
 - A link from a node to itself is dropped and counted. A link with an end in no AS is counted.
 - A link between two ASes is kept apart (``border_*``), once, lower asn first.
-- A link within an AS becomes two arcs. Of parallel links the lightest is kept, the first of equal
+- A link within an AS becomes two arcs. The lightest of parallel links is kept, the first of equal
   ones, with its own columns (``pipeline.graphs.adjacency``); the others are counted.
 - ``graph_hash`` covers indptr and indices alone, so a night in which only RTTs changed keeps it.
 """

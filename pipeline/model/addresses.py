@@ -61,7 +61,7 @@ def positions_of(table: np.ndarray, addrs: np.ndarray) -> np.ndarray:
     (n,) int64
     """
     both = np.concatenate([table, addrs])
-    order = sort_addrs(both)  # stable: of equal ones that of the table is first
+    order = sort_addrs(both)  # stable: of two equal ones, that of the table is first
     first = run_starts(both[order, 0], both[order, 1])
     found = np.empty(len(both), np.int64)
     found[order] = np.repeat(order[first], np.diff(first, append=len(both)))

@@ -70,7 +70,7 @@ def law_of(text: str) -> tuple[str, tuple[float, ...]]:
     Raises
     ------
     ValueError
-        If it is none of ``LAWS``, or its numbers are not: says what it takes.
+        If it is not one of ``LAWS``, or its numbers are wrong; the message says what to give.
     """
     takes = f"{', '.join(LAWS.values())}, with finite numbers, 0 <= LOW <= HIGH and MEAN > 0"
     name, *parts = text.split(":")

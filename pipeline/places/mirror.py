@@ -1,4 +1,4 @@
-"""Mirrors: objects that never change, fetched when they are needed, and what nobody names removed.
+"""Mirrors: objects that never change, fetched when they are needed, removed when unnamed.
 
 An object store has no locks and no names that move with what they hold. So what is published is a
 group of objects with a name of its own, which never changes; a pointer, one object, names the group

@@ -3,7 +3,7 @@
 The report of a night is below ``OUT/<night>@<12 hex digits>/``, as deep as in a folder, so its
 links hold; it never changes. ``OUT/<night>/current.json`` names it, with size and sha256 of each
 file, and is replaced by one PUT, after everything else is there. Beside it are pages that lead a
-browser to the current ones. The mirror is a folder of reports as any other; of nights that are
+browser to the current ones. The mirror is a folder of reports as any other; for nights that are
 only read it has the files that are not in folders (the tables, not the pages of ASes).
 """
 

@@ -48,8 +48,8 @@ def step_line(state: StepState, width: int, is_ascii: bool = False) -> str:
     """The line, at most ``width`` columns.
 
     What does not fit is left out as a whole: details first, then the bar, rate, count and time.
-    Of a detail the first parts are shown, between commas, that fit. Only its first one is cut, and
-    in a very narrow terminal the title.
+    The first parts of a detail that fit are shown; commas separate them. Only the very first one
+    is cut, and in a very narrow terminal the title.
     """
     share = _share(state)
     mark = _mark(state, is_ascii)

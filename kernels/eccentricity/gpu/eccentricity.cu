@@ -3,7 +3,7 @@
 //
 // Input    Levels of one search per component, or bit planes of a sweep (multi_source.cu).
 // Output   lower and upper bounds of every node, the extremes of each component, lists of nodes.
-// Order    Bounds are combined by max and min, and of equal nodes the smallest node is taken,
+// Order    Bounds are combined by max and min, and the smallest of equal nodes is taken,
 //          so nothing but the order of lists depends on the order of threads.
 // Launch   1-D, any grid.
 //

@@ -144,7 +144,7 @@ def weighted_widths(
     -------
     ShardWidths
         Of one graph, float64 in the unit of the weights. It has bounds of diameter and radius
-        whatever was asked.
+        whatever was requested.
 
     Raises
     ------

@@ -76,7 +76,7 @@ class WeightedBounds:
     searched : (n_components,) int64
         The same by component.
     widest : (n_components,) float64
-        What the diameter of each component cannot exceed, whatever was asked; never rises.
+        What the diameter of each component cannot exceed, whatever was requested; never rises.
 
     Notes
     -----

@@ -138,7 +138,7 @@ def _number(text: str) -> int:
 
 
 def _networks(kind: str, start: str, value: str) -> Iterator[Network]:
-    """Prefixes that make up a block; ValueError with a fixed phrase if it is none."""
+    """Prefixes that make up a block; ValueError with a fixed phrase if it is not one."""
     size = _number(value)
     try:
         if kind == "ipv6":

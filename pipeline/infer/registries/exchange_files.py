@@ -139,7 +139,7 @@ def _network(value: Any) -> Network:
 
 
 def _asn(value: Any) -> int | None:
-    """An AS number; None if it is none."""
+    """An AS number; None if it is not one."""
     if isinstance(value, str) and (match := _ASN.match(value.strip())):
         value = int(match[1])
     well = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_ASN
@@ -226,7 +226,7 @@ class _Reader:
         return used
 
     def _plain(self, name: Any) -> str:
-        """A name on one line; empty if it is none."""
+        """A name on one line; empty if it is not a text."""
         if not isinstance(name, str):
             return ""
         plain = UNPRINTABLE.sub("", name).strip()

@@ -5,8 +5,8 @@ seen, ``|bgp`` or ``|mlp``, which is not used. Files from before 2013 also have
 ``sibling|sibling|2``: two ASes of one organisation [1]_. Lines that begin with ``#`` are comments.
 
 A pair that is listed with several relationships keeps the one that says most, so that the order of
-lines does not matter: customer, then sibling, then peer; of two ASes that are listed as customers
-of each other the one with the smaller number is the provider
+lines does not matter: customer, then sibling, then peer; if two ASes are listed as customers
+of each other, the one with the smaller number is the provider
 (``notes["listed again with another relationship"]``).
 
 References

@@ -9,7 +9,7 @@ those "ends of one link" are in one trace, as two addresses of one router never 
 1. The *sides* of b: all x seen directly before b, where b answered as a router on the way (a
    destination's own reply comes from the address that was probed), and the mate of b.
 2. If two sides of b are in one trace, b is *suspect* and joins nothing. All pairs of up to
-   ``_ALL_PAIRS`` sides are watched; of more sides each is watched against the next few by
+   ``_ALL_PAIRS`` sides are watched; if there are more, each is watched against the next few by
    address, so that memory stays linear in links.
 3. The sides of all other b are joined pair by pair: pairs that several b support come first, and
    among these the pairs in one AS by prefix. A join that would put two addresses of one trace

@@ -2,9 +2,9 @@
 
 A hop is one address at one TTL. For each trace, in the order of TTLs:
 
-1. **Several repliers at one TTL**: the most frequent one is the hop; of equally frequent ones the
-   first that answered (``multi_replier_hops`` counts TTLs with more than one). The hop's RTT is
-   the smallest that the chosen one gave, replies without an RTT aside: queues only ever add.
+1. **Several repliers at one TTL**: the most frequent one is the hop, the first to answer if
+   several are equally frequent (``multi_replier_hops`` counts TTLs with more than one). The hop's
+   RTT is the smallest that the chosen one gave, replies without an RTT aside: queues only ever add.
 2. **The same address at the next TTL** (a router that forwards what it should drop, or one that
    answers for the host behind it): both hops are kept, but no link joins them
    (``repeated_addresses``). The link to what follows starts at the last of them.

@@ -1,8 +1,8 @@
 """Parsed tracelb records, traceroutes of many flows, as the paths that they show.
 
-A node has ``links``: hops, of each hop the addresses that answered, of each address the probes that
-it answered, of each probe its flow and TTL. Hops of several links follow one another, and a hop
-without an answer is one address ``*`` without probes; so links are found from flows and TTLs
+A node has ``links``: hops, for each hop the addresses that answered, for each address the probes
+that it answered, for each probe its flow and TTL. Hops of several links follow one another, and
+a hop without an answer is one address ``*`` without probes; so links are found from flows and TTLs
 (``pipeline.ingest.flow_paths``).
 """
 

@@ -2,9 +2,9 @@
 
 A page opened from disk may fetch nothing but scripts, so each shard is a call with its addresses:
 ``hopscope.addresses(number, {...})``. Texts in it are numbers in base 64 with continuation bits, as
-in source maps: five bits a character, the lowest first. Of an IPv4 address that is the difference
-to the one before; of an IPv6 address the difference of its upper half, then its lower half, also
-as a difference if the upper halves are equal. Owners are runs: how many addresses, and which AS of
+in source maps: five bits a character, the lowest first. For an IPv4 address that is the difference
+from the one before; for an IPv6 address the difference of its upper half, then its lower half, as
+a difference too if the upper halves are equal. Owners are runs: how many addresses, and which AS of
 the shard's list. ``addresses/index.js`` says where each shard begins.
 """
 

@@ -1,6 +1,6 @@
 """Drawings of the graphs of ASes for their pages.
 
-Graphs of up to ``MAX_WHOLE`` nodes are drawn whole. Of larger ones the ingresses with the most
+Graphs of up to ``MAX_WHOLE`` nodes are drawn whole. For larger ones the ingresses with the most
 traces and one path to the node farthest from all ingresses are drawn; all others are folded, a node
 for each layer.
 """

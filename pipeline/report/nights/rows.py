@@ -82,7 +82,7 @@ def night_rows(out: Path, in_store: Iterable[str] = ()) -> list[NightRow]:
     out : Path
         Folder of reports.
     in_store : iterable of str
-        Names of snapshots; of those without a report the ones whose names are dates are listed.
+        Names of snapshots; those without a report are listed if they are dates.
 
     Raises
     ------

@@ -69,7 +69,7 @@ def index_script(
 ) -> str:
     """Rows of the index as a script: ``hopscope.load({column: [...]})``, ASCII only.
 
-    Of a width that has intervals the bounds come too, as ``<column>_lower`` and ``_upper``; where
+    A width that has intervals comes with its bounds, as ``<column>_lower`` and ``_upper``; where
     there are traces also ``n_entering``, those that entered each AS.
     """
     columns: dict[str, list] = {}

@@ -40,7 +40,7 @@ _SCHEMA = pa.schema(
 
 
 def newest_report(out: Path) -> Path | None:
-    """Of the reports in a folder the one whose pages were written last; None: none has any."""
+    """The report in a folder whose pages were written last; None if none has pages."""
     found = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(out):

@@ -307,7 +307,7 @@ class Gangs:
             raise RetryableError(str(errors[0]))
 
     def _give_up(self, worker: str, connection: Connection) -> None:
-        """Use a worker no more; one of ours is ended, and another started."""
+        """Stop using a worker; one of ours is ended and replaced."""
         self._given_up.add(worker)
         if not connection.lost and connection.can_replace(worker):
             connection.replace(worker)

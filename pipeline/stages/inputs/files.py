@@ -55,8 +55,8 @@ class InputFiles:
 class _Ours:
     """Whether a file or folder below an input is one that this program wrote there.
 
-    Of what is met on the way down only links and the store itself can lead into the store, so
-    nothing else is resolved: that takes long where folders are deep.
+    Only links met on the way down, and the store itself, can lead into the store, so nothing
+    else is resolved: that takes long where folders are deep.
     """
 
     def __init__(self, given: Path, store: Path):

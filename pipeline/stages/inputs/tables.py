@@ -144,7 +144,7 @@ class Names:
 def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
     """Names for some graphs, if files were given; a run does not fail if one cannot be used.
 
-    Of several files with host names the last that names an address counts.
+    If several files with host names name an address, the last one counts.
     """
     of_ases: dict[int, str] = {}
     found: dict[int, str] = {}

@@ -23,8 +23,8 @@ class Removed:
 def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
     """Remove all nights but the last ``n`` and the current one, in the store and among reports.
 
-    Of reports the last ``n`` stay too, whether their snapshots are there or not, and so does one
-    into which a user put a file. What cannot be removed costs a warning, not the run.
+    The last ``n`` reports stay too, whether their snapshots are there or not, and so does one into
+    which a user put a file. What cannot be removed costs a warning, not the run.
     """
     warnings: list[str] = []
     old: list[str] = []

@@ -186,7 +186,7 @@ class ResultTable(Generic[Found]):
     def _find(self, wanted: GraphKeys | None, may_miss: bool = False) -> Lookup[Found]:
         pieces: list[Any] = [empty(self.kind, **self.plain)]
         nights, broken = [np.empty(0, object)], []
-        for path in reversed(self.segments()):  # of equal keys the first is taken
+        for path in reversed(self.segments()):  # the first of equal keys is taken
             try:
                 table, position = _read(path, wanted)
                 if table.num_rows:

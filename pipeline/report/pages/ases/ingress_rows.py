@@ -1,6 +1,6 @@
 """Ingresses of ASes as rows of the tables of their pages.
 
-Pages are bounded: of many ingresses a page shows the ``MAX_INGRESSES`` with the most traces, and
+Pages are bounded: a page shows no more than the ``MAX_INGRESSES`` with the most traces, and
 says so; all of them are in ``ingresses.parquet``. There may be a million rows, so they are made
 here, column by column, and not by a template.
 """

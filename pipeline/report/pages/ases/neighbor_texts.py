@@ -22,8 +22,8 @@ def neighbor_texts(
 ) -> list[str]:
     """A cell of each row as HTML, most traces first: ``<td>64501 (27), 64500 by LINX``.
 
-    Where it names not all neighbours, or exchange points too, all neighbours and their traces are
-    in an attribute for scripts: ``<td data-n="64501 27 64500 0">``.
+    Where it does not name all neighbours, or names exchange points too, all neighbours and
+    their traces are in an attribute for scripts: ``<td data-n="64501 27 64500 0">``.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Widths of one AS, as variables of the template of its page.
 
-Lists are bounded: of a long path its two ends are shown, of a center, a periphery and of other
-components the first few; everything is in the files that the page links to.
+Lists are bounded: a long path is shown by its two ends, a center, a periphery and other
+components by the first few; everything is in the files that the page links to.
 """
 
 from __future__ import annotations
