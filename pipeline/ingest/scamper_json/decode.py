@@ -13,7 +13,13 @@ from numba import njit
 from pipeline.ingest.icmp import reply_kind, sort_by_ttl
 from pipeline.ingest.scamper_json.extensions import read_extensions
 from pipeline.ingest.scamper_json.scan import (
+    CLOSE_ARRAY,
+    CLOSE_OBJECT,
+    COMMA,
     MORE,
+    OPEN_ARRAY,
+    OPEN_OBJECT,
+    QUOTE,
     UNSURE,
     is_word,
     read_address,
@@ -43,8 +49,7 @@ MIN_TRACE_BYTES = 24
 MIN_REPLY_BYTES = 17
 MAX_RTT_MS = 1e9
 
-_QUOTE, _COMMA, _STAR = 0x22, 0x2C, 0x2A
-_OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_ARRAY, _CLOSE_ARRAY = 0x7B, 0x7D, 0x5B, 0x5D
+_STAR = 0x2A
 
 
 def _word(text: bytes) -> np.ndarray:
@@ -61,7 +66,7 @@ _ICMPEXT = _word(b"icmpext")
 @njit(cache=True, nogil=True)
 def _start(data, pos, end, newlines):
     """Read {"sec":.., "usec":..}: the position after it, and the seconds."""
-    if data[pos] != _OPEN_OBJECT:
+    if data[pos] != OPEN_OBJECT:
         return UNSURE, 0.0
     pos += 1
     seen = 0
@@ -70,7 +75,7 @@ def _start(data, pos, end, newlines):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, 0.0
-        if data[pos] != _QUOTE:
+        if data[pos] != QUOTE:
             return UNSURE, 0.0
         key = pos + 1
         pos = skip_string(data, key, end)
@@ -104,9 +109,9 @@ def _start(data, pos, end, newlines):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, 0.0
-        if data[pos] == _CLOSE_OBJECT:
+        if data[pos] == CLOSE_OBJECT:
             return (pos + 1 if seen == 3 else UNSURE), sec + usec / 1e6
-        if data[pos] != _COMMA:
+        if data[pos] != COMMA:
             return UNSURE, 0.0
         pos += 1
 
@@ -126,7 +131,7 @@ def _hop(data, pos, end, newlines, columns, reply):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, False
-        if data[pos] != _QUOTE:
+        if data[pos] != QUOTE:
             return UNSURE, False
         key = pos + 1
         pos = skip_string(data, key, end)
@@ -140,7 +145,7 @@ def _hop(data, pos, end, newlines, columns, reply):
         if length == 4:
             if is_word(data, key, length, _ADDR):
                 bit = 1
-                if data[pos] != _QUOTE:
+                if data[pos] != QUOTE:
                     return UNSURE, False
                 first = pos + 1
                 pos = skip_string(data, first, end)
@@ -177,9 +182,9 @@ def _hop(data, pos, end, newlines, columns, reply):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, False
-        if data[pos] == _CLOSE_OBJECT:
+        if data[pos] == CLOSE_OBJECT:
             break
-        if data[pos] != _COMMA:
+        if data[pos] != COMMA:
             return UNSURE, False
         pos += 1
     if seen & 3 != 3 or hop_ttl < 1 or hop_ttl > 255:
@@ -221,7 +226,7 @@ def _record(data, pos, end, newlines, columns):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, reply, n_no_addr
-        if data[pos] != _QUOTE:
+        if data[pos] != QUOTE:
             return UNSURE, reply, n_no_addr
         key = pos + 1
         pos = skip_string(data, key, end)
@@ -235,7 +240,7 @@ def _record(data, pos, end, newlines, columns):
         if length == 3 and (is_word(data, key, length, _SRC) or is_word(data, key, length, _DST)):
             is_src = data[key] == _SRC[0]
             bit = 1 if is_src else 2
-            if data[pos] != _QUOTE:
+            if data[pos] != QUOTE:
                 return UNSURE, reply, n_no_addr
             first = pos + 1
             pos = skip_string(data, first, end)
@@ -245,7 +250,7 @@ def _record(data, pos, end, newlines, columns):
                 return UNSURE, reply, n_no_addr
         elif length == 4 and is_word(data, key, length, _TYPE):
             bit = 4
-            if data[pos] != _QUOTE:
+            if data[pos] != QUOTE:
                 return UNSURE, reply, n_no_addr
             first = pos + 1
             pos = skip_string(data, first, end)
@@ -258,16 +263,16 @@ def _record(data, pos, end, newlines, columns):
             pos, seconds = _start(data, pos, end, newlines)
         elif length == 4 and is_word(data, key, length, _HOPS):
             bit = 16
-            if seen & 16 or data[pos] != _OPEN_ARRAY:
+            if seen & 16 or data[pos] != OPEN_ARRAY:
                 return UNSURE, reply, n_no_addr
             pos = skip_space(data, pos + 1, end, newlines)
             if pos >= end:
                 return MORE, reply, n_no_addr
-            if data[pos] == _CLOSE_ARRAY:
+            if data[pos] == CLOSE_ARRAY:
                 pos += 1
             else:
                 while True:
-                    if data[pos] != _OPEN_OBJECT:
+                    if data[pos] != OPEN_OBJECT:
                         return UNSURE, reply, n_no_addr
                     pos, is_reply = _hop(data, pos + 1, end, newlines, columns, reply)
                     if pos < 0:
@@ -281,10 +286,10 @@ def _record(data, pos, end, newlines, columns):
                     pos = skip_space(data, pos, end, newlines)
                     if pos >= end:
                         return MORE, reply, n_no_addr
-                    if data[pos] == _CLOSE_ARRAY:
+                    if data[pos] == CLOSE_ARRAY:
                         pos += 1
                         break
-                    if data[pos] != _COMMA:
+                    if data[pos] != COMMA:
                         return UNSURE, reply, n_no_addr
                     pos = skip_space(data, pos + 1, end, newlines)
                     if pos >= end:
@@ -299,9 +304,9 @@ def _record(data, pos, end, newlines, columns):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, reply, n_no_addr
-        if data[pos] == _CLOSE_OBJECT:
+        if data[pos] == CLOSE_OBJECT:
             break
-        if data[pos] != _COMMA:
+        if data[pos] != COMMA:
             return UNSURE, reply, n_no_addr
         pos += 1
     if seen & 6 != 6:
@@ -348,15 +353,15 @@ def decode(data, pos, end, final, columns, memories):
         if pos >= end:
             return DONE if final else NEED
         if newlines:
-            if data[pos] == _CLOSE_ARRAY:
+            if data[pos] == CLOSE_ARRAY:
                 return END_OF_ARRAY
             if memory.expects_comma:
-                if data[pos] != _COMMA:
+                if data[pos] != COMMA:
                     return SLOW
                 memory.expects_comma = False
                 pos += 1
                 continue
-        if data[pos] != _OPEN_OBJECT:
+        if data[pos] != OPEN_OBJECT:
             return SLOW
         first = pos
         pos, n_replies, n_no_addr = _record(data, pos, end, newlines, columns)
@@ -369,7 +374,7 @@ def decode(data, pos, end, final, columns, memories):
             behind = skip_space(data, pos, end, False)
             if behind >= end and not final:
                 return NEED
-            if behind < end and data[behind] != 10 and data[behind] != _OPEN_OBJECT:
+            if behind < end and data[behind] != 10 and data[behind] != OPEN_OBJECT:
                 return SLOW
         else:
             for at in range(first, pos):

@@ -9,7 +9,13 @@ import numpy as np
 from numba import njit
 
 from pipeline.ingest.scamper_json.scan import (
+    CLOSE_ARRAY,
+    CLOSE_OBJECT,
+    COMMA,
     MORE,
+    OPEN_ARRAY,
+    OPEN_OBJECT,
+    QUOTE,
     UNSURE,
     is_word,
     skip_space,
@@ -20,23 +26,21 @@ from pipeline.ingest.scamper_json.scan import (
 
 MPLS_LABELS = "mpls_labels"
 _LABELS = np.frombuffer(MPLS_LABELS.encode(), np.uint8)
-_QUOTE, _COMMA = 0x22, 0x2C
-_OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_ARRAY, _CLOSE_ARRAY = 0x7B, 0x7D, 0x5B, 0x5D
 
 
 @njit(cache=True, nogil=True)
 def read_extensions(data, pos, end, newlines):
     """The position after any value, and whether it is a list of which an object has labels."""
-    if data[pos] != _OPEN_ARRAY:
+    if data[pos] != OPEN_ARRAY:
         return skip_value(data, pos, end, newlines), False
     labelled = False
     pos = skip_space(data, pos + 1, end, newlines)
-    if pos < end and data[pos] == _CLOSE_ARRAY:
+    if pos < end and data[pos] == CLOSE_ARRAY:
         return pos + 1, False
     while True:
         if pos >= end:
             return MORE, False
-        if data[pos] == _OPEN_OBJECT:
+        if data[pos] == OPEN_OBJECT:
             pos, has_labels = _read_object(data, pos, end, newlines)
             labelled = labelled or has_labels
         else:
@@ -46,9 +50,9 @@ def read_extensions(data, pos, end, newlines):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, False
-        if data[pos] == _CLOSE_ARRAY:
+        if data[pos] == CLOSE_ARRAY:
             return pos + 1, labelled
-        if data[pos] != _COMMA:
+        if data[pos] != COMMA:
             return UNSURE, False
         pos = skip_space(data, pos + 1, end, newlines)
 
@@ -58,12 +62,12 @@ def _read_object(data, pos, end, newlines):
     """The position after the object at ``pos``, and whether it has labels."""
     found = False
     pos = skip_space(data, pos + 1, end, newlines)
-    if pos < end and data[pos] == _CLOSE_OBJECT:
+    if pos < end and data[pos] == CLOSE_OBJECT:
         return pos + 1, False
     while True:
         if pos >= end:
             return MORE, False
-        if data[pos] != _QUOTE:
+        if data[pos] != QUOTE:
             return UNSURE, False
         key = pos + 1
         pos = skip_string(data, key, end)
@@ -78,8 +82,8 @@ def _read_object(data, pos, end, newlines):
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
             return MORE, False
-        if data[pos] == _CLOSE_OBJECT:
+        if data[pos] == CLOSE_OBJECT:
             return pos + 1, found
-        if data[pos] != _COMMA:
+        if data[pos] != COMMA:
             return UNSURE, False
         pos = skip_space(data, pos + 1, end, newlines)

@@ -18,8 +18,8 @@ from numba import njit
 UNSURE, MORE = -1, -2
 MAX_DEPTH = 60  # of nested arrays and objects; deeper is unsure
 
-_QUOTE, _BACKSLASH, _COMMA, _COLON = 0x22, 0x5C, 0x2C, 0x3A
-_OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_ARRAY, _CLOSE_ARRAY = 0x7B, 0x7D, 0x5B, 0x5D
+QUOTE, BACKSLASH, COMMA, COLON = 0x22, 0x5C, 0x2C, 0x3A
+OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY = 0x7B, 0x7D, 0x5B, 0x5D
 _MINUS, _POINT, _ZERO, _NINE = 0x2D, 0x2E, 0x30, 0x39
 _POWERS = 10.0 ** np.arange(16)  # each exact in a double
 _TRUE, _FALSE, _NULL = (np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null"))
@@ -41,9 +41,9 @@ def skip_string(data, pos, end):
     """The position after a plain ASCII string and its quote; ``pos`` is after the opening quote."""
     while pos < end:
         byte = data[pos]
-        if byte == _QUOTE:
+        if byte == QUOTE:
             return pos + 1
-        if byte < 32 or byte >= 128 or byte == _BACKSLASH:
+        if byte < 32 or byte >= 128 or byte == BACKSLASH:
             return UNSURE
         pos += 1
     return MORE
@@ -104,7 +104,7 @@ def to_value(data, pos, end, newlines):
     pos = skip_space(data, pos, end, newlines)
     if pos >= end:
         return MORE
-    if data[pos] != _COLON:
+    if data[pos] != COLON:
         return UNSURE
     pos = skip_space(data, pos + 1, end, newlines)
     return pos if pos < end else MORE
@@ -119,27 +119,27 @@ def skip_value(data, pos, end, newlines):
         if pos >= end:
             return MORE
         byte = data[pos]
-        if byte == _QUOTE:
+        if byte == QUOTE:
             pos = skip_string(data, pos + 1, end)
         elif byte == _MINUS or _ZERO <= byte <= _NINE:
             pos = skip_number(data, pos, end)
-        elif byte == _OPEN_OBJECT or byte == _OPEN_ARRAY:
+        elif byte == OPEN_OBJECT or byte == OPEN_ARRAY:
             depth += 1
             if depth > MAX_DEPTH:
                 return UNSURE
             pos = skip_space(data, pos + 1, end, newlines)
             if pos >= end:
                 return MORE
-            if byte == _OPEN_OBJECT:
+            if byte == OPEN_OBJECT:
                 is_object |= np.int64(1) << depth
-                if data[pos] != _CLOSE_OBJECT:
+                if data[pos] != CLOSE_OBJECT:
                     pos = _skip_key(data, pos, end, newlines)
                     if pos < 0:
                         return pos
                     continue
             else:
                 is_object &= ~(np.int64(1) << depth)
-                if data[pos] != _CLOSE_ARRAY:
+                if data[pos] != CLOSE_ARRAY:
                     continue
             depth -= 1
             pos += 1
@@ -158,14 +158,14 @@ def skip_value(data, pos, end, newlines):
             if pos >= end:
                 return MORE
             in_object = (is_object >> depth) & 1
-            if data[pos] == _COMMA:
+            if data[pos] == COMMA:
                 pos = skip_space(data, pos + 1, end, newlines)
                 if in_object:
                     pos = _skip_key(data, pos, end, newlines)
                     if pos < 0:
                         return pos
                 break
-            if data[pos] != (_CLOSE_OBJECT if in_object else _CLOSE_ARRAY):
+            if data[pos] != (CLOSE_OBJECT if in_object else CLOSE_ARRAY):
                 return UNSURE
             depth -= 1
             pos += 1
@@ -177,7 +177,7 @@ def skip_value(data, pos, end, newlines):
 def _skip_key(data, pos, end, newlines):
     if pos >= end:
         return MORE
-    if data[pos] != _QUOTE:
+    if data[pos] != QUOTE:
         return UNSURE
     pos = skip_string(data, pos + 1, end)
     if pos < 0:
@@ -301,8 +301,8 @@ def read_address(data, pos, stop, out, row):
     groups = np.empty(8, np.int64)
     n_groups = 0
     gap = -1
-    if data[pos] == _COLON:
-        if data[pos + 1] != _COLON:
+    if data[pos] == COLON:
+        if data[pos + 1] != COLON:
             return False
         gap = 0
         pos += 2
@@ -332,12 +332,12 @@ def read_address(data, pos, stop, out, row):
         n_groups += 1
         if pos == stop:
             break
-        if data[pos] != _COLON:
+        if data[pos] != COLON:
             return False
         pos += 1
         if pos == stop:
             return False
-        if data[pos] == _COLON:
+        if data[pos] == COLON:
             if gap >= 0:
                 return False
             gap = n_groups
@@ -360,15 +360,15 @@ def find_close(data, pos, end):
     while pos < end:
         byte = data[pos]
         if in_string:
-            if byte == _BACKSLASH:
+            if byte == BACKSLASH:
                 pos += 1
-            elif byte == _QUOTE:
+            elif byte == QUOTE:
                 in_string = False
-        elif byte == _QUOTE:
+        elif byte == QUOTE:
             in_string = True
-        elif byte == _OPEN_OBJECT or byte == _OPEN_ARRAY:
+        elif byte == OPEN_OBJECT or byte == OPEN_ARRAY:
             depth += 1
-        elif byte == _CLOSE_OBJECT or byte == _CLOSE_ARRAY:
+        elif byte == CLOSE_OBJECT or byte == CLOSE_ARRAY:
             depth -= 1
             if depth <= 0:
                 return pos + 1
