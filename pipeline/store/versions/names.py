@@ -34,10 +34,9 @@ LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; e
 _TOKEN = "[0-9a-f]{12}"
 _VERSION = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]*-{_TOKEN}")
 _ASIDE = re.compile(rf"\.[A-Za-z0-9_][A-Za-z0-9._-]*\.({_TOKEN}|json\.[0-9]+)")
-_FILE = re.compile(
-    r"(ases|ingresses|exits|borders|addresses|vantages|observations|paths|host_names)\.parquet"
-    r"|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
-)
+_TABLES = (ASES, INGRESSES, EXITS, BORDERS, ADDRESSES, VANTAGES, OBSERVATIONS, PATHS, HOST_NAMES)
+_NAMES = "|".join(map(re.escape, (*_TABLES, REJECTS)))
+_FILE = re.compile(rf"{_NAMES}|(nodes|arcs)-[0-9]{{3,6}}\.parquet")
 
 
 def new_token() -> str:
