@@ -49,7 +49,7 @@ def export(config: ExportConfig) -> dict[str, Any]:
             file: BinaryIO = sys.stdout.buffer
             if config.out is not None:
                 file = stack.enter_context(written_whole(config.out))
-            _WRITERS[format](snapshot, row, edges, file)
+            WRITERS[format](snapshot, row, edges, file)
         return {
             "snapshot": snapshot.name,
             "asn": config.asn,
@@ -69,8 +69,8 @@ def _format_of(out: Path | None) -> str:
         If the ending is none of a format.
     """
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
-    if ending and ending not in _WRITERS:
-        known = ", ".join(f".{name}" for name in _WRITERS)
+    if ending and ending not in WRITERS:
+        known = ", ".join(f".{name}" for name in WRITERS)
         raise UsageError(f"{out}: no format ends with .{ending}; give {known}, or --format NAME")
     return ending or "graphml"
 
@@ -200,7 +200,7 @@ def _escaped(text: str) -> str:
     return escape(_NOT_XML.sub("\ufffd", printable(text)))
 
 
-_WRITERS = {
+WRITERS = {
     "graphml": _write_graphml,
     "parquet": _write_parquet,
     "edges": _write_edges,

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import networkx as nx
 import numpy as np
@@ -14,11 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.config import ExportConfig
+from pipeline.config.queries import ExportFormat
 from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
 from pipeline.ingest import open_reader
 from pipeline.model.measured.reading import ReadReport
-from pipeline.stages.contents.export import edge_table, export
+from pipeline.stages.contents.export import WRITERS, edge_table, export
 from pipeline.store import Snapshot, open_snapshot
 from tests.unit.pipeline.stages.contents.test_snapshots import said
 from tests.unit.pipeline.stages.small_store import X, Y, make_store
@@ -66,6 +68,10 @@ def test_the_ending_of_the_file_chooses_the_format_unless_one_is_given(
     assert export(ExportConfig("a", ASN, store, out=tmp_path / name))["format"] == format
     given = export(ExportConfig("a", ASN, store, "edges", tmp_path / name))
     assert given["format"] == "edges"
+
+
+def test_every_format_that_can_be_chosen_can_be_written():
+    assert set(get_args(ExportFormat)) == set(WRITERS)
 
 
 @pytest.mark.parametrize("name", ["x.foo", "x.csv.gz", "x.graph"])
