@@ -16,6 +16,8 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 NO_FRAMES = "frame-ancestors 'none'"  # of a Content-Security-Policy
+# Headers of servers that are not ours, whose pages embed one another.
+OWN_FRAMES = {"X-Frame-Options": "SAMEORIGIN", "Content-Security-Policy": "frame-ancestors 'self'"}
 # Of pages that load files beside them and nothing else; our own pages say the same themselves.
 OWN_FILES_ONLY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from flows.processes.server import origins
-from pipeline.local_pages import HOST
+from pipeline.local_pages import HOST, OWN_FRAMES
 from pipeline.terminal import log
 
 Message = MutableMapping[str, Any]
@@ -31,10 +31,7 @@ App = Callable[
     Awaitable[None],
 ]
 HOSTS = frozenset(name.encode() for name in (HOST, "localhost"))
-NO_FRAMES = (
-    (b"x-frame-options", b"SAMEORIGIN"),
-    (b"content-security-policy", b"frame-ancestors 'self'"),
-)
+FRAMES = tuple((name.lower().encode(), value.encode()) for name, value in OWN_FRAMES.items())
 OPEN_REQUESTS_WAIT_S = 5  # at the end; pages hold websockets open forever
 
 
@@ -80,7 +77,7 @@ def _unframed(send: Callable[[Message], Awaitable[None]]) -> Callable[[Message],
 
     async def send_unframed(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), *NO_FRAMES]}
+            message = {**message, "headers": [*message.get("headers", ()), *FRAMES]}
         await send(message)
 
     return send_unframed

@@ -32,8 +32,9 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 
+from pipeline.local_pages import OWN_FRAMES
+
 REFUSED = b"only for programs and pages of this machine\n"
-NO_FRAMES = {"X-Frame-Options": "SAMEORIGIN", "Content-Security-Policy": "frame-ancestors 'self'"}
 
 
 def dask_setup(scheduler: Scheduler) -> None:
@@ -114,7 +115,7 @@ class _Unframed:
         self._connection = connection
 
     def write_headers(self, start_line: Any, headers: HTTPHeaders, chunk: Any = None) -> Any:
-        for name, value in NO_FRAMES.items():
+        for name, value in OWN_FRAMES.items():
             headers[name] = value
         return self._connection.write_headers(start_line, headers, chunk)
 
