@@ -14,7 +14,7 @@ from pipeline.model.search.tasks import Outcome, SearchTask
 from pipeline.schedule.cluster.run_events import RunEvents
 from pipeline.schedule.place import Place
 from pipeline.schedule.transport.here import Here
-from pipeline.schedule.work.resident import WORKER_METRIC, kept
+from pipeline.schedule.work.resident import KEPT, WORKER_METRIC, kept
 
 ASK_EVERY_S = 2.0  # workers report with their heartbeats, once or twice a second
 
@@ -107,7 +107,7 @@ class _Resident:
         self._cluster = cluster
         self._asked_s = -ASK_EVERY_S
         self._answer: Future | None = None
-        self._known = {"graphs": 0, "cpu_bytes": 0, "gpu_bytes": 0}
+        self._known = dict.fromkeys(KEPT, 0)
 
     def now(self) -> dict[str, int]:
         answer = self._answer
@@ -130,7 +130,7 @@ class _Resident:
 
 def _sums(identity: dict[str, Any]) -> dict[str, int]:
     """Over all workers; those that have kept nothing yet report nothing."""
-    sums = {"graphs": 0, "cpu_bytes": 0, "gpu_bytes": 0}
+    sums = dict.fromkeys(KEPT, 0)
     for worker in identity["workers"].values():
         kept = worker.get("metrics", {}).get(WORKER_METRIC) or {}
         for name in sums:

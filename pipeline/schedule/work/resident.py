@@ -27,6 +27,7 @@ from pipeline.store import Snapshot
 SHARE = 0.5
 NO_LIMIT_BYTES = 4 << 30  # for a worker without a memory limit
 WORKER_METRIC = "hopscope"  # of a worker's heartbeat: what it keeps
+KEPT = ("graphs", "cpu_bytes", "gpu_bytes")
 N_SNAPSHOTS = 4  # open at once; each holds its table of ASes
 
 _here: dict[Device, Resident] = {}  # as ``resident`` made them
