@@ -76,7 +76,7 @@ alive = SimpleNamespace(process=SimpleNamespace(poll=lambda: None))
 for _ in range(200):
     with stop_on_signals() as stopping:
         after_s = 0.002 * random.random()
-        timer = threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGHUP))
+        timer = threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGTERM))
         try:
             timer.start()
             serve._watch(alive, alive, None, stopping)
