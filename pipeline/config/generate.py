@@ -29,6 +29,7 @@ class GenerateConfig:
         help=f"{models_named()}.",
         variable=None,
         metavar="MODEL",
+        choices=lambda: tuple(MODELS),
         is_argument=True,
     )
     routers: int = option(

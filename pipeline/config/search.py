@@ -19,6 +19,7 @@ class SearchConfig:
         help=f"{', '.join(ALGORITHMS)}.",
         variable=None,
         metavar="ALGORITHM",
+        choices=lambda: tuple(ALGORITHMS),
         is_argument=True,
     )
     graph: str = option(

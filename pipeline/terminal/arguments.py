@@ -196,13 +196,13 @@ def _annotation(given: Option) -> Any:
         # ``path_type`` leaves an empty path empty.
         facts = {"path_type": str, "readable": False} if given.kind is Path else {}
         return Annotated[list[given.kind], _info(given, **about, **facts)]  # type: ignore[name-defined]
+    if given.choices:
+        about["autocompletion"] = _completing(given)
     if given.commas:  # may be given several times: what each names is one list
         return Annotated[list[str], _info(given, **about)]
     kind = str if given.unset or given.parser else given.kind
     if kind in (int, float):
         about |= {"min": given.minimum, "max": given.maximum}
-    if given.choices and not callable(given.choices):
-        about["autocompletion"] = _completing(given.choices)
     return Annotated[kind, _info(given, **about, parser=_as_written)]
 
 
@@ -215,11 +215,17 @@ def _info(given: Option, **about: Any) -> Any:
     return typer.Option(flag, **about)
 
 
-def _completing(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
-    """For shells: what was typed -> the choices that begin with it."""
+def _completing(given: Option) -> Callable[[str], list[str]]:
+    """For shells: what was typed -> the choices that begin with it, or with its last part."""
 
     def completed(incomplete: str) -> list[str]:
-        return [choice for choice in choices if choice.startswith(incomplete)]
+        before, comma, last = incomplete.rpartition(",") if given.commas else ("", "", incomplete)
+        said = {*before.split(",")}
+        return [
+            before + comma + choice
+            for choice in given.known
+            if choice.startswith(last) and choice not in said
+        ]
 
     return completed
 

@@ -19,10 +19,10 @@ _TAKEN_BY = re.compile(rf" \((?:(?:{'|'.join(MODELS)})(?:, )?)+\)")
 
 
 class HelpOfModels(PlainCommand):
-    """The command ``generate``; with a model and ``--help`` it has the options of this model."""
+    """The command ``generate``; in help and for shells a model has its own options only."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if HELP & {*args}:
+        if HELP & {*args} or ctx.resilient_parsing:  # shells complete what is left
             ctx.meta[_MODEL], ctx.meta[_OTHER_NAME] = model_in(args)
         return super().parse_args(ctx, args)
 

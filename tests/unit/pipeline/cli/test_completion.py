@@ -40,6 +40,14 @@ def completed(words: str, shell: str = "bash") -> list[str]:
         ("hopscope analyze --dev", ["--device"]),
         ("hopscope analyze --device c", ["cpu"]),
         ("hopscope export night --format p", ["parquet"]),
+        ("hopscope ingest night --format wa", ["warts"]),
+        ("hopscope analyze --metrics hops,dia", ["hops,diameter"]),
+        ("hopscope analyze --metrics hops,ho", []),
+        ("hopscope generate int", ["internet"]),
+        ("hopscope search weighted", ["weighted_shortest_path"]),
+        ("hopscope generate internet --r", ["--routers"]),
+        ("hopscope generate grid --r", ["--routers", "--rows"]),
+        ("hopscope generate --r", ["--routers", "--rows"]),
     ],
 )
 def test_words_are_completed(words, expected):

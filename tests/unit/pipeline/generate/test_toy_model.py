@@ -52,7 +52,7 @@ def test_a_toy_model_goes_through_the_command(tmp_path, capsys):
         ),
         (
             ["toys"],
-            "unknown model 'toys'; give one of: ba, top-down, grid, degrees, rmat, internet, toy",
+            "MODEL takes ba, top-down, grid, degrees, rmat, internet, toy, not 'toys'",
         ),
     ],
 )

@@ -103,7 +103,7 @@ def test_the_option_internet_and_the_model_are_one(tmp_path, capsys):
         ),
         (["internet", "--routers", 99], "99 routers are too few for 50 ASes"),
         (["grid", "--routers", 10, "--rows", 3], "10 routers do not fill 3 rows of a grid"),
-        (["waxman", "--routers", 10], "unknown model 'waxman'"),
+        (["waxman", "--routers", 10], "MODEL takes ba, top-down, "),
         (["ba"], "Missing option '--routers'"),
     ],
 )
