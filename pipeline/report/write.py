@@ -29,7 +29,7 @@ from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.measured.mapped import mapped_of
-from pipeline.model.measured.origins import origins_of
+from pipeline.model.measured.origins import Origins, origins_of
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words, printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
@@ -194,7 +194,7 @@ def write_reports(
         "report": REPORT,
     }
     counts = snapshot.manifest.get("counts") or {}
-    origins = origins_of(snapshot.manifest, snapshot.asn)
+    origins = _reported_origins(snapshot, summary)
     columns, rows = _table(summary, node_words(origins.kind).nouns)
     return ReportSummary(
         path=final,
@@ -210,6 +210,10 @@ def write_reports(
         synthetic=origins.facts(),
         warnings=list(warnings),
     )
+
+
+def _reported_origins(snapshot, summary: Summary) -> Origins:
+    return origins_of(snapshot.manifest, snapshot.asn).among(summary.ases["asn"].to_numpy())
 
 
 def _write_all(
@@ -270,7 +274,7 @@ def _write_all(
         "snapshot": snapshot.name,
         "snapshot_version": snapshot.version,
         "node_kind": manifest.get("kind"),
-        "synthetic": origins_of(manifest, snapshot.asn).facts(),
+        "synthetic": _reported_origins(snapshot, summary).facts(),
         "totals": summary.totals | ({"n_node_files": n_node_files} if n_node_files else {}),
         "warnings": warnings,
         "times": {

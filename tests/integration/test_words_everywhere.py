@@ -172,3 +172,13 @@ def test_a_snapshot_that_a_generator_wrote_says_so_and_one_has_no_plural(tmp_pat
         assert re.findall(plural, re.sub(r"<[^>]*>", "", markup)) == []
     report = json.loads((page.parents[1] / "report.json").read_text())
     assert report["synthetic"] == [{"input": None, "made_by": command, "n_ases": 1}]
+
+
+def test_a_report_of_some_generated_ases_counts_those_that_it_has(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    run("generate", "internet", "--routers", 60, "--ases", 3, "--store", store, "--snapshot", "n")
+    reported = run("analyze", "--store", store, "--out", out, "--asn", "1,3")
+    assert "not measured: all made by hopscope generate internet" in reported
+    report = json.loads((out / "n" / "report.json").read_text())
+    assert [source["n_ases"] for source in report["synthetic"]] == [2]
+    assert "not measured: 3 ASes made by" in run("show", "n", "--store", store)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,13 @@ class Source:
     def n_ases(self) -> int:
         return sum(last - first + 1 for first, last in self.as_ranges)
 
+    def among(self, asn: np.ndarray) -> Source:
+        """The same, of some of the ASes; ``asn`` are ascending."""
+        first, last = np.array(self.as_ranges, np.int64).reshape(-1, 2).T
+        at = np.searchsorted(first, asn, side="right") - 1
+        own = asn[(at >= 0) & (asn <= last[at])]
+        return replace(self, as_ranges=tuple((a, b) for a, b in as_ranges(own)))
+
 
 @dataclass(frozen=True, eq=False)
 class Origins:
@@ -85,6 +92,13 @@ class Origins:
         if self.kind != "mixed":
             return self.kind
         return self.trace_kind if source is None else source.kind
+
+    def among(self, asn: np.ndarray) -> Origins:
+        """The same, of some of the ASes, of a report for instance; ``asn`` are ascending."""
+        kept = [(old, old.among(asn) if old.as_ranges else old) for old in self.sources]
+        sources = tuple(new for old, new in kept if new.as_ranges or not old.as_ranges)
+        n_declared = sum(source.n_ases for source in sources)
+        return replace(self, sources=sources, has_traces=self.has_traces and n_declared < len(asn))
 
     @property
     def synthetic(self) -> tuple[Source, ...]:

@@ -58,6 +58,7 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
         Seconds since 1970 UTC.
     """
     origins = origins_of(snapshot.manifest, snapshot.asn)
+    reported = origins.among(summary.ases["asn"].to_numpy())
     totals, counts = summary.totals, snapshot.manifest.get("counts") or {}
     words = node_words(origins.kind)
     brief, limit = _limit(
@@ -79,8 +80,8 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
         declared_only=bool(origins.sources) and not origins.has_traces,
         n_ases_stored=len(snapshot.asn),
         unreached_share=share(totals["n_unreached"], totals["n_nodes"]),
-        synthetic=tuple(map(_synthetic, origins.synthetic)),
-        all_synthetic=origins.all_synthetic,
+        synthetic=tuple(map(_synthetic, reported.synthetic)),
+        all_synthetic=reported.all_synthetic,
         mapped=mapped_of(counts),
         is_mapped_low=is_mapped_low(counts),
     )

@@ -104,6 +104,23 @@ def test_snapshots_of_earlier_versions_name_model_and_seed():
     assert origins.all_synthetic
 
 
+def test_a_report_of_some_ases_counts_those_that_it_has():
+    asn = np.array([3, 4, 5, 9])
+    made = MADE | {"as_ranges": [[3, 5], [9, 9]]}
+    origins = origins_of({"kind": "mixed", "inputs": [TRACES, made]}, np.append(asn, 10))
+
+    def said(*chosen: int) -> tuple[list[int], bool]:
+        of_some = origins.among(np.array(chosen, np.int64))
+        return [fact["n_ases"] for fact in of_some.facts()], of_some.all_synthetic
+
+    assert said(3, 4, 5, 9, 10) == ([4], False)
+    assert said(4, 9, 10) == ([2], False)
+    assert said(4, 5) == ([2], True)
+    assert said(10) == said() == ([], False)
+    unknown = origins_of({"kind": "mixed", "inputs": [TRACES, MADE | {"as_ranges": []}]}, asn)
+    assert [fact["made_by"] for fact in unknown.among(asn[:1]).facts()] == [MADE["made_by"]]
+
+
 def test_a_rejected_file_is_no_origin():
     rejected = MADE | {"status": "rejected"}
     origins = origins_of({"kind": "interface", "inputs": [TRACES, rejected]}, np.array([20]))
