@@ -116,7 +116,7 @@ def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
             _shares(row) + (" (candidate)" if row["candidate"] else ""),
             row["n_direct"],
             row["n_after_gap"],
-            row["confidence"],
+            _sure(row),
         )
         for row in shown
     ]
@@ -144,6 +144,11 @@ def _print_left(counts: Iterable[tuple[int, str]]) -> None:
     left = [number(n, f"more {noun}") for n, noun in counts if n]
     if left:
         print_line(f"and {' and '.join(left)}; --json has all")
+
+
+def _sure(row: Mapping[str, Any]) -> str | None:
+    """The confidence of a row, for a table."""
+    return None if row["confidence"] is None else confidence_text(row["confidence"])
 
 
 def _print_hosts(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -192,7 +197,7 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
 
     shown = facts["found"][:N_TABLE]
     rows = [
-        (r["addr"], f"AS{r['asn']} {r['name'] or ''}", r["confidence"], str(r["node"]), r["role"])
+        (r["addr"], f"AS{r['asn']} {r['name'] or ''}", _sure(r), str(r["node"]), r["role"])
         for r in shown
     ]
     print_table("Addresses", ("address", "AS", "confidence", "node", "role"), rows)

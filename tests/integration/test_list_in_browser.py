@@ -202,6 +202,18 @@ def test_without_scripts_the_heads_of_columns_stand_apart(browser, small):
     context.close()
 
 
+@pytest.mark.parametrize("width", [390, 800])
+def test_figures_of_a_narrow_list_begin_below_number_and_name(page, large, width):
+    page.goto(url(large))
+    page.wait_for_selector("#list[data-ready]")
+    page.click("th.asn button")
+    page.set_viewport_size({"width": width, "height": 900})
+    beside = """rows => rows.map(row => [".asn", ".n_nodes"].map(
+      name => row.querySelector(name).getBoundingClientRect())
+    ).filter(([number, figure]) => figure.top < number.bottom - 2).length"""
+    assert page.eval_on_selector_all("#list tbody.rows tr:not([hidden])", beside) == 0
+
+
 @pytest.mark.parametrize("folder", ["large", "wide"])
 def test_names_have_the_room_that_figures_leave(page, request, folder):
     page.set_viewport_size({"width": 1440, "height": 900})

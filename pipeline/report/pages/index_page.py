@@ -193,7 +193,7 @@ def _facts(
     if run.mapped:
         facts.append(("addresses", run.mapped))
     if counts.get("n_unmapped"):
-        facts.append(("in no AS", f"{counts['n_unmapped']:,} {run.nouns} could not be mapped"))
+        facts.append(("in no AS", f"{number(counts['n_unmapped'], run.noun)}, left out"))
     facts.append(
         ("hops from", f"{totals['n_searches']:,} of {number(totals['n_ingresses'], 'ingress')}")
     )

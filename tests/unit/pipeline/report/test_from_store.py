@@ -111,6 +111,7 @@ def test_a_snapshot_of_two_ases_gives_the_figures_counted_by_hand(tmp_path):
         "an interface address; none were merged into routers",
         "that of its prefix",
         "a.warts",
+        "1 interface, left out",
     ):
         assert text in index
     page = (summary.path / "as" / "10.html").read_text()

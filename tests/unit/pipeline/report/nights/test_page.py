@@ -31,7 +31,11 @@ def test_every_night_has_a_row_and_a_link(tmp_path):
     links = re.findall(r'<a href="([^#"]*)"', page)
     assert links == [f"2026-11-{day}/index.html" for day in (22, 21, 20)]
     assert all((tmp_path / link).is_file() for link in links)
-    assert "3 nights, the newest first" in page
+    assert "3 nights, the newest first. " in page
+    (tmp_path / "one").mkdir()
+    write_night(tmp_path / "one", "2026-11-20")
+    assert write_nights(tmp_path / "one") == ""
+    assert "1 night. " in (tmp_path / "one" / NIGHTS_PAGE).read_text()
     assert [path.name for path in tmp_path.glob("[!.]*") if path.is_file()] == [NIGHTS_PAGE]
     for link in links:
         assert '<a href="../index.html">All nights</a>' in (tmp_path / link).read_text()

@@ -121,11 +121,20 @@ def cross(snapshot: MemorySnapshot, steps: list[list[int]]) -> None:
     snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([10, -1, 30]))
 
 
+def test_a_very_long_name_is_shortened_in_the_table_and_among_the_extremes(tmp_path):
+    snapshot = three()
+    snapshot.as_name = ["", "W" * 300, ""]
+    markup = written(snapshot, tmp_path)
+    assert "W" * 300 not in markup
+    assert markup.count("W…</bdi>") >= 2
+
+
 def test_vantage_points_that_saw_nothing_are_told_apart(tmp_path):
     snapshot = three()
     cross(snapshot, [[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 1, 3], [1, 2, 2, 3]])
     text = words(written(snapshot, tmp_path))
     assert "seen by 2 of 3 vantage points." in text
+    assert "Vantage point In AS Traces through ASes ASes seen" in text
     assert "1 of the 3 vantage points saw no AS. Each of the other 2 saw 2 of 3 ASes." in text
 
 

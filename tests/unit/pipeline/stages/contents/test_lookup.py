@@ -60,6 +60,10 @@ def test_lines_and_json_say_the_same(store, capsys):
     assert capsys.readouterr().out == f"{A}: interface 0 of AS1 (confidence 0.75), an ingress\n"
     print_lookup({"n_found": 1, "found": [row | {"confidence": 0.998}]})
     assert "(confidence 0.99)" in capsys.readouterr().out  # never rounded to certainty
+    print_lookup({"n_found": 2, "found": [row | {"confidence": 0.998}, row | {"confidence": 0.1}]})
+    said_of_two = capsys.readouterr().out
+    assert "0.99" in said_of_two
+    assert "0.10" in said_of_two
     status, out, _ = said(capsys, "lookup", A, "--store", store, "--json")
     assert json.loads(out)["found"][0]["asn"] == 1
     assert "AS2 <b>Two\ufffd" in said(capsys, "lookup", "20.0.0.0/8", "--store", store)[1]

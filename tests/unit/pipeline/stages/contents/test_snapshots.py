@@ -101,6 +101,15 @@ def test_ingresses_of_low_confidence_are_counted_without_candidates(store, capsy
     assert "1 ingress below a confidence of 0.5" in capsys.readouterr().out
 
 
+def test_no_ingress_of_a_table_is_certain(store, capsys):
+    one = show(ShowConfig("night", store, 2))["as"]
+    (first, *_) = one["ingresses"]
+    print_as({"as": one | {"ingresses": [first | {"confidence": 0.998}]}})
+    out = capsys.readouterr().out
+    assert "0.99" in out
+    assert "1.00" not in out
+
+
 def test_candidates_beyond_the_table_are_not_counted_as_ingresses(store, capsys):
     one = show(ShowConfig("night", store, 2))["as"]
     first, last = one["ingresses"][0], one["ingresses"][0] | {"candidate": True}
