@@ -209,7 +209,8 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
 
 def print_export(facts: Mapping[str, Any]) -> None:
     """What was written to a file, and in which format."""
-    size = f"{number(facts['n_nodes'], 'node')}, {number(facts['n_edges'], 'link')}"
+    noun = node_words(facts["node_kind"]).noun
+    size = f"{number(facts['n_nodes'], noun)}, {number(facts['n_edges'], 'link')}"
     print_line(
         f"AS{facts['asn']} of {facts['snapshot']}: {size} -> {facts['out']} ({facts['format']})"
     )

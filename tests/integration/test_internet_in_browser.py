@@ -54,8 +54,10 @@ def report(tmp_path_factory):
     none = np.zeros(1)
     of = np.zeros(1, np.int32)
     snapshot.of_paths = Steps(of, of - 1, none, of, none, of + 9, none)
-    addrs = np.array(parse_addrs(["2001:db8:1234:5678:9abc:def0:1234:1"]), np.uint64)
-    snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([100]))
+    addrs = np.array(
+        parse_addrs(["2001:db8:1234:5678:9abc:def0:1234:1", "198.118.230.130"]), np.uint64
+    )
+    snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([100, 4200000000]))
     out = tmp_path_factory.mktemp("internet")
     return write_reports(
         snapshot, measured(snapshot), out, options={}, warnings=[], started=time.time()
@@ -128,6 +130,9 @@ def test_it_is_accessible_and_fits(browser, report, scheme, viewport):
             " || cell.getBoundingClientRect().right > innerWidth).length",
         )
         assert hidden == 0
+        page.locator("#vantages tr", has_text="2001:").evaluate("row => row.remove()")
+        of_ipv4 = page.get_by_role("cell", name="198.118.230.130")
+        assert of_ipv4.evaluate(LINES_OF, "198.118.230.130") == 1
         # Words of names are whole, and names take few lines where there is room.
         name = page.get_by_text(LONG_NAME)
         assert name.evaluate(LINES_OF, "Cooperative") == 1

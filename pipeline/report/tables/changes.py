@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pipeline.compare.changes import WIDTHS
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import NodeWords, node_words, number
+from pipeline.report.texts import short
 
 # Of events.parquet: names of the two nights, the nights that references cover, what a node is.
 _OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
@@ -244,7 +245,7 @@ def _as_text(asn: int | None, names: Mapping[int, str]) -> str:
     if asn is None:
         return "an unknown AS"
     name = names.get(asn)
-    return f"AS{asn} ({name})" if name else f"AS{asn}"
+    return f"AS{asn} ({short(name)})" if name else f"AS{asn}"
 
 
 def _asns(column: np.ndarray) -> pa.Array:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pipeline.config import ExportConfig
 from pipeline.errors import UsageError
 from pipeline.files import written_whole
+from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import printable
 from pipeline.report.tables.node_names import node_texts
 from pipeline.stages.contents.snapshots import row_of
@@ -50,9 +51,11 @@ def export(config: ExportConfig) -> dict[str, Any]:
             if config.out is not None:
                 file = stack.enter_context(written_whole(config.out))
             WRITERS[format](snapshot, row, edges, file)
+        origins = origins_of(snapshot.manifest, snapshot.asn)
         return {
             "snapshot": snapshot.name,
             "asn": config.asn,
+            "node_kind": origins.kind_of(origins.source_of(config.asn)),
             "format": format,
             "out": None if config.out is None else str(config.out),
             "n_nodes": int(snapshot.n_nodes[row]),

@@ -61,7 +61,14 @@ def test_nodes_are_called_what_they_are_on_both_nights(kind, one, three):
     assert text_of(concat(moved), kind) == f"{three} went from AS1 to AS2"
 
 
-def text_of(changes, kind: str = "router") -> str:
+def test_a_very_long_name_is_shortened():
+    quiet = make_changes(1, "router", kind=QUIET, asn=1, group=5)
+    assert "W" * 300 not in text_of(quiet, names={1: "W" * 300})
+    assert "AS1 (WWW" in text_of(quiet, names={1: "W" * 300})
+    assert "AS1 (One)" in text_of(quiet, names={1: "One"})
+
+
+def text_of(changes, kind: str = "router", names: dict[int, str] | None = None) -> str:
     grouped, events = group_events(changes)
-    (text,) = events_table(events, changes_table(grouped), {}, kind)["text"].to_pylist()
+    (text,) = events_table(events, changes_table(grouped), names or {}, kind)["text"].to_pylist()
     return text

@@ -114,6 +114,13 @@ def test_tables_have_a_row_for_each_edge(store, snapshot, tmp_path, format):
         assert table.schema.metadata[b"weight_unit"] == b"ms"
 
 
+def test_the_line_of_an_export_says_what_a_node_is(store, tmp_path, capsys):
+    words = ("export", "a", "--asn", ASN, "--store", store, "--out", tmp_path / "x.csv")
+    kind = json.loads(said(capsys, *words, "--json")[1])["node_kind"]
+    assert kind == "router"
+    assert re.match(rf"AS{ASN} of a: \d+ routers, ", said(capsys, *words)[1])
+
+
 def test_an_edge_list_is_read_by_our_reader_too(store, snapshot, tmp_path):
     path = exported(store, tmp_path / "x.txt", "edges")
     ((topology),) = open_reader(path, ReadReport(""), "snap")[1]
