@@ -27,8 +27,8 @@ def sort_arcs(
     n_nodes : int or None
         None: one more than the largest id.
     symmetrise : bool
-        True: each pair is an edge, of which both arcs are made; loops are dropped, and of several
-        edges between two nodes the lightest is kept. False: pairs are taken as they are.
+        True: each pair is an edge and gives both arcs; loops are dropped, and the lightest of
+        several edges between two nodes is kept. False: pairs are taken as they are.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernels.csr import to_host
 
-N_WHOLE, N_FIRST = 8, 6  # entries: an array of so many is shown whole, of a longer one the first
+N_WHOLE, N_FIRST = 8, 6  # entries: an array of N_WHOLE is shown whole, of a longer one the first
 
 
 class Printed:

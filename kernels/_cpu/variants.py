@@ -1,4 +1,4 @@
-"""Names of compiled closures of which there are several."""
+"""Names of closures that are compiled in several variants."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def bfs(
     Raises
     ------
     GraphError
-        If ``source`` or ``target`` is not a node, as is always so in a graph without nodes.
+        If ``source`` or ``target`` is not a node; a graph without nodes has none to start from.
     DeviceError
         If the graph lies on a GPU and the kernel cannot be built or has no memory there.
 

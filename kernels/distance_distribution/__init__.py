@@ -82,7 +82,7 @@ def effective_diameters(
         Seed of the sources of estimates. The same for each graph, so that a result does not depend
         on the other graphs.
     max_exact : int
-        Largest graph, in nodes, of which all pairs are counted.
+        Largest graph, in nodes, whose pairs are all counted.
     n_sources : int
         Sources of an estimate, 2 or more; a graph of no more nodes is never estimated.
 

@@ -42,8 +42,8 @@ class Strategy:
         Search from up to 512 pending nodes at once (``sweep``), and from the ends that few kept
         searches leave (``searches.farthest``).
     keep : bool
-        For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
-        are kept and show which pairs are near (``distance_rows``).
+        For the diameter of a graph in one piece, begin with up to 64 searches whose levels are all
+        kept and show which pairs are near (``distance_rows``).
     territories : bool
         For all eccentricities, use reference nodes to find nodes that may be farther away than all
         searched ones (``reductions.references``).

@@ -134,7 +134,7 @@ extern "C" __global__ void take_small(
     }
 }
 
-// Numbers of the nodes whose bits are set, after how many they are.
+// The number of nodes whose bits are set, then their ids.
 extern "C" __global__ void list_bits(
     const unsigned* __restrict__ words,
     const offset_t n_words,

@@ -152,7 +152,7 @@ def run(given: Given) -> None:
     check_run(ingest_config, analyze_config)
     ingested = _ingest(ingest_config)
     made = {"snapshot": ingested.snapshot, "version": ingested.version}
-    summary = _analyze(replace(analyze_config, **made), told=ingested.warnings)
+    summary = _analyze(replace(analyze_config, **made), printed=ingested.warnings)
     if given.as_json:
         print_json(ingest_facts(ingested) | analyze_facts(summary))
     else:
@@ -342,8 +342,8 @@ def _ingest(config: IngestConfig):
     return summary
 
 
-def _analyze(config: AnalyzeConfig, told: Sequence[str] = ()):
-    """Analyze, and print the warnings that were not told before."""
+def _analyze(config: AnalyzeConfig, printed: Sequence[str] = ()):
+    """Analyze, and print the warnings that were not printed before."""
     with _display() as progress:
         with progress.preparing():
             from pipeline.schedule.early import start_early
@@ -351,7 +351,7 @@ def _analyze(config: AnalyzeConfig, told: Sequence[str] = ()):
             start_early(config)  # workers' imports, in parallel with ours
             from pipeline.stages.analyze import analyze
         summary = analyze(config, progress)
-    print_warnings([line for line in summary.warnings if line not in told])
+    print_warnings([line for line in summary.warnings if line not in printed])
     return summary
 
 

@@ -39,8 +39,8 @@ class Changes:
     kind : (n,) object
         One of the words above.
     asn, other_asn : (n,) int64
-        Of a link, the ASes of its near and far router on the night that has it. Of what moved, the
-        old and the new owner. ``NO_ASN`` for none.
+        For a link, the ASes of its near and far router on the night that has it. For what moved,
+        the old and the new owner. ``NO_ASN`` for none.
     addr_high, addr_low, other_high, other_low : (n,) uint64
         Addresses likewise; 0 for none.
     group, other_group : (n,) int64

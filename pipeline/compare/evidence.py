@@ -1,7 +1,7 @@
 """Why a link of one night is not seen on another: what became of the pairs that crossed it.
 
-A pair of vantage point and target that crossed a link, from its near router to its far one, tells
-on the other night one of these:
+A pair of vantage point and target that crossed a link, from its near router to its far one, shows
+one of these on the other night:
 
 - **turned**: it crosses the near router again, and the next hop is another router, or the target:
   the link is gone from its way, and would be there if it still existed;
@@ -10,7 +10,7 @@ on the other night one of these:
 - **no target**, **no vantage**: it was not measured.
 
 One pair that turned is enough to call the link removed; without any the link is not observable.
-Asked the other way round, the same tells whether a link is new, or was only not seen before.
+The same question with the nights exchanged shows whether a link is new or was just not seen before.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the pairs that crossed each link tell, (n_links,) int64 columns.
+    """What the pairs that crossed each link show, (n_links,) int64 columns.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ def _first_of(*columns: np.ndarray) -> np.ndarray:
 def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarray) -> np.ndarray:
     """What became of pairs that were measured: 0 turned, 1 silent, 2 elsewhere.
 
-    ``beyond``: the pair went on behind the link, so a target right behind its near router tells.
+    ``beyond``: the pair went on behind the link, and a target right behind its near router counts.
     """
     steps, paths = there.seen.steps, there.seen.paths
     asked = np.unique(pair)

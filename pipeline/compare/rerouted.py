@@ -1,4 +1,4 @@
-"""What the pairs of both nights tell: renumbered routers, longer paths."""
+"""What the pairs of both nights show: renumbered routers, longer paths."""
 
 from __future__ import annotations
 

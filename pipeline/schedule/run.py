@@ -61,7 +61,7 @@ def measure(
     Returns
     -------
     Measurement
-        An AS of which something failed is in ``failed``, the rest is done.
+        An AS is in ``failed`` if something of it failed; all the rest is done.
 
     Raises
     ------

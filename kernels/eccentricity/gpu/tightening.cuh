@@ -164,7 +164,7 @@ extern "C" __global__ void eccentricity_extremes(
     const offset_t n_nodes,
     int* __restrict__ most,
     int* __restrict__ least,
-    int* __restrict__ crossed)  // a node of which they do, -1 on entry
+    int* __restrict__ crossed)  // a node whose bounds cross, -1 on entry
 {
     // A warp takes RUN times 32 neighbouring nodes, mostly of one component.
     const int t = thread_of_warp();

@@ -62,7 +62,7 @@ class WeightedBounds:
         Components by number, 0, 1, ...
     degree : (n_nodes,) int32
     unit : float
-        Largest power of two of which all weights are multiples; inf if all are 0.
+        Largest power of two that divides all weights; inf if all are 0.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from kernels.eccentricity.questions import DIAMETER
 
 @njit([types.float64(F32)], cache=True, nogil=True)
 def unit_of(weights):
-    """The largest power of two of which every weight is a multiple; inf if all are 0."""
+    """The largest power of two that divides every weight; inf if all are 0."""
     bits = weights.view(np.int32)
     unit = np.inf
     for arc in range(bits.size):

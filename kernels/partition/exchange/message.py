@@ -14,7 +14,7 @@ from kernels.types import NODE
 
 SMALL = 2016  # arcs: a message is 8 KiB then, which takes NCCL hardly longer than one of 16 bytes
 N_COUNTS = 2  # nodes and arcs, which all hosts get
-LINE = 128  # bytes, of which everything that travels is a multiple, if it is not a bitmap
+LINE = 128  # bytes: whatever travels is a multiple of it in size, except bitmaps
 
 
 def length(small: int) -> int:

@@ -9,7 +9,7 @@
 
 #define LIST_EACH 32  // words of each thread: one reservation in the list for 1,024 nodes
 
-// Own nodes whose words are not 0, by place, after how many they are.
+// The number of own nodes whose words are not 0, then their places.
 extern "C" __global__ void list_words(
     const lanes_t* __restrict__ words,
     const offset_t n_own,

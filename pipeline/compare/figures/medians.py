@@ -1,8 +1,8 @@
-"""Medians with confidence intervals that no distribution of values is assumed for.
+"""Medians with confidence intervals that assume no distribution of the values.
 
 The interval of a median is that of two order statistics, whose ranks are the Wilson score interval
-of the share of one half [1]_. Few values from few vantage points say nothing of a network: one with
-fewer than ``MIN_VANTAGES`` of them is no change.
+of the share of one half [1]_. Few values from few vantage points say nothing about a network:
+with fewer than ``MIN_VANTAGES`` of them there is no change.
 
 References
 ----------

@@ -142,7 +142,7 @@ def _try_exchange(n_nodes, near, far, table, i, j, flip):
 
 @njit(cache=True, nogil=True)
 def _mend(n_nodes, near, far, table, state):
-    """Exchange ends of loops and parallel links; False if one could not be mended."""
+    """Exchange ends of loops and parallel links; False if one could not be removed."""
     wrong = np.zeros(len(near), np.bool_)
     for i in range(len(near)):
         key = _key(n_nodes, near[i], far[i])

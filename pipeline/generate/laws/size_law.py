@@ -90,7 +90,7 @@ def n_ingresses(sizes: np.ndarray, *, smallest: int, most: int = MAX_INGRESSES) 
     smallest : int
         Routers of an AS with one ingress; INGRESS_POWER says how they grow from there.
     most : int
-        Upper limit for each AS, as is its number of routers.
+        Upper limit for each AS; none has more ingresses than routers.
 
     Returns
     -------

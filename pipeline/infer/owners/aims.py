@@ -156,7 +156,7 @@ def find_aims(
 
 
 def _find(spools: Spools, n: int, asn_of: Callable[[np.ndarray], np.ndarray]) -> Aims:
-    """One pass: aims with the AS of destinations that a function tells."""
+    """One pass: aims with the AS of destinations that a function gives."""
 
     def start() -> _Seen:
         return _Seen(

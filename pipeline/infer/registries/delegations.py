@@ -7,9 +7,9 @@ allocated or assigned is read; available and reserved space has no holder. The l
 head, its version and its sums, are not records.
 
 A holder is not always an operator: a national registry may hold thousands of AS numbers. So
-holders of more than ``MAX_ASES`` say nothing about who uses their blocks. Of two entries for one
-block the holder whose name sorts first is taken (``notes["blocks of two holders"]``), of nested
-blocks the narrowest counts.
+holders of more than ``MAX_ASES`` say nothing about who uses their blocks. If a block
+has two entries, the holder whose name sorts first is taken (``notes["blocks of two holders"]``); if
+blocks are nested, the narrowest counts.
 
 References
 ----------

@@ -105,11 +105,11 @@ def read_exchanges(paths: Sequence[Path], reports: Sequence[ReadReport]) -> Exch
     Parameters
     ----------
     paths : sequence of Path
-        Plain, gzip, bzip2 or xz. Of several names of one LAN the first counts.
+        Plain, gzip, bzip2 or xz. If a LAN has several names, the first counts.
     reports : sequence of ReadReport
         One per file, filled: what was used as ``n_records``, broken entries by reason. A file that
-        cannot be read or says nothing, and each if there is no LAN in any, has status
-        ``rejected`` and says why in ``error``; nothing is raised for it.
+        cannot be read or used has status ``rejected`` and says why in ``error``, and so has each if
+        none has a LAN; nothing is raised for it.
     """
     entries = Entries()
     for path, report in zip(paths, reports, strict=True):

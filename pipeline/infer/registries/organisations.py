@@ -5,11 +5,11 @@ The text has two sections [1]_, each after a comment that names its fields::
     # format:org_id|changed|org_name|country|source
     # format:aut|changed|aut_name|org_id|opaque_id|source
 
-Of the second, ``aut`` and ``org_id`` are read, wherever they stand; the first has only names. JSON
+``aut`` and ``org_id`` of the second are read, wherever they stand; the first has only names. JSON
 lines have ``{"type": "ASN", "asn": "3356", "organizationId": "LPL-141-ARIN"}``; other types are not
-needed. Lines of two words before any such comment, ``asn organisation``, are read too. Of several
-organisations of one AS the one whose name sorts last is taken, so that the order of lines does not
-matter (``notes["ASes of two organisations"]``).
+needed. Lines of two words before any such comment, ``asn organisation``, are read too. If an AS
+has several organisations, the one whose name sorts last is taken, so that the order of lines does
+not matter (``notes["ASes of two organisations"]``).
 
 References
 ----------

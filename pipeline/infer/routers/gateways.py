@@ -16,7 +16,7 @@ them: if more than ``_CONTRADICTED`` of all hosts have two addresses of one trac
 nothing vouches for anything.
 
 Unmapped addresses and those in a given alias set take no part. Addresses on the LAN of an exchange
-point do, though the prefix of the LAN says nothing of their AS.
+point do, though the prefix of the LAN says nothing about their AS.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _LABELS = np.frombuffer(MPLS_LABELS.encode(), np.uint8)
 
 @njit(cache=True, nogil=True)
 def read_extensions(data, pos, end, newlines):
-    """The position after any value, and whether it is a list of which an object has labels."""
+    """The position after any value, and whether it is a list with an object that has labels."""
     if data[pos] != OPEN_ARRAY:
         return skip_value(data, pos, end, newlines), False
     labelled = False

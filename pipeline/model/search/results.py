@@ -232,7 +232,7 @@ class Measurement:
         return not any(len(found.row) for found in self.found().values())
 
     def reused(self) -> dict[str, Any]:
-        """How much is from earlier runs: searches, ASes of which something is, these by night."""
+        """How much is from earlier runs: searches, ASes with results from there, these by night."""
         nights = Counter(night for night in self.reused_from if night)
         return {
             "n_searches": int(self.n_reused.sum()),

@@ -44,7 +44,7 @@ def ingress_columns(snapshot, ingresses: Ingresses, addr: pa.Array) -> dict[str,
 
 
 def _of_neighbors(ingresses: Ingresses) -> pa.Array:
-    """``n_direct`` of each neighbour; null for an ingress of which it is not known."""
+    """``n_direct`` of each neighbour; null for an ingress for which it is not known."""
     ptr, counts = np.asarray(ingresses.neighbor_ptr), np.asarray(ingresses.neighbor_n_direct)
     known = np.bincount(row_of_value(ptr), counts < 0, len(ptr) - 1) == 0
     ptr, counts = take_rows(ptr, counts, np.flatnonzero(known))

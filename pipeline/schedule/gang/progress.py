@@ -19,7 +19,7 @@ from pipeline.schedule.transport.limits import Limits
 log = logging.getLogger(__name__)
 
 READ_S_BYTE = 2e-8  # seconds to read a byte of a part: a slow disk
-WIDTH_SWEEPS = 4  # with widths, as many sweeps more: a rank alone is at none for longer
+WIDTH_SWEEPS = 4  # more sweeps if widths are found: no rank spends longer alone
 
 
 def longest_s(

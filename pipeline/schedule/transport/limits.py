@@ -66,7 +66,7 @@ class Deadlines:
         if cost_s is None:
             return
         least_cost_s = self._least_cost_s
-        if is_first:  # so much must not count: the next task gets ``least_s`` in any case
+        if is_first:  # its start does not count: the next task gets ``least_s`` in any case
             run_s -= self.limits.least_s - least_cost_s
         self.slowdown = max(self.slowdown, run_s / max(cost_s, least_cost_s))
 

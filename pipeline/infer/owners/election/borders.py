@@ -53,7 +53,7 @@ known instead is how a router's links are numbered and who is at their other end
    routers before it (``private``). The remaining addresses take the AS that all their mapped
    neighbours have, if there are some both before and after; otherwise none.
 
-Where files tell of aliases or of ASes, all this is first done without them, and then again
+Where files give aliases or facts about ASes, all this is first done without them, and then again
 with them; what they give no reason to change stays (``earlier``).
 
 Evidence adds up: what several addresses each show by themselves, they show as one router too.

@@ -1,7 +1,7 @@
 """Elections in turn: each knows more than the one before, and changes only what it has reason to.
 
 True knowledge should make no owner worse. But many routers are near a tie, and alias sets or
-relationships between ASes move all costs a little, also where they say nothing about a router: a
+relationships between ASes move all costs a little, even where they say nothing about a router: a
 tie then falls to the other side, and its neighbours follow. So owners are elected without what
 files say first, then with alias sets, then with relationships and organisations as well. Before
 there are alias sets, inferred routers take their place (``turns``):
@@ -17,8 +17,8 @@ there are alias sets, inferred routers take their place (``turns``):
 - of the addresses of an alias set, each group that they were in has a vote of its margin (at most
   ``_MOST`` counts, so that one clear group does not outvote several): the AS with most votes is the
   one before; with equal votes there is none;
-- an unannounced block (``unannounced``) whose owner can no longer be told keeps that of the
-  election before: one router has one vote there, so merged ones may leave no majority.
+- an unannounced block (``unannounced``) whose owner can no longer be determined keeps that of
+  the election before: one router has one vote there, so merged ones may leave no majority.
 """
 
 from __future__ import annotations

@@ -4,19 +4,19 @@ A customer may have its addresses from its provider, and of two ASes of one orga
 numbers the links inside the other. Nobody announces such addresses apart, so by its links a router
 inside the *user* A is in the *lender* B, though traces to addresses of A end at it. Each router by
 itself is a tie or worse: a link inside A that is numbered from B costs a lot (``costs``), since it
-is a rare thing. But it is no coincidence: if A uses B's addresses, it does so on many links. So for
-each pair of A and B it is asked what all surroundings together cost if such links cost little, and
-A is believed to use B's addresses if that saves at least ``_PRIOR``, what the assumption itself
+is rare. But it is no coincidence: if A uses B's addresses, it does so on many links. So for
+each pair of A and B the cost of all surroundings together is computed as if such links cost little,
+and A is believed to use B's addresses if that saves at least ``_PRIOR``, what the assumption itself
 costs:
 
-1. asked are pairs of which two routers were elected into B though hosts or destinations behind them
-   speak for A and none for B, or a link inside A is numbered from B;
+1. a pair is examined if two routers were elected into B though hosts or destinations behind them
+   speak for A and none for B, or if a link inside A is numbered from B;
 2. these routers are put into A, and then each router that is in A or B, where one next to it was
    moved, into the cheaper of the two, until nothing changes;
 3. what that saves is the sum over all moves, since each link costs the same from both its ends.
    If it is too little, all is undone.
 
-An AS uses the addresses of one other at most here.
+Here an AS uses the addresses of at most one other AS.
 
 That an AS numbers its routers from addresses that its provider announces (*reallocated prefixes*)
 is known from bdrmapIT [1]_, which finds them by single /24; that a hypothesis on an AS is judged by

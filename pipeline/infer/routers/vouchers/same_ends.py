@@ -68,7 +68,7 @@ def join_same_ends(
     """
     root = root.copy()
     inside = ~ends.elsewhere
-    # A gap says that a silent router follows: of what ends there nothing is believed.
+    # A gap shows that a silent router follows: nothing that ends there is believed.
     silent = ends.last[inside & ends.before_gap]
     aim, last = ends.aim[inside], ends.last[inside]
     passed: tuple[np.ndarray, np.ndarray] | None = None

@@ -41,8 +41,8 @@ class Searched:
     def bounds(self, i: int, one: dict) -> tuple[str, str] | None:
         """Diameter and radius of AS i as far as these searches show them; None: not at all.
 
-        They are those of the largest component, of which it must be known that ingresses lie in it:
-        no other one can be as large. ``pipeline.report.tables.width.width_bounds`` explains the
+        They are those of the largest component, if it has more than half of the nodes: then an
+        ingress that reaches that many lies in it. ``pipeline.report.tables.width.width_bounds`` explains the
         bounds.
         """
         n = one["largest_component"]

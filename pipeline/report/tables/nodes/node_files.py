@@ -29,7 +29,7 @@ _OPTIONS = {"compression": "zstd", "use_dictionary": False, "write_statistics": 
 
 
 def write_node_files(snapshot, rows: np.ndarray, report: WidthReport, folder: Path) -> int:
-    """Write the file of each AS of which center, periphery or eccentricities are known.
+    """Write the file of each AS whose center, periphery or eccentricities are known.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does no
 FEW, MANY = 1.1, 4.0  # tasks per thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
 WITHDRAWN = "it has been withdrawn"
-# States of tasks on a worker of which a thread may still be at work; Dask ends no thread.
+# States of tasks on a worker that a thread may still be working on; Dask ends no thread.
 RUNNING = ("executing", "long-running", "cancelled", "resumed")
 
 
