@@ -110,7 +110,7 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
         if isinstance(asn, str):
             digits = asn.strip().upper().removeprefix("AS")
             if not (digits.isascii() and digits.isdecimal()):
-                raise KeyError(f"{asn!r} is no AS number")
+                raise KeyError(f"{asn!r} is not an AS number")
             asn = digits
         return AutonomousSystem(self._stored, self._stored.row_of(int(asn)), self._reports)
 

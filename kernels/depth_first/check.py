@@ -61,12 +61,12 @@ def check_dfs(
     if code == OK:
         return
     messages = {
-        ORDER: f"node {u} is twice in the order",
+        ORDER: f"node {u} is in the order twice",
         ROOT: f"node {u} is a root, and {v} comes first",
         UP: f"node {u} has parent {parent[u]}, which is not open when {u} is found",
         OPENED: f"node {u} is found at {discovery[u]}, not {v}",
         CLOSED: f"node {u} ends at {finish[u]}, not {v}",
-        LEFT: f"node {u} is not in the order, and has times or a parent",
+        LEFT: f"node {u} is not in the order, but has times or a parent",
         LEAVES: f"the edge {u} - {v} leaves the reached nodes",
         CROSS: f"the edge {u} - {v} joins two nodes of which neither is above the other",
         PARENT: f"node {u} has parent {v}, which is not a neighbour",

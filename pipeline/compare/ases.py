@@ -30,7 +30,7 @@ _MIN_PART = 0.1  # of the routers of an AS: what is smaller is not seen whole ev
 _MIN_ROUTERS = 3
 _MIN_CUT_OFF = 3  # pairs that no longer reach their target
 IN_OTHER_ASES = "its routers are in other ASes"
-NOT_SEEN = "no router of it is seen"
+NOT_SEEN = "none of its routers is seen"
 
 
 def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:

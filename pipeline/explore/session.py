@@ -111,7 +111,7 @@ class Session:
             if again["kind"] == "error":
                 self._end_process()  # so that the next search reads it again
                 with self._lock:
-                    self._outcome(error=f"the graph is not there any more: {again['message']}")
+                    self._outcome(error=f"the graph is no longer there: {again['message']}")
                 return
             with self._lock:
                 self._state["graph"] = again["graph"]  # its file may have changed

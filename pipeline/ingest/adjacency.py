@@ -176,7 +176,7 @@ class _Lists:
             report.reject("file", "neighbour without a line of its own", count=n_beyond)
         for n_notes, what in (
             (n_twice, "neighbours named twice"),
-            (n_one_sided, "links that one end only names"),
+            (n_one_sided, "links that only one end names"),
         ):
             if n_notes:
                 report.notes[what] += n_notes

@@ -203,7 +203,7 @@ def test_a_graph_whose_file_is_gone_after_cancelling_is_named(page, address, tmp
     path.unlink()
     for _ in range(2):
         search(page, "components")
-        message = f"The graph is not there any more: {path}: no such file on this machine"
+        message = f"The graph is no longer there: {path}: no such file on this machine"
         error.filter(has_text=message).wait_for()
     shutil.copy(kept, path)
     search(page, "components")

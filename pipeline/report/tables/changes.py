@@ -149,10 +149,10 @@ def _sentence(
             n = event["n_changes"] - n_links
             is_lost = event["kind"].endswith("lost")
             if n > 1:
-                verb = "no longer measure" if is_lost else "measure that did not before"
+                verb = "no longer measure" if is_lost else "began to measure"
                 text = f"{number(n, 'vantage point')} {verb}, {first['addr']} in {own} first"
             else:
-                verb = "no longer measures" if is_lost else "measures that did not before"
+                verb = "no longer measures" if is_lost else "began to measure"
                 text = f"Vantage point {first['addr']} in {own} {verb}: {pairs} with a target"
             seen = "nobody else could see" if is_lost else "nobody else can see"
             return f"{text}, {number(n_links, 'link')} that {seen}" if n_links else text

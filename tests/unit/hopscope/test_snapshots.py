@@ -53,7 +53,7 @@ def test_a_snapshot_is_a_mapping_of_its_ases(night):
         night[9]
     assert night["AS2"].asn == night["2"].asn == 2
     assert "two" not in night
-    with pytest.raises(KeyError, match="'two' is no AS number"):
+    with pytest.raises(KeyError, match="'two' is not an AS number"):
         night["two"]
     assert repr(night) == "Snapshot('night': 3 ASes, 6 interfaces, 2 links, 5 ingresses)"
     assert night.facts["n_traces"] == 6

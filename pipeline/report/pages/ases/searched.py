@@ -42,8 +42,8 @@ class Searched:
         """Diameter and radius of AS i as far as these searches show them; None: not at all.
 
         They are those of the largest component, if it has more than half of the nodes: then an
-        ingress that reaches that many lies in it. ``pipeline.report.tables.width.width_bounds`` explains the
-        bounds.
+        ingress that reaches that many lies in it.
+        ``pipeline.report.tables.width.width_bounds`` explains the bounds.
         """
         n = one["largest_component"]
         if 2 * n <= one["n_nodes"]:

@@ -154,7 +154,7 @@ def test_certificate_refuses_the_search_in_another_order_of_arcs(graph, data):
 @pytest.mark.parametrize(
     ("source", "order", "parent", "words"),
     [
-        (0, [0, 1, 1], [0, 0, 1, 0], "twice in the order"),
+        (0, [0, 1, 1], [0, 0, 1, 0], "in the order twice"),
         (1, [0, 1, 2, 3], [0, 0, 1, 0], "does not begin with the source"),
         (None, [0, 1, 2], [0, 0, 1, 0], "3 of 5 nodes"),
         (0, [0, 1, 9], [0, 0, 1, 0], "there are 5"),
@@ -164,7 +164,7 @@ def test_certificate_refuses_the_search_in_another_order_of_arcs(graph, data):
         (0, [0, 2, 1, 3], [0, 2, 0, 0], "found before 1, an earlier neighbour"),
         (0, [0, 1, 2, 3], [0, 0, 1, 2], "which is not a neighbour"),
         (0, [0, 1, 2], [0, 0, 1, -1], "leaves the reached nodes"),
-        (0, [0, 1, 2, 3], [0, 0, 1, 0, 0], "not in the order, and has times or a parent"),
+        (0, [0, 1, 2, 3], [0, 0, 1, 0, 0], "not in the order, but has times or a parent"),
     ],
 )
 def test_certificate_says_what_is_wrong(source, order, parent, words):

@@ -49,7 +49,7 @@ class TestAdjacency(TopologyReaderContract):
     def test_one_sided_repeated_and_missing_neighbours_are_counted(self, tmp_path):
         topology, report, _ = self.read_bytes(tmp_path, b"1,1,2,7\n\n2,1\n")
         assert links_of(topology) == [(0, 1), (2, 2), (1, 2), (0, 2)]
-        assert report.notes == {"neighbours named twice": 1, "links that one end only names": 3}
+        assert report.notes == {"neighbours named twice": 1, "links that only one end names": 3}
         assert report.rejected == {"neighbour without a line of its own": 1}
 
     @settings(max_examples=examples(100), deadline=None)
@@ -64,7 +64,7 @@ class TestAdjacency(TopologyReaderContract):
         assert len(found) == len(set(found))
         assert set(found) == {(min(pair), max(pair)) for pair in named}
         assert bool(error) == (not named)
-        assert report.notes["links that one end only names"] == sum(
+        assert report.notes["links that only one end names"] == sum(
             pair[::-1] not in named for pair in named
         )
         beyond = sum(v >= len(lists) for row in lists for v in row)
