@@ -14,8 +14,8 @@ struct Rows
 
 // Call visit(arc, owner, word) for the arcs of the listed own nodes; arc -1: none. word is what
 // word_of(place) gives the caller's node, if the arc is one of that node (owner is the calling
-// thread); else it is fetched from the thread ``owner``. Hubs are visited where word_of gives more than 0,
-// listed or not. All threads of a warp call visit together.
+// thread); else it is fetched from the thread ``owner``. Hubs are visited where word_of gives more
+// than 0, listed or not. All threads of a warp call visit together.
 template <typename WordOf, typename Visit>
 __device__ __forceinline__ void visit_rows(
     const Rows& rows,
