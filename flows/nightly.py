@@ -130,7 +130,10 @@ def nightly(**parameters: Any) -> State:
     try:
         state = _in_turn(parameters)
     except Exception as error:  # a fault of the program: Prefect logs it and ends the run
-        _tell(notify, Failed(message=f"the run broke off: {type(error).__name__}"))
+        _tell(
+            notify,
+            Failed(message=f"the run ended with an unexpected error: {type(error).__name__}"),
+        )
         raise
     _tell(notify, state)
     return state

@@ -246,7 +246,7 @@ def _check_free(port: int, option: str) -> None:
             probe.bind((HOST, port))
         except (OSError, OverflowError) as error:
             raise UsageError(
-                f"port {port} cannot be used ({error}); give another by {option}"
+                f"port {port} cannot be used ({error}); give another with {option}"
             ) from None
 
 

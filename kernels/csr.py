@@ -126,7 +126,7 @@ class CSRGraph:
         if not hasattr(matrix, "tocoo"):
             kind = f"{type(matrix).__module__}.{type(matrix).__name__}"
             raise GraphError(
-                f"a matrix of SciPy is needed, not a {kind}: of a dense array make "
+                f"give a sparse matrix of SciPy, not a {kind}; a dense array becomes one by "
                 "scipy.sparse.coo_array(array)"
             )
         if len(matrix.shape) != 2:

@@ -98,7 +98,7 @@ class Session:
             except (EOFError, OSError):  # the process is gone: cancelled, or killed
                 self._end_process()
                 with self._lock:
-                    lost = "it ended by itself, perhaps for lack of memory; see the terminal"
+                    lost = "it ended unexpectedly, perhaps for lack of memory; see the terminal"
                     self._outcome(error="cancelled" if self._cancelled else lost)
 
     def _do(self, request: Mapping[str, Any]) -> None:

@@ -171,7 +171,7 @@ def _said(error: Exception) -> str:
     kind, text = type(error).__name__, (str(error) or type(error).__name__).splitlines()[0]
     if kind in ("NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"):
         return (
-            f"no credentials ({text}); give them by the environment (AWS_ACCESS_KEY_ID and "
+            f"no credentials ({text}); give them in the environment (AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY), a profile, or the role of the machine"
         )
     if isinstance(error, PermissionError):

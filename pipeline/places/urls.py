@@ -50,7 +50,7 @@ def folder_of(place: object) -> Path:
         raise WrongPartError(f"a folder, or a URL of {known}", redacted(text))
     if "@" in rest or "?" in rest or "#" in rest:
         raise WrongPartError(
-            "a URL without keys, which are given by the environment (AWS_ACCESS_KEY_ID, a profile)",
+            "a URL without keys, which are given in the environment (AWS_ACCESS_KEY_ID, a profile)",
             redacted(text),
         )
     segments = rest.removesuffix("/").split("/")

@@ -111,7 +111,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         made += f" inside ASes, {n_between:,} between them"
     made += f" -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
     if len(snapshot_names(config.store)) > 1:
-        made += "; it is the newest of the store now: name another with --snapshot to analyze it"
+        made += "; it is now the newest in the store: to analyze another one, give --snapshot"
     return made
 
 

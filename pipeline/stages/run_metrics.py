@@ -40,7 +40,7 @@ COUNTERS = {
 }
 RUNS = "Runs that ended, by status: complete, partial (something failed), failed (no report)."
 GAUGES = {
-    "run_in_progress": "1 while a run works.",
+    "run_in_progress": "1 while a run is in progress.",
     "run_started_timestamp_seconds": "When the run in progress, or the last one, began.",
     "run_updated_timestamp_seconds": "When these figures were written.",
     "run_ases": "ASes that this run measures.",

@@ -63,7 +63,7 @@ def unmapped_text(share: MappedShare) -> str:
         family = "an IPv6" if share.n_unrouted_v6 == n_unrouted else "a newer"
         helps.append((n_unrouted, f"{family} prefix table (--ip2as)"))
     if share.n_on_lan > N_ON_LANS * share.n_addrs:
-        helps.append((share.n_on_lan, "LANs no wider than they are (--ixp)"))
+        helps.append((share.n_on_lan, "LANs with their true prefix lengths (--ixp)"))
     helps.sort(key=lambda entry: -entry[0])
     if others := share.special[MAX_RANGES:]:
         n_others = sum(n for _, n in others)

@@ -71,7 +71,7 @@ def as_sizes(
     if not least_largest <= largest <= most_largest:
         raise UsageError(
             f"{number(largest, 'router')} in the largest of {number(n_ases, 'AS')}, {smallest} in "
-            f"the smallest, do not make {n_routers}: "
+            f"the smallest, cannot add up to {n_routers}: "
             f"give {least_largest} to {most_largest} in the largest"
         )
     sizes = np.floor(_solve(n_ases, n_routers, smallest, largest) + _WHOLE).astype(np.int64)

@@ -111,7 +111,7 @@ def _text_entry(line: str, fields: Sequence[str] | None) -> tuple[int, str] | No
         return None
     values = line.split("|")
     if len(values) != len(fields) or "org_id" not in fields:
-        raise ValueError("another number of fields than `# format:` names")
+        raise ValueError("not the number of fields that `# format:` names")
     return _asn(values[fields.index("aut")]), _name(values[fields.index("org_id")])
 
 

@@ -99,7 +99,7 @@ def choose(
 def explain(gpu_bytes: Sequence[int]) -> str:
     """Which ASes go over several of these GPUs, for people."""
     if not gpu_bytes:
-        return "no GPU: an AS goes over several workers only with --partition N"
+        return "no GPU: an AS is divided over several workers only with --partition N"
     room = int(SHARE * min(gpu_bytes))
     n_ranks, others = len(gpu_bytes), "all others only with --partition N"
     n_nodes = min(room // card_bytes(1, ARCS_A_NODE), MAX_NODES)
@@ -112,4 +112,4 @@ def explain(gpu_bytes: Sequence[int]) -> str:
     if in_parts <= n_nodes:
         return f"{held}; {gpus} hold a larger one in parts if it has more links, {others}"
     most = f"up to {in_parts / 1e6:,.0f} M routers"
-    return f"{held}; larger ones, {most}, go over {gpus} or fewer in parts, {others}"
+    return f"{held}; larger ones, {most}, are divided over {gpus} or fewer, {others}"

@@ -250,7 +250,7 @@ class Flight:
     def _do_restart(self, restart: Restart) -> None:
         if self.carrier.can_replace(restart.worker):
             self._cancel()
-            log.warning("worker %s is ended and replaced", restart.worker)
+            log.warning("worker %s is being stopped and replaced", restart.worker)
             self.carrier.replace(restart.worker)
 
     def _do_warn(self, warn: Warn) -> None:

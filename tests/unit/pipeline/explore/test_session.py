@@ -62,4 +62,4 @@ def test_a_result_that_was_never_checked_does_not_stay(end):
     assert state["result"] is None
     assert state["job"] is None
     assert state["history"] == []
-    assert state["error"].startswith("wrong result" if end else "it ended by itself")
+    assert state["error"].startswith("wrong result" if end else "it ended unexpectedly")

@@ -210,7 +210,7 @@ def test_a_measured_snapshot_is_not_replaced_and_the_newest_is_named(tmp_path, c
     assert open_snapshot(store, "night").version == before
     for _ in range(2):  # what was generated may be replaced
         assert run(*words, "--snapshot", "made") == 0
-        assert "it is the newest of the store now" in capsys.readouterr().out
+        assert "it is now the newest in the store" in capsys.readouterr().out
 
 
 def test_links_are_counted_as_in_reports_and_those_between_ases_apart(tmp_path, capsys):

@@ -170,8 +170,8 @@ def test_lans_that_hold_many_addresses_are_the_cause_that_is_named():
     )
     assert text == (
         "99 of 100 addresses mapped or admitted (99.0 %), 59 on LANs of exchange points (--ixp), "
-        "which are in no AS; to fix this: LANs no wider than they are (--ixp) for 59, a newer "
-        "prefix table (--ip2as) for 1"
+        "which are in no AS; to fix this: LANs with their true prefix lengths (--ixp) for 59, "
+        "a newer prefix table (--ip2as) for 1"
     )
 
 

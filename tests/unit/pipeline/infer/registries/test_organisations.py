@@ -63,7 +63,7 @@ def test_broken_lines_are_named_and_set_aside(read):
     table, report = read(TEXT + b'12|x\nAS5||x|ORG||RIPE\n6||x|||RIPE\n{"type":\n{"type":"ASN"}\n')
     assert len(table.asn) == 3
     assert report.rejected == {
-        "another number of fields than `# format:` names": 1,
+        "not the number of fields that `# format:` names": 1,
         "not an AS number": 2,
         "no organisation": 1,
         "not valid JSON": 1,

@@ -85,7 +85,7 @@ def test_parts_need_less_the_more_there_are():
 def test_people_are_told_what_a_gpu_holds():
     assert "only with --partition N" in explain([])
     assert "more GPUs" in explain([141 * GIB])
-    assert "go over 4 GPUs or fewer in parts" in explain([141 * GIB] * 4)
+    assert "are divided over 4 GPUs or fewer" in explain([141 * GIB] * 4)
     assert "an AS of some 1,975 M routers" in explain([141 * GIB] * 4)
     assert "up to 2,147 M routers" in explain([141 * GIB] * 4)
     assert "if it has more links" in explain([141 * GIB] * 2)
