@@ -39,7 +39,7 @@ __all__ = [
 
 
 def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
-    """Search from some nodes of a graph that lies on a GPU; the bounds are made there.
+    """Search from some nodes of a graph that is on a GPU; the bounds are made there.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def dijkstra(graph: CSRGraph, source: int) -> SSSPResult:
     GraphError
         As ``sssp``.
     DeviceError
-        If the graph lies on a GPU.
+        If the graph is on a GPU.
 
     References
     ----------

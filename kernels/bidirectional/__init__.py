@@ -20,7 +20,7 @@ __all__ = ["ShortestPath", "shortest_path"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShortestPath(Printed):
-    """A shortest path; ``nodes`` lie on the host.
+    """A shortest path; ``nodes`` are on the host.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def shortest_path(
         If ``source`` or ``target`` is not a node; if weights are needed and the graph has none. A
         weight that is negative or not finite is refused where the search meets it.
     DeviceError
-        If the graph lies on a GPU and the kernel cannot be built or has no memory there.
+        If the graph is on a GPU and the kernel cannot be built or has no memory there.
 
     Notes
     -----

@@ -68,7 +68,7 @@ def bfs(
     GraphError
         If ``source`` or ``target`` is not a node; a graph without nodes has none to start from.
     DeviceError
-        If the graph lies on a GPU and the kernel cannot be built or has no memory there.
+        If the graph is on a GPU and the kernel cannot be built or has no memory there.
 
     Notes
     -----
@@ -121,7 +121,7 @@ def bfs_queue(graph: CSRGraph, source: int) -> BFSResult:
     GraphError
         If ``source`` is not a node.
     DeviceError
-        If the graph lies on a GPU.
+        If the graph is on a GPU.
     """
     source = node_of(graph, source, "source")
     if graph.device != "cpu":

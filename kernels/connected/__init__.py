@@ -62,7 +62,7 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
     Raises
     ------
     DeviceError
-        If the graph lies on a GPU and the kernel cannot be built or has no memory there.
+        If the graph is on a GPU and the kernel cannot be built or has no memory there.
 
     Notes
     -----

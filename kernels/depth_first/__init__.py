@@ -89,7 +89,7 @@ def dfs(graph: CSRGraph, source: int | None = None, method: Method = "auto") -> 
         If ``source`` is not a node; if ``method`` is none of these, needs a GPU and the graph
         is on the host, or needs a forest and the graph has a cycle.
     DeviceError
-        If the graph lies on a GPU and the kernel cannot be built or has too little memory there.
+        If the graph is on a GPU and the kernel cannot be built or has too little memory there.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def dfs(graph: CSRGraph, source: int | None = None, method: Method = "auto") -> 
         raise GraphError(f"method {method!r}: give one of {', '.join(get_args(Method))}")
     start = None if source is None else node_of(graph, source, "source")
     if method in ("euler-tour", "warp") and graph.device == "cpu":
-        raise GraphError(f"method {method!r} runs on a GPU, and the graph lies on the host")
+        raise GraphError(f"method {method!r} runs on a GPU, and the graph is on the host")
     is_small = graph.n_nodes < MANY_NODES if method == "auto" else graph.n_nodes == 0
     if graph.device == "gpu" and not is_small and method != "core":
         from kernels.depth_first import gpu

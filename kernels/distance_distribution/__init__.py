@@ -96,9 +96,9 @@ def effective_diameters(
     GraphError
         If ``percentile`` or ``n_sources`` is out of range.
     DeviceError
-        If the shard lies on a GPU and kernels cannot be built or have no memory there.
+        If the shard is on a GPU and kernels cannot be built or have no memory there.
     HostMemoryError
-        If it lies on the host and there is too little free, with the numbers.
+        If it is on the host and there is too little free, with the numbers.
 
     Notes
     -----

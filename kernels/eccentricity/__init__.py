@@ -64,7 +64,7 @@ def diameter(
     GraphError
         If ``max_searches`` is negative.
     DeviceError
-        If the graph lies on a GPU that cannot be used or has too little free memory.
+        If the graph is on a GPU that cannot be used or has too little free memory.
 
     Notes
     -----

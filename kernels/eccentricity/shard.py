@@ -68,7 +68,7 @@ def widths(
     GraphError
         If a question is unknown, or none is asked, or ``max_searches`` is negative.
     DeviceError
-        If the shard lies on a GPU that cannot be used or has too little memory.
+        If the shard is on a GPU that cannot be used or has too little memory.
 
     Notes
     -----

@@ -101,9 +101,9 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     GraphError
         If a source is not a node.
     DeviceError
-        If the graph lies on a GPU and the kernel cannot be built or has no memory there.
+        If the graph is on a GPU and the kernel cannot be built or has no memory there.
     HostMemoryError
-        If the graph lies on the host and there is too little free, with the numbers.
+        If the graph is on the host and there is too little free, with the numbers.
 
     Notes
     -----

@@ -72,7 +72,7 @@ def sssp(
         Weights that differ between the two arcs of an edge are refused by ``CSRGraph``, not again
         here.
     DeviceError
-        If the graph lies on a GPU and the kernel cannot be built or has no memory there.
+        If the graph is on a GPU and the kernel cannot be built or has no memory there.
 
     Notes
     -----

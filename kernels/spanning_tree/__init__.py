@@ -80,7 +80,7 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
         named), if ``method`` is none of these or does not run on the graph's device, or if there
         are 2**32 arcs or more.
     DeviceError
-        If the graph lies on a GPU and the kernel cannot be built or has too little memory there.
+        If the graph is on a GPU and the kernel cannot be built or has too little memory there.
 
     Notes
     -----
@@ -132,7 +132,7 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
         from kernels.spanning_tree import gpu
 
         if method == "filter-kruskal":
-            raise GraphError(f"method {method!r} runs on cores, and the graph lies on a GPU")
+            raise GraphError(f"method {method!r} runs on cores, and the graph is on a GPU")
         found = gpu.spanning_forest(*arrays, method)
     if found is None:  # a weight is negative or not finite
         graph.validate()

@@ -1,7 +1,7 @@
 """The explorer over HTTP, on 127.0.0.1 only, behind a secret in its address.
 
-Whoever has no token gets nothing, not even an error of its own: other users of this machine can
-reach the port. A request must name this machine as its host, and one that changes anything must
+A request without the token gets nothing, not even an error of its own: other users of this machine
+can reach the port. A request must name this machine as its host, and one that changes anything must
 come as JSON from our own page, so that pages of other sites can neither read nor start anything.
 """
 

@@ -1,10 +1,11 @@
 """Host names of addresses: lines of ``address name`` or ``time address name``; plain or compressed.
 
-So are the DNS names of CAIDA's Ark and ITDK (TABs; the time in seconds since 1970), lists of one's
-own, and hosts files, of which the first name of a line counts. Words are separated by blanks or
-TABs. Empty lines and those that begin with # are left out. Names are third-party text, kept as
-they are except that control characters become U+FFFD and the dot of the root is removed; code that
-shows them must escape them. The last of several names of one address counts.
+These are the forms of the DNS names of CAIDA's Ark and ITDK (TABs; the time in seconds since 1970),
+of lists made by hand, and of hosts files, of which the first name of a line counts. Words are
+separated by blanks or TABs. Empty lines and those that begin with # are left out. Names are
+third-party text, kept as they are except that control characters become U+FFFD and the dot of the
+root is removed; code that shows them must escape them. The last of several names of one address
+counts.
 """
 
 from __future__ import annotations

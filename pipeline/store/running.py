@@ -1,7 +1,8 @@
 """Runs in progress on a store, each in a small file that it renews: for ``hopscope status``.
 
-Beside each file is a lock that its process holds, however it ends: a file whose lock is free is
-from a run that was killed. The next run removes it. A store that cannot be written costs only this.
+Beside each file is a lock, which is released with its process, however that ends: a file whose lock
+is free is from a run that was killed. The next run removes it. A store that cannot be written costs
+only this.
 """
 
 from __future__ import annotations

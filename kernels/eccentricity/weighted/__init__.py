@@ -60,7 +60,7 @@ def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> Weigh
         As ``sssp``: without weights, or with one that is negative or not finite; and if
         ``max_searches`` is negative.
     DeviceError
-        If the graph lies on a GPU that cannot be used or has too little memory.
+        If the graph is on a GPU that cannot be used or has too little memory.
 
     Notes
     -----
@@ -152,7 +152,7 @@ def weighted_widths(
         As ``sssp``; and if a question is unknown, or none is asked, or ``max_searches`` is
         negative.
     DeviceError
-        If the graph lies on a GPU that cannot be used or has too little memory.
+        If the graph is on a GPU that cannot be used or has too little memory.
     """
     from kernels.eccentricity.shard import checked_questions, plan_questions
 

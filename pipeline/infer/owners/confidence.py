@@ -14,13 +14,13 @@ for this AS and against others, and it distinguishes four classes (``CLASSES``).
   rule looks for routers inside an AS. Few traces (``_FEW``) may be due to a change of routes on the
   way, and lower the class by one.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
-  traces entered so (``_MANY``): routers deep inside are rarely entered so by many. Of those with
-  fewer, more are right where addresses are nodes of their own: a router that is entered after a
-  gap by one address and directly by another has a candidate there, merged it has none.
+  traces entered that way (``_MANY``): routers deep inside are rarely entered by many. Of those with
+  fewer, more are right where addresses are nodes of their own: a router that is entered after a gap
+  by one address and directly by another has a candidate there, merged it has none.
 
 The share of each class that is right was counted in laboratories whose networks are known
 (``SHARES``). It is the same for all networks: where many routers do not answer, confidence is too
-high by some hundredths, elsewhere rather too low. Real networks have no known
+high by some hundredths, elsewhere slightly too low. Real networks have no known
 truth, and no share of them was counted.
 """
 

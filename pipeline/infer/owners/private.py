@@ -6,7 +6,7 @@ a link inside one AS, and its router is in the AS of the router before it. MAP-I
 addresses out; bdrmapIT [2]_ gives them to the AS around them.
 
 The same private address may be used in many networks: an address takes an AS only if all routers
-around it that say something are in the same. These are asked in turn, until nothing changes:
+around it that say something are in the same AS. These are asked in turn, until nothing changes:
 
 1. routers right before it, so a run of private addresses takes its AS from its beginning;
 2. private addresses right behind it: the links to these are inside their AS too;

@@ -1,4 +1,4 @@
-"""How a figure went over the nights: a small line as inline SVG, without a script.
+"""How a figure developed over the nights: a small line as inline SVG, without a script.
 
 As in other plots widths are per cent and heights are pixels; colours come from the style sheet.
 """

@@ -1,4 +1,4 @@
-"""How figures of some ASes went over the nights that have a report in the same folder."""
+"""How figures of some ASes developed over the nights that have a report in the same folder."""
 
 from __future__ import annotations
 

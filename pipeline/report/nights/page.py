@@ -1,4 +1,4 @@
-"""``OUT/index.html``: a row for each night of a folder of reports, and how its figures went.
+"""``OUT/index.html``: a row for each night of a folder of reports, and how its figures developed.
 
 The page is one file, so that it takes the place of the one before as a whole. It has no script; its
 style is in it, and its content security policy allows this one style by its digest.

@@ -3,7 +3,7 @@
 ``HOPSCOPE_CALIBRATION`` names the file; else it is ``calibration-<machine>.json`` in
 ``$XDG_CACHE_HOME/hopscope`` (``~/.cache/hopscope``), so that machines which share a home do not
 take one another's; ``/dev/null`` asks for the defaults. A file that cannot be used is ignored
-with a warning that says why: a run never fails for it.
+with a warning that says why: a run never fails because of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of results to rows of a file and back: a row a result, its ragged columns as lists."""
+"""Tables of results to rows of a file and back: one row per result, ragged columns as lists."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""One table of results: segments that are only ever added, and now and then made into one.
+"""One table of results: segments that are only ever added, and now and then merged into one.
 
 A segment is written under a hidden name, fsynced and renamed: a reader sees all of it or nothing.
-Its name begins with the time, so later ones come last; of two results for one key the later holds.
-Any number of runs may read and add at once. One at a time makes segments into one; what it removes
-is then in the new one, so a reader that misses a segment looks again.
+Its name begins with the time, so later ones come last; of two results for one key the later
+one counts. Any number of runs may read and add at once. One at a time merges segments; what it
+removes is then in the new one, so a reader that misses a segment looks again.
 """
 
 from __future__ import annotations

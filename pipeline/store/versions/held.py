@@ -2,8 +2,8 @@
 
 The lock is released with its process, however it ends, on any machine and in any container. So the
 next run with the same parent folder removes leftovers of any kind, and never what a living run
-uses. The parent is often a folder of the user's: there only what has a name of ours to the last
-digit, and holds nothing else than we put there, is ours.
+uses. The parent is often a folder of the user's: there, only a folder whose name is one of ours to
+the last digit, and which holds nothing but what we put there, is ours.
 """
 
 from __future__ import annotations

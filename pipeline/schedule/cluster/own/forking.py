@@ -2,11 +2,11 @@
 
 A worker that starts afresh spends well over a second of a core on imports, and more for CuPy. This
 process (of ``multiprocessing.forkserver``) does so once, for all workers, and while the client
-still imports and reads. It imports CuPy for workers on GPUs, but calls nothing of CUDA: a process
-that is forked could not use a GPU then. It has no thread that a fork would lose, except that of
+still imports and reads. It imports CuPy for workers on GPUs, but makes no CUDA call: a process
+forked after one could not use a GPU. It has no thread that a fork would lose, except that of
 pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client; signals that stop a
-whole process group (``timeout``, systemd, a closed terminal) stop the client alone: were this
-process or a worker that is being started to die of them, Dask would keep starting workers.
+whole process group (``timeout``, systemd, a closed terminal) stop the client alone: if this process
+or a worker that is being started died of them, Dask would keep starting workers.
 """
 
 from __future__ import annotations
