@@ -1,0 +1,61 @@
+"""Files that users name: written whole, in the place of what is a file, and of nothing else."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from pipeline.errors import UsageError
+from pipeline.files import written_whole
+
+
+def test_a_file_is_replaced_only_when_the_block_ends_well(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"before")
+    with pytest.raises(ZeroDivisionError), written_whole(path) as file:
+        file.write(b"half")
+        raise ZeroDivisionError
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("a", b"before")]
+    with written_whole(path) as file:
+        file.write(b"after")
+        assert path.read_bytes() == b"before"
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("a", b"after")]
+
+
+def test_a_pipe_keeps_its_place_and_is_written_to(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    with written_whole(pipe) as file:
+        file.write(b"all of it")
+    reader.join(30)
+    assert got == [b"all of it"]
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_the_target_of_a_link_is_replaced_and_not_the_link(tmp_path):
+    (tmp_path / "kept").mkdir()
+    target, link = tmp_path / "kept" / "target", tmp_path / "link"
+    target.write_bytes(b"before")
+    link.symlink_to(target)
+    with written_whole(link) as file:
+        file.write(b"after")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"after"
+    assert list((tmp_path / "kept").iterdir()) == [target]
+
+
+@pytest.mark.parametrize("name", ["folder", "missing/a", "a/b"])
+def test_what_cannot_be_written_is_named(tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a").write_bytes(b"")
+    path = tmp_path / name
+    with pytest.raises(UsageError, match=f"^{path}: cannot be written: "):  # noqa: SIM117
+        with written_whole(path) as file:
+            file.write(b"text")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "folder"]
