@@ -125,12 +125,13 @@ def _analyze(repository: Path, store: Path, cluster: list[str]) -> dict[str, flo
 
 def _run(repository: Path, *words: str) -> tuple[float, str]:
     """Seconds from start to end of a process, and what it wrote to stdout."""
+    paths = os.pathsep.join(filter(None, (str(repository), os.environ.get("PYTHONPATH"))))
     with tempfile.TemporaryFile("w+") as stdout:  # a pipe would end with the last child
         started = time.perf_counter()
         subprocess.run(
             [sys.executable, *words],
             cwd=repository,
-            env=os.environ | {"PYTHONPATH": str(repository)},
+            env=os.environ | {"PYTHONPATH": paths},
             stdout=stdout,
             stderr=subprocess.DEVNULL,
             check=True,
