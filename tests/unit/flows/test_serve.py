@@ -122,3 +122,19 @@ def test_wrong_words_are_one_line(words, capsys):
     assert words[0] in said
     assert ("see --help" in said.lower()) == (words[0] == "--prot")
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [({}, "2"), ({"PREFECT_WORKER_QUERY_SECONDS": "7"}, "7")]
+)
+def test_a_worker_asks_for_runs_often_unless_the_environment_says_otherwise(given, used):
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("PREFECT_")}
+    code = "import os, flows; print(os.environ['PREFECT_WORKER_QUERY_SECONDS'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | given,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == used
