@@ -14,9 +14,8 @@ from pipeline.files import written_whole
 def test_a_file_is_replaced_only_when_the_block_ends_well(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"before")
-    with pytest.raises(ZeroDivisionError), written_whole(path) as file:
-        file.write(b"half")
-        raise ZeroDivisionError
+    with pytest.raises(TypeError), written_whole(path) as file:
+        file.writelines([b"half", None])
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("a", b"before")]
     with written_whole(path) as file:
         file.write(b"after")
@@ -55,7 +54,9 @@ def test_what_cannot_be_written_is_named(tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a").write_bytes(b"")
     path = tmp_path / name
-    with pytest.raises(UsageError, match=f"^{path}: cannot be written: "):  # noqa: SIM117
-        with written_whole(path) as file:
-            file.write(b"text")
+    with (
+        pytest.raises(UsageError, match=f"^{path}: cannot be written: "),
+        written_whole(path) as file,
+    ):
+        file.write(b"text")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "folder"]
