@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -16,7 +17,10 @@ from flows.processes.holders import Holder, Seat
 from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
-from tests.served import RUN_S, STOP_S, Served, serving, wait_until
+from tests.served import LAB, RUN_S, STOP_S, Served, serving, wait_until
+
+WORKER = ("-m", "prefect", "worker", "start")
+SERVER = ("-m", "flows.processes.local_server")
 
 
 def processes(served: Served, words: str) -> list[psutil.Process]:
@@ -29,9 +33,19 @@ def processes(served: Served, words: str) -> list[psutil.Process]:
     return list(found)
 
 
+def programs(served: Served, words: tuple[str, ...]) -> set[psutil.Process]:
+    """Descendants of ``serve`` whose command begins with Python and some words."""
+    found = set()
+    for child in psutil.Process(served.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            if tuple(child.cmdline()[1 : len(words) + 1]) == words:
+                found.add(child)
+    return found
+
+
 def searching(served: Served, topology, **more: object) -> tuple[dict, list[psutil.Process]]:
     """A run in the middle of its searches, and its processes: the flow, its cluster's workers."""
-    options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 64} | more
+    options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 8} | more
     run = served.start(inputs=[str(topology)], snapshot="long", options=options)
 
     def has_begun() -> bool:
@@ -55,31 +69,69 @@ def freed_after(own: list[psutil.Process], store) -> float:
     return time.monotonic() - since
 
 
-def test_a_run_that_is_cancelled_or_killed_with_its_worker_frees_all(tmp_path, capsys):
-    topology = tmp_path / "large.brite"
+def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_begin(
+    tmp_path, capsys
+):
+    topology, store = tmp_path / "large.brite", tmp_path / "store"
     generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
     with serving(tmp_path) as served:
         run, own = searching(served, topology)
         cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
         subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
-        cancelled_s = freed_after(own, tmp_path / "store")
+        cancelled_s = freed_after(own, store)
         wait_until(lambda: served.state(run)["type"] == "CANCELLED")
 
         run, own = searching(served, topology)
-        worker = [each for each in processes(served, "worker start") if each not in own]
+        (worker,) = programs(served, WORKER)
         flow = [each for each in own if "prefect.engine" in " ".join(each.cmdline())]
-        assert worker
         assert flow
-        for process in (*worker, *flow):
+        own.append(worker)
+        for process in (worker, *flow):
             process.kill()
-        killed_s = freed_after([*worker, *own], tmp_path / "store")
-        gone = {each.pid for each in worker}
-        wait_until(lambda: {each.pid for each in processes(served, "worker start")} - gone, STOP_S)
+        killed_s = freed_after(own, store)
+        wait_until(lambda: programs(served, WORKER) - {worker}, STOP_S)
+
+        assert_a_waiting_run_ends_with_its_worker(served, store)
+        assert_a_run_that_was_starting_begins_again(served)
         assert served.process.poll() is None
     with capsys.disabled():
         sys.stdout.write(
             f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"
         )
+
+
+def assert_a_waiting_run_ends_with_its_worker(served: Served, store: Path) -> None:
+    turn = Seat(store / WORKING).take(Holder.me("the test"))
+    try:
+        run = served.start(inputs=[str(LAB)])
+        wait_until(lambda: served.state(run)["name"] == "Waiting", RUN_S, None, served.log)
+        engines = processes(served, "prefect.engine")
+        (worker,) = programs(served, WORKER)
+        worker.kill()
+        wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
+        _, alive = psutil.wait_procs(engines, timeout=STOP_S)
+    finally:
+        os.close(turn)
+    assert engines
+    assert alive == []
+    said = "the worker ended with status 137: starting it again"
+    assert served.log.read_text().count(said) == 2
+
+
+def assert_a_run_that_was_starting_begins_again(served: Served) -> None:
+    """Also where the server ended at the same time."""
+    options = {"allow_special": ["198.18.0.0/15"]}
+    run = served.start(inputs=[str(LAB)], snapshot="again", options=options)
+    wait_until(lambda: served.state(run)["type"] != "SCHEDULED", RUN_S, None, served.log)
+    for process in programs(served, WORKER) | programs(served, SERVER):
+        process.kill()
+
+    def is_complete() -> bool:
+        with contextlib.suppress(OSError):  # the server has not started again
+            return served.state(run)["type"] == "COMPLETED"
+        return False
+
+    wait_until(is_complete, RUN_S, None, served.log)
 
 
 @pytest.mark.gpu

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import subprocess
@@ -69,56 +68,6 @@ def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path)
             os.close(turn)
         os.close(freed)
     assert alive == []
-
-
-def test_a_worker_that_dies_is_started_again_and_its_run_is_over(tmp_path):
-    """One that was just starting begins again, also where the server ended at the same time."""
-    with serving(tmp_path) as served:
-        store = tmp_path / "store"
-        store.mkdir(exist_ok=True)
-        turn = Seat(store / WORKING).take(Holder.me("the test"))
-        try:
-            run = served.start(inputs=[str(LAB)])
-            wait_until(lambda: served.state(run)["name"] == "Waiting", RUN_S, None, served.log)
-            engines = below(served, "-m", "prefect.engine")
-            (worker,) = below(served, *WORKER)
-            worker.kill()
-            wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
-            _, alive = psutil.wait_procs(engines, timeout=STOP_S)
-        finally:
-            os.close(turn)
-        assert engines
-        assert alive == []
-        special = {"allow_special": ["198.18.0.0/15"]}
-        status, after = served.run(inputs=[str(LAB)], options=special)
-        assert "the worker ended with status 137: starting it again" in served.log.read_text()
-        assert (status, after["state"]["type"]) == (0, "COMPLETED")
-        starting = served.start(inputs=[str(LAB)], snapshot="again", options=special)
-        wait_until(lambda: served.state(starting)["type"] != "SCHEDULED", RUN_S, None, served.log)
-        for process in below(served, *WORKER) + below(served, *SERVER):
-            process.kill()
-        wait_until(lambda: is_complete(served, starting), RUN_S, None, served.log)
-
-
-WORKER = ("-m", "prefect", "worker", "start")
-SERVER = ("-m", "flows.processes.local_server")
-
-
-def below(served, *words: str) -> list[psutil.Process]:
-    """Processes of ``serve`` whose commands begin with Python and some words."""
-    found = []
-    for each in psutil.Process(served.process.pid).children(recursive=True):
-        with contextlib.suppress(psutil.Error):  # it has just ended
-            if tuple(each.cmdline()[1 : len(words) + 1]) == words:
-                found.append(each)
-    return found
-
-
-def is_complete(served, run: dict) -> bool:
-    """Whether a run has ended so, as far as a server answers."""
-    with contextlib.suppress(OSError):
-        return served.state(run)["type"] == "COMPLETED"
-    return False
 
 
 @pytest.mark.skipif(

@@ -90,7 +90,7 @@ def test_the_mapped_share_is_on_every_page_and_a_low_one_warns_first(tmp_path):
     warnings = (f"{share}: --allow-special 10.0.0.0/8", "another")
     shown = pages(tmp_path, manifest, warnings)
     index = shown[f"{NIGHT}/index.html"]
-    assert index.count("mapped 80.0\xa0% 800 of 1,000 addresses 2 warnings " + warnings[0]) == 1
+    assert index.count("mapped 80.0 % 800 of 1,000 addresses 2 warnings " + warnings[0]) == 1
     assert index.index(warnings[0]) < index.index("another") < index.index("Hops from an ingress")
     internet = shown[f"{NIGHT}/internet.html"]
     assert internet.index(share) < internet.index("by entering traces")
