@@ -191,7 +191,9 @@ def serving(folder: Path, **variables: str) -> Iterator[Served]:
             start_new_session=True,
         )
     try:
-        wait_until(lambda: "Stop with Ctrl-C" in log.read_text(), START_S, process, log)
+        wait_until(
+            lambda: "Stop with Ctrl-C" in log.read_text(), START_S, process, log, every_s=0.1
+        )
         ui_url = f"http://{HOST}:{prefect}"
         environment["PREFECT_API_URL"] = f"{ui_url}/api"
         yield Served(process, environment, out, ui_url, f"http://{HOST}:{reports}", log)
@@ -205,8 +207,11 @@ def wait_until(
     process: subprocess.Popen | None = None,
     log: Path | None = None,
     seen: Callable[[], object] | None = None,
+    every_s: float = 0.5,
 ) -> None:
     """Return when something is so; fail when it takes too long or a process ended.
+
+    A look at a server takes some of its time, so what passes quickly is looked for more often.
 
     The failure shows the end of a log, and what was seen instead.
     """
@@ -217,7 +222,7 @@ def wait_until(
             why = f"not so after {timeout_s:.0f} s" if over else "its process ended"
             said = log.read_text(errors="replace")[-3000:] if log else ""
             pytest.fail(f"{why}: {seen() if seen else ''}\n{said}")
-        time.sleep(0.25)  # each look at a server takes some of its time
+        time.sleep(every_s)
 
 
 @pytest.fixture(scope="session")

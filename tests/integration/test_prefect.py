@@ -315,7 +315,8 @@ def test_a_run_whose_process_starts_while_the_server_is_away_begins_again(served
     given = {"inputs": [str(LAB / "h6.icmp-paris.warts.gz")], "snapshot": "again"}
     given["options"] = {"allow_special": ["198.18.0.0/15"], "workers": 1}
     run = served.start(**given)
-    wait_until(lambda: served.state(run)["type"] != "SCHEDULED")  # its process is being started
+    # Its process is being started.
+    wait_until(lambda: served.state(run)["type"] != "SCHEDULED", every_s=0.1)
     server = prefect_server_of(served)
     server.kill()
     wait_until(lambda: prefect_server_of(served) not in (None, server))

@@ -84,7 +84,7 @@ def test_kill_of_make_ends_serve(tmp_path):
             stderr=subprocess.STDOUT,
         )
     try:
-        wait_until(lambda: "Starting Prefect" in log.read_text(), RUN_S, make, log)
+        wait_until(lambda: "Starting Prefect" in log.read_text(), RUN_S, make, log, every_s=0.1)
         below = psutil.Process(make.pid).children(recursive=True)
     finally:
         make.kill()
