@@ -25,9 +25,9 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 180
 export PREFECT_HOME ?= $(CURDIR)/.prefect
 
-# Processes that run tests side by side. One more than two cores: tests of servers, clusters and
-# browsers wait, for starts, limits and quiet pages, and leave a core idle meanwhile.
-TESTERS ?= 3
+# Processes that run tests side by side. More than two cores: tests of servers, clusters and browsers
+# wait, for starts, limits and quiet pages, and leave a core idle meanwhile. Each takes 0.9 GB.
+TESTERS ?= $(shell awk '/^MemAvailable/ {n = $$2 < 10000000 ? 3 : 5} END {print n ? n : 3}' /proc/meminfo 2>/dev/null || echo 3)
 # Compiled test modules are kept for the next run, and for the processes that run beside.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -106,14 +106,26 @@ clean:
 # A file's tests stay together, in their order: they share clusters and servers.
 SIDE_BY_SIDE := -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
+# $(1): a command, whose temporary files are kept in memory where 4 GB are free there: tests make sure
+# that thousands of small files are on disk, which takes some disks 20 ms each. They stay if it fails.
+define in_memory
+@folder=; \
+if [ -z "$$TMPDIR" ] && [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null; then \
+  folder=$$(mktemp -d /dev/shm/hopscope-XXXXXX) && export TMPDIR=$$folder; \
+fi; \
+echo $(1); $(1); status=$$?; \
+if [ $$status = 0 ] && [ -n "$$folder" ]; then rm -rf "$$folder"; fi; \
+exit $$status
+endef
+
 # Compiled first: numba's cache has no lock between processes.
 test: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
-	$(PY) -m pytest $(SIDE_BY_SIDE)
+	$(call in_memory,$(PY) -m pytest $(SIDE_BY_SIDE))
 
 test-unit: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
-	$(PY) -m pytest $(SIDE_BY_SIDE) tests/unit
+	$(call in_memory,$(PY) -m pytest $(SIDE_BY_SIDE) tests/unit)
 
 # Every case of the tests with many cases; make test runs a few of each.
 soak: $(READY_DEV)
