@@ -111,7 +111,7 @@ SIDE_BY_SIDE := -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 define in_memory
 @folder=; \
 if [ -z "$$TMPDIR" ] && [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null; then \
-  folder=$$(mktemp -d /dev/shm/hopscope-XXXXXX) && export TMPDIR=$$folder; \
+  folder=$$(mktemp -d /dev/shm/hopscope-XXXXXX) && chmod 711 $$folder && export TMPDIR=$$folder; \
 fi; \
 echo $(1); $(1); status=$$?; \
 if [ $$status = 0 ] && [ -n "$$folder" ]; then rm -rf "$$folder"; fi; \
