@@ -38,7 +38,7 @@ class ShownStep:
 
 
 STEPS: dict[Step, ShownStep] = {
-    "prepare": ShownStep("Preparing"),
+    "prepare": ShownStep("Loading the program"),
     "start": ShownStep("Starting workers", (0.0, 0.0)),
     "connect": ShownStep("Connecting to the cluster", (0.0, 0.0)),
     "generate": ShownStep("Generating"),

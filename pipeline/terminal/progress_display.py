@@ -13,14 +13,13 @@ from rich.progress import Progress as Bars
 from rich.progress import ProgressColumn, Task
 from rich.text import Text
 
-from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.model.progress import STEPS, Progress
 from pipeline.model.words import printable
 from pipeline.terminal import log
 from pipeline.terminal.progress_lines import ProgressLines
 from pipeline.terminal.step_line import StepState, step_line
 
-QUIET_S = 1.0  # seconds of preparation without a message
+QUIET_S = 1.0  # seconds of loading without a message
 
 
 class _StepColumn(ProgressColumn):
@@ -78,12 +77,15 @@ class ProgressDisplay:
 
     @contextlib.contextmanager
     def preparing(self) -> Iterator[None]:
-        """Show a message if the work in this context takes longer than a moment."""
+        """Show a message if loading modules in this context takes longer than a moment.
+
+        Nothing is compiled then: what compiles says so.
+        """
         is_shown = threading.Event()
 
         def show() -> None:
             is_shown.set()
-            self(Progress("prepare", 0, 0, "", "" if has_compiled() else FIRST_RUN))
+            self(Progress("prepare", 0, 0, ""))
 
         timer = threading.Timer(QUIET_S, show)
         timer.daemon = True

@@ -114,7 +114,7 @@ def test_what_cannot_be_made_is_reported_in_one_line_and_nothing_is_written(
     *progress, said = capsys.readouterr().err.strip().splitlines()
     assert said.startswith("hopscope: ")
     assert message in said
-    assert all(line.startswith(("Preparing: ", "Generating: 0 of ")) for line in progress)
+    assert all(line.startswith(("Loading the program", "Generating: 0 of ")) for line in progress)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -47,7 +47,7 @@ def refused(words: list[str], capsys) -> str:
         main(words)
     assert ended.value.code == 2
     said = capsys.readouterr().err.splitlines()
-    lines = [line for line in said if line != "Preparing"]  # as a busy machine says
+    lines = [line for line in said if line != "Loading the program"]  # as a busy machine says
     assert len(lines) == 1, said
     return lines[0]
 
