@@ -65,17 +65,31 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if 1e5 <= value < 1e15 else f"{value:,.6g}"
 
 
+def graphs_text(n_ases: int, kind: str | None) -> str:
+    """ASes with their noun; a map of ASes is a graph of them, not one of them."""
+    return f"{number(n_ases, 'graph')} of ASes" if kind == "as" else number(n_ases, "AS")
+
+
 def sizes(n_ases: int, n_nodes: int, kind: str | None) -> list[str]:
     """ASes and their nodes, each with its noun; of an AS-level graph the nodes are ASes too."""
     if kind == "as":
-        return [f"{number(n_ases, 'graph')} of ASes", f"{number(n_nodes, 'AS')} as nodes"]
-    return [number(n_ases, "AS"), number(n_nodes, node_words(kind).noun)]
+        return [graphs_text(n_ases, kind), f"{number(n_nodes, 'AS')} as nodes"]
+    return [graphs_text(n_ases, kind), number(n_nodes, node_words(kind).noun)]
 
 
 def ingresses_text(n_ingresses: int, n_candidates: int) -> str:
     """Ingresses, and separately candidates (seen only after a gap), if there are any."""
     text = number(n_ingresses, "ingress")
     return f"{text} and {number(n_candidates, 'candidate')}" if n_candidates else text
+
+
+def inside_text(n_traces: int) -> str:
+    """Traces that begin inside an AS, though they were not sent from it."""
+    begin, they = ("begins", "it") if n_traces == 1 else ("begin", "they")
+    return (
+        f"{number(n_traces, 'trace')} {begin} inside this AS, though not sent from it: "
+        f"how {they} entered is not shown"
+    )
 
 
 def rough_duration(seconds: float) -> str:

@@ -11,10 +11,13 @@ from pipeline.model.progress import counted
 from pipeline.model.words import (
     LOW_CONFIDENCE,
     confidence_text,
+    graphs_text,
     ingresses_text,
+    inside_text,
     node_words,
     number,
     rough_duration,
+    sizes,
 )
 from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.step_line import cut
@@ -37,8 +40,7 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
         print_table("Snapshots, the newest last", header, rows, whole_text=True)
     for facts in whole:
         for source in facts["synthetic"]:
-            made = f"{number(source['n_ases'], 'AS')} made by {source['made_by']}"
-            print_line(f"{facts['snapshot']}: synthetic, not measured: {made}")
+            print_line(f"{facts['snapshot']}: synthetic, not measured: {_made(source)}")
     for facts in snapshots:
         if facts["fault"] is not None:
             warn(facts["fault"])
@@ -63,8 +65,7 @@ def print_snapshot(facts: Mapping[str, Any]) -> None:
 def _print_head(facts: Mapping[str, Any]) -> None:
     counts = [number(facts["n_traces"], "trace")] if facts["n_traces"] else []
     counts += [
-        number(facts["n_ases"], "AS"),
-        number(facts["n_nodes"], node_words(facts["node_kind"]).noun),
+        *sizes(facts["n_ases"], facts["n_nodes"], facts["node_kind"]),
         number(facts["n_edges"], "link"),
         ingresses_text(facts["n_ingresses"], facts["n_candidates"]),
     ]
@@ -74,8 +75,12 @@ def _print_head(facts: Mapping[str, Any]) -> None:
     if facts["n_addrs"]:
         print_line(mapped_text(facts["n_addrs"], facts["n_addrs_mapped"] or 0))
     for source in facts["synthetic"]:
-        made = f"{number(source['n_ases'], 'AS')} made by {source['made_by']}"
-        print_line(f"Synthetic, not measured: {made}")
+        print_line(f"Synthetic, not measured: {_made(source)}")
+
+
+def _made(source: Mapping[str, Any]) -> str:
+    """What made how many ASes."""
+    return f"{graphs_text(source['n_ases'], source['node_kind'])} made by {source['made_by']}"
 
 
 def print_as(facts: Mapping[str, Any]) -> None:
@@ -94,7 +99,7 @@ def print_as(facts: Mapping[str, Any]) -> None:
     if one["n_unmapped"]:
         print_line(f"Linked to {number(one['n_unmapped'], words.noun)} of no known AS")
     if one["n_entered_unseen"]:
-        print_line(f"{number(one['n_entered_unseen'], 'trace')} entered unseen")
+        print_line(inside_text(one["n_entered_unseen"]))
     entrances, exits = _print_entrances(one), _print_exits(one["exits"])
     _print_hosts([*entrances, *exits])
     rated = [row["confidence"] for row in one["ingresses"] if not row["candidate"]]

@@ -171,7 +171,8 @@ def test_a_snapshot_that_a_generator_wrote_says_so_and_one_has_no_plural(tmp_pat
         assert "alias file" not in markup
         assert re.findall(plural, re.sub(r"<[^>]*>", "", markup)) == []
     report = json.loads((page.parents[1] / "report.json").read_text())
-    assert report["synthetic"] == [{"input": None, "made_by": command, "n_ases": 1}]
+    made = {"input": None, "made_by": command, "n_ases": 1, "node_kind": "router"}
+    assert report["synthetic"] == [made]
 
 
 def test_a_report_of_some_generated_ases_counts_those_that_it_has(tmp_path):

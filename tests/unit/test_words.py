@@ -52,6 +52,7 @@ WORDS = {
     r"\bworth (its|their|the) while\b": "worth the effort",
     r"\b(object a line|searches a second)\b": "per line, per second",
     r"\bonly something else can tell\b": "can report it",
+    r"\bentered unseen\b": "begins inside",
     r"\bexact candidate\b": "eccentricity search: a candidate is a would-be ingress",
 }
 FOLDERS = ("benchmarks", "deploy", "docs", "flows", "hopscope", "kernels", "pipeline", "tests")

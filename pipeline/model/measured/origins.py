@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.model.words import number
+from pipeline.model.words import graphs_text
 
 # What files hold by their format, for manifests of earlier versions, which do not say so: new
 # formats do not belong here.
@@ -115,9 +115,10 @@ class Origins:
         A report may cover some of a snapshot's ASes: they are counted only where others stand
         beside them.
         """
-        alone = self.all_synthetic and len(self.synthetic) == 1
+        if self.all_synthetic and len(self.synthetic) == 1:
+            return [f"all made by {self.synthetic[0].made_by}"]
         return [
-            f"{'all' if alone else number(source.n_ases, 'AS')} made by {source.made_by}"
+            f"{graphs_text(source.n_ases, source.kind)} made by {source.made_by}"
             for source in self.synthetic
         ]
 
@@ -131,7 +132,12 @@ class Origins:
     def facts(self) -> list[dict]:
         """The same for JSON."""
         return [
-            {"input": source.path or None, "made_by": source.made_by, "n_ases": source.n_ases}
+            {
+                "input": source.path or None,
+                "made_by": source.made_by,
+                "n_ases": source.n_ases,
+                "node_kind": source.kind,
+            }
             for source in self.synthetic
         ]
 

@@ -21,8 +21,9 @@ def headline(summary: Summary, run: RunFacts) -> str:
     totals = summary.totals
     n_entered = totals["n_ases"] - totals["n_without_ingress"]
     if not n_entered:
-        return "No AS of this report has an ingress, so there are no hops to count."
-    ases = number(totals["n_ases"], "AS")
+        what = "AS" if run.noun != "AS" else "graph"
+        return f"No {what} of this report has an ingress, so there are no hops to count."
+    ases = run.graphs(totals["n_ases"])
     if n_entered < totals["n_ases"]:
         ases = f"{n_entered:,} of {ases}"
     if run.declared:

@@ -280,6 +280,7 @@ def _width_tiles(summary: Summary) -> list[dict]:
                 "name": f"largest diameter{f', {_unit(table.unit)}' if table.prefix else ''}",
                 "text": width(lower) if exact else interval(lower, -1 if upper is None else upper),
                 "asn": totals["largest_diameter_asn"] if exact else None,
+                "n_equal": int(np.count_nonzero(table.widths.diameter_lower == lower)) - 1,
             }
         )
     return tiles

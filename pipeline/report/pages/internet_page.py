@@ -67,12 +67,15 @@ def internet_variables(summary: Summary, run: RunFacts) -> dict:
 
 
 def _extreme(one: Extreme, asns: list[int], names: list[str]) -> dict:
+    where = one.where or ("",) * len(one.at)
     return {
         "what": _EXTREMES[one.what],
         "value": one.value,
-        "asn": asns[one.at],
-        "name": names[one.at],
-        "where": printable(one.where),
+        "of": [
+            {"asn": asns[at], "name": names[at], "where": printable(text)}
+            for at, text in zip(one.at, where, strict=True)
+        ],
+        "n_more": one.n - len(one.at),
     }
 
 

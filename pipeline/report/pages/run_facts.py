@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.model.measured.mapped import is_mapped_low, mapped_of
 from pipeline.model.measured.origins import Origins, Source, origins_of
-from pipeline.model.words import NodeWords, node_words, printable
+from pipeline.model.words import NodeWords, graphs_text, node_words, printable
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import share, utc
 
@@ -17,7 +17,7 @@ class Synthetic:
 
     made_by: str
     path: str  # of the file; empty: a generator wrote into the store
-    n_ases: int
+    graphs: str  # how many there are, with their noun
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class RunFacts:
     def one(self) -> str:
         """A node with its article."""
         return NodeWords(self.noun, self.nouns).one
+
+    def graphs(self, n_ases: int) -> str:
+        """So many ASes with their noun; where nodes are ASes, graphs of them."""
+        return graphs_text(n_ases, "as" if self.noun == node_words("as").noun else None)
 
 
 def describe_run(snapshot, summary: Summary, *, version: str, written: float) -> RunFacts:
@@ -108,7 +112,8 @@ def about_as(run: RunFacts, origins: Origins, source: Source | None) -> RunFacts
 
 
 def _synthetic(source: Source) -> Synthetic:
-    return Synthetic(printable(source.made_by), printable(source.path), source.n_ases)
+    graphs = graphs_text(source.n_ases, source.kind)
+    return Synthetic(printable(source.made_by), printable(source.path), graphs)
 
 
 def _limit(

@@ -12,6 +12,7 @@ from pipeline.layout import place_by_forces
 from pipeline.report.tables.summarise import Summary
 
 MAX_ASES, MAX_LINKS = 150, 1200  # on the map: those with the most traces
+MAX_EQUAL = 3  # ASes named that share a largest figure
 _STEPS = np.array([1, 2, 5])  # bounds of ranges within a power of ten
 
 
@@ -43,23 +44,26 @@ class AsMap:
 
 @dataclass(frozen=True)
 class Extreme:
-    """The AS with the largest figure of a kind.
+    """The largest figure of a kind, and who has it.
 
     Attributes
     ----------
     what : str
         ``traces``, ``ingresses``, ``neighbors``, ``diameter`` or ``max_hops``.
     value : int
-    at : int
-        Row of the table of ASes; the smallest number of several with the same figure.
-    where : str
-        Text of the ingress, of ``traces``.
+    n : int
+        ASes that have it; of ``traces`` ingresses.
+    at : tuple of int
+        Rows of the first of them in the table of ASes, at most ``MAX_EQUAL``.
+    where : tuple of str
+        Texts of the ingresses, of ``traces``; else empty.
     """
 
     what: str
     value: int
-    at: int
-    where: str = ""
+    n: int
+    at: tuple[int, ...]
+    where: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,8 +166,9 @@ def _extremes(summary: Summary, n_neighbors: np.ndarray) -> list[Extreme]:
 
     def largest(what: str, values: np.ndarray) -> None:
         if len(values) and values.max() > 0:
-            at = int(values.argmax())
-            found.append(Extreme(what, int(values[at]), at))
+            at = np.flatnonzero(values == values.max())
+            first = tuple(at[:MAX_EQUAL].tolist())
+            found.append(Extreme(what, int(values[at[0]]), len(at), first))
 
     if "diameter" in ases.column_names and ases["diameter"].null_count < ases.num_rows:
         largest("diameter", _filled(ases["diameter"]))
@@ -172,9 +177,12 @@ def _extremes(summary: Summary, n_neighbors: np.ndarray) -> list[Extreme]:
     largest("neighbors", n_neighbors)
     direct = summary.ingresses["n_direct"].to_numpy()
     if len(direct) and direct.max() > 0:
-        i = int(direct.argmax())
-        at = int(np.searchsorted(summary.ingress_ptr, i, side="right")) - 1
-        found.append(Extreme("traces", int(direct[i]), at, _text(summary.ingresses["addr"], i)))
+        equal = np.flatnonzero(direct == direct.max())
+        first = equal[:MAX_EQUAL]
+        at = np.searchsorted(summary.ingress_ptr, first, side="right") - 1
+        where = tuple(_text(summary.ingresses["addr"], i) for i in first.tolist())
+        most = int(direct[first[0]])
+        found.append(Extreme("traces", most, len(equal), tuple(at.tolist()), where))
     return found
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from pipeline.model.words import number, printable
+from pipeline.model.words import inside_text, number, printable
 from pipeline.report.drawing.of_ases import Drawer
 from pipeline.report.pages.ases.exit_rows import exit_rows, exits_of
 from pipeline.report.pages.ases.ingress_rows import first_ingresses, ingress_rows
@@ -118,7 +118,7 @@ def _as_variables(
         "n_components": one["n_components"],
         "largest_component": one["largest_component"],
         "n_unreached": one["n_unreached"],
-        "n_entered_unseen": one["n_entered_unseen"],
+        "begins_inside": inside_text(n_inside) if (n_inside := one["n_entered_unseen"]) else "",
         "n_mpls_links": one["n_mpls_links"],
         "unreached_share": share(one["n_unreached"], one["n_nodes"]),
         "unreached": _listed(unreached, one["n_unreached"]),

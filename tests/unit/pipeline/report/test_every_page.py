@@ -95,10 +95,13 @@ def test_the_mapped_share_is_on_every_page_and_a_low_one_warns_first(tmp_path):
     internet = shown[f"{NIGHT}/internet.html"]
     assert internet.index(share) < internet.index("by entering traces")
     assert " 80.0 % " in shown["index.html"]
-    assert "80.0\xa0%" in (tmp_path / "index.html").read_text()  # in one line
+    for page in (tmp_path / "index.html", tmp_path / NIGHT / "index.html"):
+        assert "80.0\xa0%" in page.read_text()  # in one line
     # Pages of ASes take it from a script, so that theirs need not be written again.
     night = (tmp_path / NIGHT / "night.js").read_text()
     assert f"Of the whole snapshot {share}" in night
     assert '"is_mapped_low":true' in night
+    without_scripts = "The share of mapped addresses is on the <a href=../index.html>index</a>."
     for asn in (10, 20):
-        assert "data-night=mapped>" in (tmp_path / NIGHT / "as" / f"{asn}.html").read_text()
+        page = (tmp_path / NIGHT / "as" / f"{asn}.html").read_text()
+        assert f"<span data-night=mapped>{without_scripts}</span>" in page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.terminal.contents import print_export, print_list, print_lookup
+from pipeline.terminal.contents import print_export, print_list, print_lookup, print_snapshot
 
 
 def test_an_export_says_what_it_wrote_where_and_in_which_format(capsys):
@@ -22,6 +22,19 @@ def test_names_of_snapshots_are_whole_at_80_columns(capsys, monkeypatch):
         [facts | {"snapshot": name, "node_kind": "interface", "synthetic": [], "fault": None}]
     )
     assert f"{name} (interfaces)" in capsys.readouterr().out
+
+
+def test_a_map_of_ases_is_a_graph_of_them(capsys):
+    facts = {"snapshot": "map", "created": None, "node_kind": "mixed", "fault": None, "ases": []}
+    facts |= {"n_traces": 0, "n_ases": 1, "n_nodes": 1000, "n_edges": 1997, "n_ingresses": 0}
+    facts |= {"n_candidates": 0, "n_addrs": 0, "warnings": []}
+    facts["synthetic"] = [{"n_ases": 1, "made_by": "a model", "node_kind": "as"}]
+    print_snapshot(facts | {"node_kind": "as"})
+    said = capsys.readouterr().out
+    assert "1 graph of ASes, 1,000 ASes as nodes, 1,997 links" in said
+    assert "Synthetic, not measured: 1 graph of ASes made by a model" in said
+    print_list([facts])
+    assert "map: synthetic, not measured: 1 graph of ASes made by" in capsys.readouterr().out
 
 
 def test_a_very_long_name_is_cut(capsys):

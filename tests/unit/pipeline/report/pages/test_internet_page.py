@@ -53,6 +53,14 @@ def test_the_mapped_share_is_said_and_a_low_one_is_a_warning(tmp_path):
     assert "mapped or admitted" not in written(three(), tmp_path / "c")
 
 
+def test_the_head_of_a_column_keeps_its_capitals_and_a_map_of_ases_is_a_graph(tmp_path):
+    of_ases = {"kind": "as", "inputs": [MAP | {"kind": "as"}]}
+    markup = written(three(of_ases, traces=False), tmp_path)
+    assert '<th scope="col" aria-sort="descending">ASes<' in markup
+    assert "Ases" not in markup
+    assert '<p class="lede">3 graphs of ASes, 1 pair' in markup
+
+
 def test_traces_size_ases_and_what_was_not_entered_is_said(tmp_path):
     markup = written(three(), tmp_path)
     text = words(markup)
@@ -125,8 +133,20 @@ def test_a_very_long_name_is_shortened_in_the_table_and_among_the_extremes(tmp_p
     snapshot = three()
     snapshot.as_name = ["", "W" * 300, ""]
     markup = written(snapshot, tmp_path)
-    assert ">" + "W" * 300 not in markup  # whole only when the mouse is over it
+    assert "W" * 300 not in words(markup)
     assert markup.count("W…</bdi>") >= 2
+
+
+def test_equal_extremes_are_all_named_or_counted(tmp_path):
+    text = words(written(three(), tmp_path / "three"))
+    assert "most ingresses 1 AS10 and AS20 " in text
+    assert "most traces by one ingress 1,234 AS20 " in text
+    asns = range(1, 6)
+    entries = [(asn, 0, [9], 7, 0, False) for asn in asns]
+    five = MemorySnapshot({asn: [] for asn in asns}, dict.fromkeys(asns, 1), entries)
+    text = words(written(five, tmp_path / "five"))
+    equal = r"by one ingress 7 AS1 at \S+ , AS2 at \S+ , AS3 at \S+ and 2 more "
+    assert re.search(equal, text)
 
 
 def test_vantage_points_that_saw_nothing_are_told_apart(tmp_path):

@@ -121,6 +121,19 @@ def test_a_report_of_some_ases_counts_those_that_it_has():
     assert [fact["made_by"] for fact in unknown.among(asn[:1]).facts()] == [MADE["made_by"]]
 
 
+def test_a_map_of_ases_is_not_counted_as_if_it_were_one_as(tmp_path):
+    """Its tiles have names of their own, and no list is of 1 largest ASes."""
+    made = MADE | {"kind": "as", "as_ranges": [[10, 10]]}
+    shown = texts(tmp_path, kind="as", inputs=[made, made | {"as_ranges": [[20, 20]]}])["index"]
+    assert "2 graphs of ASes have 2 ingresses" in shown
+    assert "graphs of ASes 2 ASes 5 " in shown
+    assert "not measured: 1 graph of ASes made by BRITE" in shown
+    assert "this is a list of all ASes; every" in shown
+    mixed = {"kind": "mixed", "inputs": [TRACES, made]}
+    (said,) = origins_of(mixed, np.array([10, 20])).notes()
+    assert said.startswith("Synthetic, not measured: 1 graph of ASes made by ")
+
+
 def test_a_rejected_file_is_no_origin():
     rejected = MADE | {"status": "rejected"}
     origins = origins_of({"kind": "interface", "inputs": [TRACES, rejected]}, np.array([20]))

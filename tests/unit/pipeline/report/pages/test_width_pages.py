@@ -114,6 +114,17 @@ def test_a_page_does_not_say_less_than_its_ingresses_prove(tmp_path):
     assert "A path as long as the diameter" not in text
 
 
+def test_the_index_says_how_many_ases_share_the_largest_diameter(tmp_path):
+    snapshot = MemorySnapshot(
+        {TREE: [(0, 1), (1, 2)], SPLIT: [(0, 1)], ONE: [(0, 1), (1, 2)]},
+        {TREE: 3, SPLIT: 2, ONE: 3},
+        [(TREE, 0, [20], 3, 0, False)],
+    )
+    index = report(snapshot, tmp_path, widths=widths_of(snapshot)).index.read_text()
+    tile = '<dt>largest diameter</dt><dd>2 <small><a href="as/10.html">AS10</a> and 1 more</small>'
+    assert tile in index
+
+
 def test_the_index_says_of_how_many_ases_nothing_is_known(tmp_path):
     snapshot = tree()
     given = {"widths": widths_of(snapshot, rows=[0, 2]), "failed": {1: "killed"}}

@@ -71,13 +71,32 @@ def test_without_traces_ases_are_sized_by_nodes():
 
 def test_extremes_name_the_as_and_the_ingress(four):
     found = {one.what: one for one in made(four, widths=widths_of(four)).extremes}
-    assert (found["diameter"].value, found["diameter"].at) == (11, 1)
-    assert (found["max_hops"].value, found["max_hops"].at) == (11, 1)
-    assert (found["ingresses"].value, found["ingresses"].at) == (2, 0)
-    assert (found["neighbors"].value, found["neighbors"].at) == (3, 0)
+    assert (found["diameter"].value, found["diameter"].at) == (11, (1,))
+    assert (found["max_hops"].value, found["max_hops"].at) == (11, (1,))
+    assert (found["ingresses"].value, found["ingresses"].at) == (2, (0,))
+    assert (found["neighbors"].value, found["neighbors"].at) == (3, (0,))
     most = found["traces"]
-    assert (most.value, most.at, most.where) == (30, 1, "198.51.100.1")
+    assert (most.value, most.at, most.where) == (30, (1,), ("198.51.100.1",))
+    assert {one.n for one in found.values()} == {1}
     assert "diameter" not in {one.what for one in made(four).extremes}
+
+
+def test_who_shares_a_largest_figure_is_named_or_counted():
+    asns = range(1, 6)
+    entries = [(1, 0, [9], 7, 0, False), (1, 1, [9], 7, 0, False)]
+    entries += [(asn, 0, [9], 7, 0, False) for asn in (2, 4, 5)] + [(3, 0, [9], 6, 0, False)]
+    snapshot = MemorySnapshot(
+        {asn: [(0, 1)] for asn in asns},
+        dict.fromkeys(asns, 2),
+        sorted(entries),
+        addrs={asn: [f"192.0.2.{2 * asn}", f"192.0.2.{2 * asn + 1}"] for asn in asns},
+    )
+    found = {one.what: one for one in made(snapshot).extremes}
+    assert (found["ingresses"].n, found["ingresses"].at) == (1, (0,))
+    assert (found["max_hops"].n, found["max_hops"].at) == (5, (0, 1, 2))
+    most = found["traces"]
+    assert (most.value, most.n, most.at) == (7, 5, (0, 0, 1))  # two ingresses of one AS
+    assert most.where == ("192.0.2.2", "192.0.2.3", "192.0.2.4")
 
 
 def test_distributions_count_each_as_once(four):
