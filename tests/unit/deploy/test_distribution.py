@@ -9,6 +9,7 @@ import tarfile
 import zipfile
 
 import pytest
+from markdown_it import MarkdownIt
 
 from deploy.distribution import DistributionError, build, with_absolute_links
 from tests.real_data import REPOSITORY
@@ -25,6 +26,17 @@ version = "1.2"
 readme = "README.md"
 """
 README = "# Tiny\n\nSee [the page](docs/page.md#part), [this](#tiny) and ![it](docs/a.png).\n"
+
+
+def targets(markdown: str) -> list[str]:
+    """Where links and pictures lead, as a reader of Markdown sees it, not our own pattern."""
+    found, left = [], MarkdownIt("commonmark").enable("table").parse(markdown)
+    while left:
+        token = left.pop()
+        found += [str(token.attrs[name]) for name in ("href", "src") if name in token.attrs]
+        assert not re.search(r"<(a|img)\b", token.content if "html" in token.type else "")
+        left += token.children or []
+    return found
 
 
 def tracked() -> list[str]:
@@ -50,9 +62,9 @@ def clone(tmp_path):
 def test_every_link_of_the_readme_is_absolute_and_leads_to_a_file_of_the_repository():
     files = tracked()
     text = with_absolute_links((REPOSITORY / "README.md").read_text(), ADDRESS, "1.2", files)
-    targets = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(targets) > 30
-    for target in targets:
+    shown = targets(text)
+    assert len(shown) == len(targets((REPOSITORY / "README.md").read_text())) > 30
+    for target in shown:
         path = re.match(rf"{ADDRESS}/(?:blob|raw)/v1\.2/([^#]+)", target)
         assert path or target.startswith("https://"), target
         assert path is None or path[1] in files
@@ -64,17 +76,24 @@ def test_what_is_uploaded_says_so_and_the_clone_stays_as_it_is(clone, tmp_path):
     assert [wheel.suffix, source.suffix] == [".whl", ".gz"]
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith("METADATA"))
-        metadata = email.message_from_bytes(archive.read(name))
-    assert metadata["Project-URL"] == f"Repository, {ADDRESS}"
+        of_wheel = email.message_from_bytes(archive.read(name))
     shown = (
         f"See [the page]({ADDRESS}/blob/v1.2/docs/page.md#part), [this](#tiny) "
         f"and ![it]({ADDRESS}/raw/v1.2/docs/a.png)."
     )
-    assert shown in str(metadata.get_payload())
     with tarfile.open(source) as archive:
-        packed = archive.extractfile("tiny-1.2/README.md")
-        assert packed is not None
-        assert shown in packed.read().decode()
+        files = [archive.extractfile(f"tiny-1.2/{name}") for name in ("README.md", "PKG-INFO")]
+        readme, facts = (file.read() for file in files if file is not None)
+    assert shown in readme.decode()
+    for metadata in (of_wheel, email.message_from_bytes(facts)):
+        assert metadata["Project-URL"] == f"Repository, {ADDRESS}"
+        assert shown in str(metadata.get_payload())
+        leads = sorted(targets(str(metadata.get_payload())))
+        assert [target.split("/v1.2/")[0] for target in leads] == [
+            "#tiny",
+            f"{ADDRESS}/blob",
+            f"{ADDRESS}/raw",
+        ]
     assert (clone / "README.md").read_text() == README
     assert (clone / "pyproject.toml").read_text() == PYPROJECT
 
