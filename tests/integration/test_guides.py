@@ -40,6 +40,7 @@ def test_a_guide_does_what_it_says(guide, scheduler_address, tmp_path, monkeypat
             assert program == ".venv/bin/hopscope"
             done = hopscope(words, tmp_path, {"HOPSCOPE_SCHEDULER": scheduler_address})
             assert done.status == 0, f"{line}:\n{done.said}"
+            assert "back in time" not in done.said, line  # a night given after a later one
             ran += 1
     assert ran >= 3
 
