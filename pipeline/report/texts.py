@@ -71,7 +71,7 @@ def figure(value: float | str | None, key: str) -> str:
         return value or NONE
     decimals = decimals_of(key)
     if decimals is None:
-        return f"{value:,}"
+        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,}"
     if _is_small(value, key):
         places = 2 - math.floor(math.log10(abs(rounded(value, key))))
         return f"{value:.{places}f}".rstrip("0")

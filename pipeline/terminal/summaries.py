@@ -197,8 +197,8 @@ def _reused_of(summary: AnalyzeSummary) -> str:
     n = reused["n_searches"]  # those for widths and other figures are not counted
     searches = f"{n:,} of {number(summary.n_searches, 'search')} from ingresses; " if n else ""
     return (
-        f"Not measured again: {searches}results of {number(reused['n_ases'], 'AS')} are from "
-        f"{_last_nights(nights)} (--full measures all)"
+        f"Not measured again: {searches}results of {number(reused['n_ases'], 'AS')} are those "
+        f"of equal graphs in {_last_nights(nights)} (--full measures all)"
     )
 
 

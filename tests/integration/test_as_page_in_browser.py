@@ -205,6 +205,18 @@ def test_paper_shows_rows_and_no_controls(page, report):
     assert page.locator("#ingresses tr.group").first.is_visible()
 
 
+def test_on_a_phone_what_is_not_known_of_a_candidate_stands_on_one_line(page, report):
+    page.set_viewport_size(PHONE)
+    opened(page, report)
+    bottoms = page.locator("#ingresses tbody tr:last-child").evaluate("""row =>
+      [1, 2, 3, 4].map(i => {
+        const text = document.createRange();
+        text.selectNodeContents(row.cells[i]);
+        return Math.round(text.getBoundingClientRect().bottom);
+      })""")
+    assert len(set(bottoms)) == 1, bottoms
+
+
 def test_without_scripts_all_rows_are_there_and_no_dead_control(browser, report):
     context = browser.new_context(java_script_enabled=False)
     try:

@@ -51,6 +51,25 @@ def listed(page) -> list[int]:
     return sorted(map(int, page.locator("#list tbody.rows td.asn").all_inner_texts()))
 
 
+def test_a_map_of_ases_is_drawn_by_ases_and_has_no_neighbours_to_group_by(page, tmp_path):
+    made = {"path": "a.brite", "format": "brite", "kind": "as", "as_ranges": [[7, 7]]}
+    snapshot = MemorySnapshot(
+        {7: [(0, 1), (1, 2)]},
+        {7: 3},
+        [(7, node, [], 0, 0, False) for node in (0, 1)],
+        manifest={"kind": "as", "inputs": [made]},
+    )
+    report = write_reports(
+        snapshot, measured(snapshot), tmp_path, options={}, warnings=[], started=time.time()
+    ).path
+    opened(page, report)
+    assert "Ingresses (up) by ASes (across)" in page.inner_text(".charts")
+    assert page.get_attribute("#list td.n_nodes", "data-noun") == "ASes"
+    page.goto(f"{(report / 'as' / '7.html').as_uri()}#by=neighbour")
+    assert page.locator("#ingresses tbody tr").count() == 2  # a group of none would hide both
+    assert not page.locator(".tools input[type=checkbox]").count()
+
+
 ODD = [101, 103, 105, 107, 109, 111]
 
 

@@ -171,6 +171,16 @@ FAULTS = """() => {
 }"""
 
 
+def test_on_a_phone_a_weighted_figure_has_its_unit(page, wide):
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(url(wide))
+    label = "cell => getComputedStyle(cell, '::before').content"
+    first = page.locator("#list tbody.rows td.weighted_diameter").first
+    assert first.evaluate(label) == '"Diam., ms "'
+    page.wait_for_selector("#list[data-ready]")
+    assert first.evaluate(label) == '"Diam., ms "'
+
+
 @pytest.mark.parametrize("folder", ["large", "wide"])
 @pytest.mark.parametrize("media", ["screen", "print"])
 def test_the_list_shows_every_column_at_every_width(page, request, folder, media):

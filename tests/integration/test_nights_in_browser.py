@@ -70,6 +70,20 @@ def test_figures_are_in_one_line_and_only_what_is_drawn_is_said_to_be(page, tmp_
     assert "drawn above" not in page.inner_text("#terms")
 
 
+def test_the_night_before_is_named_in_one_line(page, tmp_path):
+    path = tmp_path / NIGHTS_PAGE
+    for n in range(60, 90):  # somewhere here the line ends within the date
+        event = f"{'x' * 40} {'y' * (n - 40)}"
+        row = NightRow("a", OK, first_event=event, since="2026-11-20", n_events=1)
+        path.write_text(nights_page([row]))
+        page.goto(path.as_uri())
+        since = page.locator(".event small bdi")
+        assert since.evaluate("date => date.getClientRects().length") == 1
+        assert since.evaluate(
+            "date => date.clientHeight < 1.6 * parseFloat(getComputedStyle(date).fontSize)"
+        )
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_it_is_accessible_without_a_finding(browser, url, scheme, width):

@@ -81,6 +81,7 @@
     const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[HOPS], +table.dataset.width)]));
     const most = Math.max(1, ...[...hops.values()].map((one) => one.counts.length));
     const chart = document.querySelector(".hist[data-slots]");
+    const hasNeighbors = rows.some((row) => from.get(row).length > 0); // those that were drawn have none
     const view = { chosen: null, query: "", grouped: false };
     let sorted = rows;
     if (chart) overlay(chart, null, null);
@@ -123,7 +124,7 @@
       const row = name && rows.find((one) => one.tabIndex === 0 && nameOf(one) === name);
       if (row ? row !== view.chosen : view.chosen && location.hash === "") choose(row || view.chosen, true);
       view.query = find.value = given.get("find") || "";
-      view.grouped = by.checked = given.get("by") === "neighbour";
+      view.grouped = by.checked = hasNeighbors && given.get("by") === "neighbour";
       show();
     }
     function choose(row, keep) {
@@ -146,7 +147,7 @@
       const tools = element("div", { class: "tools" }), label = element("label", { class: "by" }), box = element("label", { class: "find" });
       label.append(by, "by neighbour");
       box.append(find);
-      tools.append(box, label, found);
+      tools.append(...(hasNeighbors ? [box, label, found] : [box, found]));
       table.closest(".scroll").before(tools);
     }
     function show() {
@@ -239,7 +240,7 @@
       if (nearest < 0) return;
       const [, name, hops, ends] = [...rows[nearest].cells].map((cell) => cell.textContent.trim());
       const n = ends ? ends.split(" ").length : 0;
-      const far = hops === "unreached" ? hops : `${hops} hop${hops === "1" ? "" : "s"}`;
+      const far = /^[a-z]/.test(hops) ? hops : `${hops} hop${hops === "1" ? "" : "s"}`;
       note.textContent = `${name}: ${far}, ${integer.format(n)} link${n === 1 ? "" : "s"}`;
       mark = drawn("path", { class: "found", d: `M${dots[nearest][0]} ${dots[nearest][1]}h0` });
       inner.append(mark);

@@ -35,7 +35,7 @@ const hopscope = (() => {
     // Figures come rounded to their decimals, once, by what wrote the pages.
     const decimals = Object.fromEntries(heads.filter((head) => head.dataset.decimals).map((head) => [head.dataset.key, +head.dataset.decimals]));
     const labels = heads.map((head) => head.textContent.trim());
-    const noun = labels[keys.indexOf("n_nodes")].toLowerCase();
+    const noun = labels[keys.indexOf("n_nodes")].replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()); // ASes stay
     const n = columns.asn.length;
     const lower = columns.name.map((name) => name.toLowerCase());
     const digits = columns.asn.map(String);
@@ -171,6 +171,7 @@ const hopscope = (() => {
         } else {
           cell.textContent = text(key, i);
           if (key === "n_nodes") cell.dataset.noun = noun;
+          if (key.startsWith("weighted_")) cell.dataset.label = labels[keys.indexOf(key)]; // with the unit
           if (key === "status" && columns.status[i] !== "ok") cell.classList.add("bad");
         }
         row.append(cell);

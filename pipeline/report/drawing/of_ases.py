@@ -139,6 +139,7 @@ class Drawer:
                 n_groups=len(ways[k].groups),
                 path=[],
                 n_layers=int(deepest[k]),
+                beyond=_beyond(ways[k]),
             )
             yield picture, ways[k], ids
 
@@ -182,6 +183,7 @@ class Drawer:
             path=[at[node] for node in path],
             n_layers=-(-n_levels // step),
             step=step,
+            beyond=_beyond(ways),
         )
         return picture, ways, ids
 
@@ -242,6 +244,11 @@ class Drawer:
             n_ways = min(len(ways.nodes), MAX_INGRESSES) if n_folded else len(ways.nodes)
             found.append(Drawn(*shown, ways.groups, n_nodes, n_folded, n_ways, bool(ways.nodes)))
         return found
+
+
+def _beyond(ways: _Ways) -> str:
+    """What nodes are called to which no path leads: without an ingress all are unreached."""
+    return "unreached" if ways.nodes else "apart"
 
 
 def _busiest(indptr: np.ndarray, first: int, last: int) -> int:

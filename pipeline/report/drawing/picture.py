@@ -49,6 +49,8 @@ class Picture:
         Without the unreached.
     step : int
         Hops that a layer stands for.
+    beyond : str
+        What the unreached are called.
     """
 
     names: Sequence[str]
@@ -63,6 +65,7 @@ class Picture:
     path: Sequence[int]
     n_layers: int
     step: int = 1
+    beyond: str = "unreached"
 
     @property
     def all_layers(self) -> int:
@@ -155,7 +158,7 @@ def _aside(rank: int, n_columns: int) -> float:
 
 def _label(picture: Picture, layer: int) -> str:
     if layer >= picture.n_layers:
-        return "unreached"
+        return picture.beyond
     first = layer * picture.step
     return f"{first}" if picture.step == 1 else f"{first}\u2013{first + picture.step - 1}"
 

@@ -19,6 +19,7 @@ from pipeline.report.tables.changes import (
     what_in_words,
     words_of,
 )
+from pipeline.report.texts import NONE, figure
 
 N_FIRST = 10
 MAX_EVENTS = 200  # that the page lists
@@ -146,9 +147,21 @@ def _ases(changes: pa.Table) -> list[dict]:
 
 
 def _figures(changes: pa.Table) -> list[dict]:
-    """Figures of the reports that changed most, relative to what they were."""
+    """Figures of the reports that changed most; those that one night does not know are the last."""
     table = changes.filter(pc.equal(changes["kind"], "changed")).to_pylist()
     for row in table:
-        row["by"] = (row["new"] or 0.0) - (row["old"] or 0.0)
-    table.sort(key=lambda row: (-abs(row["by"]), row["asn"], row["what"]))
+        is_known = row["old"] is not None and row["new"] is not None
+        row["by"] = row["new"] - row["old"] if is_known else None
+    # What one night does not know has changed by nothing that is known.
+    table.sort(key=lambda row: (row["by"] is None, -abs(row["by"] or 0.0), row["asn"], row["what"]))
+    for row in table[:MAX_ROWS]:
+        row["by"] = NONE if row["by"] is None else _signed(row["by"], row["what"])
     return table[:MAX_ROWS]
+
+
+def _signed(value: float, what: str) -> str:
+    """A difference as figures are shown, or with one digit where that would be zero."""
+    text = figure(abs(value), what)
+    if not text.strip("0.,"):
+        text = f"{abs(value):.1g}"
+    return f"{'-' if value < 0 else '+'}{text}"

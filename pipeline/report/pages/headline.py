@@ -21,8 +21,7 @@ def headline(summary: Summary, run: RunFacts) -> str:
     totals = summary.totals
     n_entered = totals["n_ases"] - totals["n_without_ingress"]
     if not n_entered:
-        what = "AS" if run.noun != "AS" else "graph"
-        return f"No {what} of this report has an ingress, so there are no hops to count."
+        return f"No {run.whole.noun} of this report has an ingress, so there are no hops to count."
     ases = run.graphs(totals["n_ases"])
     if n_entered < totals["n_ases"]:
         ases = f"{n_entered:,} of {ases}"

@@ -188,8 +188,7 @@ def _facts(
     facts.append(("broken records", f"{rejected:,} rejected" if rejected else "none"))
     facts.append((f"{run.one} is", run.brief or run.limit))
     if not run.declared_only:
-        borders = str(options.get("borders", ""))
-        facts.append(("borders", _BORDER_FACTS.get(borders, printable(borders) or "not recorded")))
+        facts.append(("borders", _borders(options)))
     if run.mapped:
         facts.append(("addresses", run.mapped))
     if counts.get("n_unmapped"):
@@ -229,6 +228,14 @@ def _computed_by(busy_share: dict[str, float]) -> str:
         return "the command itself, without workers"
     mean = 100 * sum(busy_share.values()) / len(busy_share)
     return f"{number(len(busy_share), 'worker')}, busy {mean:.0f} % of the time"
+
+
+def _borders(options: dict) -> str:
+    """How addresses got their AS."""
+    if options.get("asn") is not None and not options.get("ip2as"):
+        return f"none: every address was put into AS{options['asn']}"
+    borders = str(options.get("borders", ""))
+    return _BORDER_FACTS.get(borders, printable(borders) or "not recorded")
 
 
 _BORDER_FACTS = {

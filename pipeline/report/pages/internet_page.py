@@ -15,10 +15,10 @@ from pipeline.report.tables.summarise import Summary
 MAX_VANTAGES = 100  # in the table of coverage
 
 _TITLES = {
-    "n_nodes": "{nouns} of an AS",
-    "n_ingresses": "Ingresses of an AS",
+    "n_nodes": "{nouns} of {whole}",
+    "n_ingresses": "Ingresses of {whole}",
     "mean_hops": "Mean hops from an ingress",
-    "diameter": "Diameter of an AS, hops",
+    "diameter": "Diameter of {whole}, hops",
 }
 _EXTREMES = {
     "traces": "most traces by one ingress",
@@ -81,11 +81,11 @@ def _extreme(one: Extreme, asns: list[int], names: list[str]) -> dict:
 
 def _chart(one: Distribution, run: RunFacts) -> dict:
     nouns = run.nouns[0].upper() + run.nouns[1:]
-    title = _TITLES[one.column].format(nouns=nouns)
+    title = _TITLES[one.column].format(nouns=nouns, whole=run.whole.one)
     return {
         "title": title,
-        "svg": log_histogram(one.counts, one.firsts, f"ASes by {title}"),
-        "missing": number(one.n_missing, "AS") if one.n_missing else "",
+        "svg": log_histogram(one.counts, one.firsts, f"{run.whole.nouns} by {title}"),
+        "missing": run.graphs(one.n_missing) if one.n_missing else "",
     }
 
 

@@ -45,9 +45,19 @@ class RunFacts:
         """A node with its article."""
         return NodeWords(self.noun, self.nouns).one
 
+    @property
+    def of_ases(self) -> bool:
+        """Nodes are whole ASes."""
+        return self.noun == node_words("as").noun
+
+    @property
+    def whole(self) -> NodeWords:
+        """What a graph is called: an AS, but not if its nodes are ASes."""
+        return NodeWords("graph", "graphs") if self.of_ases else node_words("as")
+
     def graphs(self, n_ases: int) -> str:
-        """So many ASes with their noun; where nodes are ASes, graphs of them."""
-        return graphs_text(n_ases, "as" if self.noun == node_words("as").noun else None)
+        """That number of ASes with their noun; where nodes are ASes, graphs of them."""
+        return graphs_text(n_ases, "as" if self.of_ases else None)
 
 
 def describe_run(snapshot, summary: Summary, *, version: str, written: float) -> RunFacts:
@@ -86,7 +96,7 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
         unreached_share=share(totals["n_unreached"], totals["n_nodes"]),
         synthetic=tuple(map(_synthetic, reported.synthetic)),
         all_synthetic=reported.all_synthetic,
-        mapped=mapped_of(counts),
+        mapped=mapped_of(counts).replace(" %", "\N{NO-BREAK SPACE}%"),
         is_mapped_low=is_mapped_low(counts),
     )
 

@@ -58,7 +58,7 @@ def as_pages(
         listed.asns,
     )
     far = _farthest_rows(summary.ingresses.take(pa.array(farthest)))
-    drawn = Drawer(summary, listed).all()
+    drawn, n_near = Drawer(summary, listed).all(), _neighbors_of_ingresses(summary)
     for i in range(summary.ases.num_rows):
         ingresses = rows[ptr[i] : ptr[i + 1]]
         names = far[farthest_ptr[i] : farthest_ptr[i + 1]]
@@ -75,8 +75,15 @@ def as_pages(
                 "exits": exits_of(*exits, i),
                 "traced": bool(traced[i]),
                 "rated": bool(rated[i]),
+                "chosen": not n_near[i],
             },
         )
+
+
+def _neighbors_of_ingresses(summary: Summary) -> np.ndarray:
+    """(n_ases,) int64: ASes that each is entered from; by none if its ingresses were drawn."""
+    lengths = pc.list_value_length(summary.ingresses["neighbor_asns"]).to_numpy()
+    return np.diff(np.append(0, np.cumsum(lengths))[summary.ingress_ptr])
 
 
 def width_parts(summary: Summary) -> list[WidthParts]:

@@ -22,14 +22,18 @@ MAX_INGRESSES = 100
 
 
 def first_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
-    """Ingress rows to show, those with the most traces first, and their offsets by AS."""
+    """Ingress rows to show, as ``show`` lists them, and their offsets by AS.
+
+    Those with the most traces right after a hop of another AS come first, then by those after gaps.
+    """
     table = summary.ingresses
     lengths = np.diff(summary.ingress_ptr)
-    traces = table["n_direct"].to_numpy() + table["n_after_gap"].to_numpy()
+    n_direct, n_after_gap = (table[name].to_numpy() for name in ("n_direct", "n_after_gap"))
     reached = pc.fill_null(table["n_reached"], -1).to_numpy()
     position = np.repeat(np.arange(len(lengths)), lengths)
     candidate = table["candidate"].to_numpy()
-    order = np.lexsort((table["ingress"].to_numpy(), -reached, -traces, candidate, position))
+    keys = (table["ingress"].to_numpy(), -reached, -n_after_gap, -n_direct, candidate, position)
+    order = np.lexsort(keys)
     shown = order[offset_in_row(summary.ingress_ptr) < MAX_INGRESSES]
     return shown, offsets(np.minimum(lengths, MAX_INGRESSES))
 

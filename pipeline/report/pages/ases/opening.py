@@ -46,6 +46,10 @@ def _entered(a: dict[str, Any], run: RunFacts) -> Markup:
     asn, n = a["asn"], a["n_ingresses"]
     if n == 0:
         return _not_entered(a, run)
+    if a["chosen"]:
+        which = f"The only {run.noun}" if a["n_nodes"] == 1 else number(n, run.noun)
+        as_what = "was drawn as its ingress" if n == 1 else "were drawn as ingresses"
+        return Markup("{} of AS{} {}").format(which, asn, as_what)
     ways = f"its only {run.noun}" if a["n_nodes"] == 1 else number(n, run.noun)
     entries = a["entries"]
     if entries is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -58,6 +60,28 @@ def test_events_of_most_traces_come_first(written):
     changes = pq.read_table(written.folder / "changes.parquet").to_pylist()
     assert [row["event"] for row in changes if row["what"] != "link"] == [0]
     assert sum(row["event"] is None for row in changes) == 0
+
+
+def test_figures_are_as_on_pages_and_what_a_night_does_not_know_has_no_difference(tmp_path):
+    none = np.nan
+    figures = [
+        make_changes(4, "max_hops", kind="changed", asn=[1, 2, 3, 4], old=[8, none, 4, 10],
+                     new=[none, 30, 6, 9]),
+        make_changes(3, "mean_hops", kind="changed", asn=[1, 2, 3], old=[2.825, 1.444, 2],
+                     new=[2.8249, 1.5, 1234.5]),
+    ]  # fmt: skip
+    folder = write_comparison(tmp_path, "a", "night", *group_events(concat(figures)), {}).folder
+    rows = (folder / "changes.html").read_text().split("Figures that changed most")[1]
+    cells = [re.findall(r"<td[^>]*>([^<\n]*)", row) for row in rows.split("<tr>")[2:]]
+    assert cells == [
+        ["3", "mean hops", "2.00", "1,234.50", "+1,232.50"],
+        ["3", "max hops", "4", "6", "+2"],
+        ["4", "max hops", "10", "9", "-1"],
+        ["2", "mean hops", "1.44", "1.50", "+0.06"],
+        ["1", "mean hops", "2.83", "2.82", "-0.0001"],
+        ["1", "max hops", "8", "\u2013", "\u2013"],
+        ["2", "max hops", "\u2013", "30", "\u2013"],
+    ]
 
 
 def test_many_lost_vantage_points_hide_no_other_event(tmp_path):

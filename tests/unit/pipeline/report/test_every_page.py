@@ -99,7 +99,7 @@ def test_the_mapped_share_is_on_every_page_and_a_low_one_warns_first(tmp_path):
         assert "80.0\xa0%" in page.read_text()  # in one line
     # Pages of ASes take it from a script, so that theirs need not be written again.
     night = (tmp_path / NIGHT / "night.js").read_text()
-    assert f"Of the whole snapshot {share}" in night
+    assert f"Of the whole snapshot {share}".replace(" %", "\\u00a0%") in night
     assert '"is_mapped_low":true' in night
     without_scripts = "The share of mapped addresses is on the <a href=../index.html>index</a>."
     for asn in (10, 20):

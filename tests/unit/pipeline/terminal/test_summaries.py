@@ -146,10 +146,12 @@ def test_a_row_of_formats_says_what_frames_its_records(monkeypatch, capsys):
 def test_searches_of_earlier_runs_are_told_as_a_part_of_all(tmp_path, capsys):
     reused = {"n_searches": 1, "n_ases": 2, "n_ases_from": {"monday": 2}}
     summary = replace(summary_of(tmp_path), reused=reused)
-    told = "Not measured again: 1 of 1 search from ingresses; results of 2 ASes are from monday"
+    told = "Not measured again: 1 of 1 search from ingresses; results of 2 ASes are those of "
+    told += "equal graphs in monday"
     assert told in last_lines(summary, capsys)
     summary = replace(summary, reused=reused | {"n_searches": 0})
-    assert "Not measured again: results of 2 ASes are from monday" in last_lines(summary, capsys)
+    told = "Not measured again: results of 2 ASes are those of equal graphs in monday"
+    assert told in last_lines(summary, capsys)
 
 
 def test_what_most_do_not_need_is_said_only_when_asked_for(tmp_path, capsys):

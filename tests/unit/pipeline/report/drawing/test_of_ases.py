@@ -79,6 +79,15 @@ def test_without_an_ingress_layers_begin_where_most_links_are():
     assert [row[2] for row in rows_of(found)] == ["0", "1", "1", "1"]
 
 
+@pytest.mark.parametrize("n_nodes", [6, MAX_WHOLE + 50])
+def test_without_an_ingress_no_part_of_the_nodes_is_called_unreached(n_nodes):
+    """All of them are: those that no path links to the first layer stand apart."""
+    found, _ = drawn([(0, 1), (1, 2), (1, 3)], n_nodes, [])
+    assert rows_of(found)[-1][2] == "apart"
+    assert ">apart</text>" in found.svg
+    assert "unreached" not in found.svg + found.rows
+
+
 @pytest.mark.parametrize("n_nodes", [12, MAX_WHOLE + 50])
 def test_the_same_graph_is_always_drawn_the_same(n_nodes):
     rng = np.random.default_rng(3)

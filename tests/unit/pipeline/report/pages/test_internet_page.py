@@ -47,9 +47,9 @@ def words(markup: str) -> str:
 def test_the_mapped_share_is_said_and_a_low_one_is_a_warning(tmp_path):
     counts = {"n_addrs": 1000, "n_addrs_mapped": 900}
     enough = written(three({"counts": counts}), tmp_path / "a")
-    assert '<p class="quiet">900 of 1,000 addresses mapped or admitted (90.0 %).' in enough
+    assert '<p class="quiet">900 of 1,000 addresses mapped or admitted (90.0\xa0%).' in enough
     low = written(three({"counts": counts | {"n_addrs_mapped": 899}}), tmp_path / "b")
-    assert '<p class="note warn">899 of 1,000 addresses mapped or admitted (89.9 %).' in low
+    assert '<p class="note warn">899 of 1,000 addresses mapped or admitted (89.9\xa0%).' in low
     assert "mapped or admitted" not in written(three(), tmp_path / "c")
 
 
@@ -59,6 +59,8 @@ def test_the_head_of_a_column_keeps_its_capitals_and_a_map_of_ases_is_a_graph(tm
     assert '<th scope="col" aria-sort="descending">ASes<' in markup
     assert "Ases" not in markup
     assert '<p class="lede">3 graphs of ASes, 1 pair' in markup
+    assert "so graphs are sized by their ASes" in markup
+    assert "<h2>All graphs, by ASes</h2>" in markup
 
 
 def test_traces_size_ases_and_what_was_not_entered_is_said(tmp_path):

@@ -129,6 +129,14 @@ def test_a_map_of_ases_is_not_counted_as_if_it_were_one_as(tmp_path):
     assert "graphs of ASes 2 ASes 5 " in shown
     assert "not measured: 1 graph of ASes made by BRITE" in shown
     assert "this is a list of all ASes; every" in shown
+    # Its terms and charts are of a graph, where those of other reports are of an AS.
+    assert "two ASes of one graph, one hop apart. ingress" in shown
+    assert "links on a shortest path inside the graph." in shown
+    assert "all ASes of a graph without an ingress" in shown
+    assert "Hops from an ingress to an AS, all graphs" in shown
+    internet = re.sub(r"<[^>]*>", " ", next(tmp_path.glob("*/internet.html")).read_text())
+    assert "ASes of a graph" in internet
+    assert "Ingresses of a graph" in internet
     mixed = {"kind": "mixed", "inputs": [TRACES, made]}
     (said,) = origins_of(mixed, np.array([10, 20])).notes()
     assert said.startswith("Synthetic, not measured: 1 graph of ASes made by ")
@@ -139,6 +147,15 @@ def test_a_rejected_file_is_no_origin():
     origins = origins_of({"kind": "interface", "inputs": [TRACES, rejected]}, np.array([20]))
     assert origins.source_of(20) is None
     assert origins.facts() == []
+
+
+def test_addresses_that_were_all_put_into_one_as_were_not_elected(tmp_path):
+    options = {"asn": 10, "ip2as": [], "borders": "elected"}
+    shown = texts(tmp_path, kind="interface", inputs=[TRACES], options=options)["index"]
+    assert "borders none: every address was put into AS10" in shown
+    options |= {"ip2as": ["a.pfx2as"]}
+    shown = texts(tmp_path, kind="interface", inputs=[TRACES], options=options)["index"]
+    assert "borders the AS of each address is elected" in shown
 
 
 def test_as_numbers_are_kept_as_runs():

@@ -156,7 +156,7 @@ def test_weighted_widths_have_a_section_with_their_unit(tmp_path):
     )
     index = summary.index.read_text()
     assert ">Diam., ms<" in index
-    assert '<td class="weighted_diameter">13.25' in index
+    assert '<td class="weighted_diameter" data-label="Diam., ms">13.25' in index
     assert summary.table_columns[-3:] == ("diameter", "radius", "unreached")
     alone = report(snapshot, tmp_path / "alone", weighted_widths=widths["weighted_widths"])
     assert alone.table_columns[-3:-1] == ("weighted diameter", "weighted radius")

@@ -51,6 +51,24 @@ def test_diameter_and_radius_lie_within_the_bounds_that_searches_show(seed):
     assert most_r == min(every[v] for v in sources)
 
 
+def test_ingresses_are_in_the_order_of_show_by_direct_traces_then_by_those_after_gaps():
+    entries = [(9, 174, False), (163, 0, False), (69, 206, False), (69, 210, False), (0, 999, True)]
+    snapshot = MemorySnapshot(
+        {10: [(i, i + 1) for i in range(4)]},
+        {10: 5},
+        [(10, v, [20], *entry) for v, entry in enumerate(entries)],
+    )
+    (_, page) = next(iter(as_pages(summarise(snapshot, measured(snapshot)))))
+    traces = re.findall(r"<td>(\d+)<td>(\d+)<td>20", page["ingresses"])
+    assert [(int(n), int(m)) for n, m in traces] == [
+        (163, 0),
+        (69, 210),
+        (69, 206),
+        (9, 174),
+        (0, 999),
+    ]
+
+
 def test_a_width_that_the_searches_prove_is_one_figure():
     star = [(0, i) for i in range(1, 6)]
     assert page_of(star, 6, [0, 3])["bounds"] == ("2", "1")

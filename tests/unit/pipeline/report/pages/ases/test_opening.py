@@ -28,6 +28,23 @@ LINE = [(0, 1), (1, 2), (2, 3)]
 
 
 @pytest.mark.parametrize(
+    ("n_nodes", "nodes", "says"),
+    [
+        (4, [0, 2], "2 routers of AS10 were drawn as ingresses; half of the routers reached lie"),
+        (4, [0], "1 router of AS10 was drawn as its ingress; half of the routers that it reaches"),
+        (1, [0], "The only router of AS10 was drawn as its ingress."),
+    ],
+)
+def test_ingresses_that_were_drawn_are_not_said_to_have_links_from_other_ases(n_nodes, nodes, says):
+    """Those have no neighbour: a topology without other ASes, and ``--ingresses``."""
+    made = {"path": "a.brite", "format": "brite", "kind": "router", "as_ranges": [[10, 20]]}
+    links = LINE if n_nodes > 1 else []
+    entries = [(10, node, [], 0, 0, False) for node in nodes]
+    said, _ = first_lines(links, n_nodes, entries, manifest={"kind": "router", "inputs": [made]})
+    assert said.startswith(says)
+
+
+@pytest.mark.parametrize(
     ("links", "n_nodes", "ingresses", "says"),
     [
         (
