@@ -148,5 +148,34 @@ def test_without_scripts_the_table_says_it(browser, report):
         page.goto((report / "internet.html").as_uri())
         assert page.locator("#busiest tbody tr").count() == N_ASES
         assert not page.is_visible("#map")
+        said = page.inner_text("#pointed")
+        assert said == "The map needs scripts; the table has its figures."
+    finally:
+        context.close()
+
+
+def test_paper_has_its_own_colours_and_no_heading_apart_from_what_it_heads(browser, report):
+    context = browser.new_context(color_scheme="dark", viewport=DESK)
+    try:
+        page = context.new_page()
+        opened(page, report)
+        assert page.inner_text("#pointed").startswith("Areas are entering traces")
+        grey = """() => {
+          const map = document.querySelector("#map"), { data } = map.getContext("2d")
+            .getImageData(0, 0, map.width, map.height);
+          let n = 0;
+          for (let i = 0; i < data.length; i += 4)
+            n += [0, 1, 2].every(k => data[i + k] === 0x66) && data[i + 3] === 255;
+          return n;
+        }"""
+        assert page.evaluate(grey) == 0
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate(grey) > 100  # areas of ASes
+        page.emulate_media(media="print")
+        extremes = page.locator("section", has=page.locator(".facts.one"))
+        assert extremes.evaluate("one => getComputedStyle(one).breakInside") == "avoid"
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.evaluate(grey) == 0
     finally:
         context.close()

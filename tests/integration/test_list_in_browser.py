@@ -209,6 +209,26 @@ def test_without_scripts_the_heads_of_columns_stand_apart(browser, small):
     })""")
     gaps = [after[0] - before[1] for before, after in itertools.pairwise(sides)]
     assert min(gaps) >= 3, gaps
+    # What needs scripts is not offered.
+    assert not page.locator("main :is(input, select)").locator("visible=true").count()
+    context.close()
+
+
+def test_without_scripts_no_head_of_a_column_is_cut(browser, wide):
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": 1440, "height": 900}
+    )
+    page = context.new_page()
+    page.goto(url(wide))
+    cut = page.locator("#list thead th").evaluate_all("""all => all.filter(head => {
+        const text = document.createRange(), cell = head.getBoundingClientRect();
+        text.selectNodeContents(head);
+        const { left, right, bottom } = text.getBoundingClientRect();
+        const hides = getComputedStyle(head).overflow !== "visible";
+        return hides && head.scrollWidth > head.clientWidth
+          || left < cell.left || right > cell.right || bottom > cell.bottom;
+    }).map(head => head.textContent)""")
+    assert cut == []
     context.close()
 
 

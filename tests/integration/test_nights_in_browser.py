@@ -70,6 +70,19 @@ def test_figures_are_in_one_line_and_only_what_is_drawn_is_said_to_be(page, tmp_
     assert "drawn above" not in page.inner_text("#terms")
 
 
+def test_on_paper_no_label_is_larger_than_its_figure(page, url):
+    page.set_viewport_size({"width": 688, "height": 900})  # what A4 leaves
+    page.emulate_media(media="print")
+    page.goto(url)
+    sizes = page.evaluate("""() => {
+      const size = (one, part) => parseFloat(getComputedStyle(one, part).fontSize);
+      const cells = [...document.querySelectorAll(".nights td[data-label]")];
+      return [size(document.body), Math.max(...cells.map(cell => size(cell, "::before"))),
+        Math.max(...[...document.querySelectorAll("svg text")].map(text => size(text)))];
+    }""")
+    assert max(sizes) == sizes[0], sizes
+
+
 def test_the_night_before_is_named_in_one_line(page, tmp_path):
     path = tmp_path / NIGHTS_PAGE
     for n in range(60, 90):  # somewhere here the line ends within the date

@@ -78,7 +78,7 @@ def test_a_figure_is_rounded_once_and_reads_the_same_everywhere(page, many):
         shown = re.search(r"mean hops</button><dd>(.*?)<span", html.unescape(markup)).group(1)
         assert shown == (
             f"{wanted['mean_hops']} "
-            f"<small>median {wanted['median_hops']} · p90 {wanted['p90_hops']}</small>"
+            f"<small>median\xa0{wanted['median_hops']} · p90\xa0{wanted['p90_hops']}</small>"
         )
 
 
@@ -174,7 +174,8 @@ def test_nothing_stands_beside_the_paper_and_names_of_things_are_no_larger_than_
         assert page.evaluate("document.documentElement.scrollWidth") == 688, name
         too_large = page.evaluate("""() => {
           const size = (one) => parseFloat(getComputedStyle(one).fontSize);
-          return [...document.querySelectorAll("main :is(th, dt, figcaption, code), td bdi")]
+          const all = "main :is(th, dt, figcaption, code, svg text), td bdi";
+          return [...document.querySelectorAll(all)]
             .filter(one => size(one) > size(document.body)).map(one => one.outerHTML);
         }""")
         assert too_large == [], name

@@ -14,7 +14,8 @@
   if (!canvas) return;
   const table = document.getElementById("busiest"), pointed = document.getElementById("pointed");
   const context = canvas.getContext("2d");
-  const named = table.querySelector("td bdi") ? 1 : 0, said = pointed.textContent;
+  const named = table.querySelector("td bdi") ? 1 : 0, said = pointed.dataset.said;
+  pointed.textContent = said;
   const nodes = [...table.tBodies[0].rows].map((row) => {
     const cells = [...row.cells].map((cell) => cell.textContent.trim());
     return {
@@ -133,6 +134,8 @@
   }
   new ResizeObserver(place).observe(canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  addEventListener("beforeprint", place);
+  // On paper in the colours of paper, whatever those of the screen are.
+  addEventListener("beforeprint", () => { canvas.classList.add("paper"); place(); });
+  addEventListener("afterprint", () => { canvas.classList.remove("paper"); place(); });
   canvas.dataset.ready = "yes";
 })();

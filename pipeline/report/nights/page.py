@@ -82,7 +82,8 @@ def nights_page(rows: Iterable[NightRow]) -> str:
         values = [getattr(row, key) for row in dated]
         if drawing := history(values, names, what, form):
             known = [value for value in values if value is not None]
-            ends = f"{min(known):{form}} to {max(known):{form}}"
+            least, most = f"{min(known):{form}}", f"{max(known):{form}}"
+            ends = f"{least} to {most}" if least != most else "every night"
             drawings.append(
                 {"what": what, "last": f"{known[-1]:{form}}", "range": ends, "drawing": drawing}
             )
