@@ -18,6 +18,7 @@ pytest_plugins = ("tests.browser",)
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1440, "height": 900}
+FULL_WIDTH = "\uff1d1+1"
 FORMULA = '=HYPERLINK("http://example.com","a, b")'
 
 
@@ -29,7 +30,7 @@ def report(tmp_path_factory):
         {asn: [(i, i + 1) for i in range(n - 1)] for asn, n in sizes.items()},
         sizes,
         [(asn, 0, [99], 10 * n, 0, False) for asn, n in sizes.items() if asn % 2],
-        names={103: FORMULA, 105: "@cmd", 107: 'plain "quoted"'},
+        names={103: FORMULA, 105: "@cmd", 107: 'plain "quoted"', 109: FULL_WIDTH},
         manifest={"inputs": [{"path": "a.warts", "format": "warts", "status": "ok"}]},
     )
     measurement = measured(
@@ -179,6 +180,7 @@ def test_the_csv_is_the_view_and_runs_nothing_in_a_spreadsheet(page, report):
     names = {row["AS"]: row["Name"] for row in found}
     assert names["103"] == f"'{FORMULA}"
     assert names["105"] == "'@cmd"
+    assert names["109"] == f"'{FULL_WIDTH}"
     assert names["107"] == 'plain "quoted"'
     assert [row["Entering traces"] for row in found] == [str(10 * (asn - 100)) for asn in ODD]
     means = {row["AS"]: row["Mean hops"] for row in found}

@@ -389,8 +389,9 @@ const hopscope = (() => {
   }
 
   // ---- Tables as files ------------------------------------------------------------------------
-  // Spreadsheets take a text that begins with one of these for a formula, quoted or not.
-  const FORMULA = /^[=+\-@]/;
+  // Spreadsheets take a text that begins with one of these for a formula, quoted or not; some also
+  // with one of full width, as in East Asian texts.
+  const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 
   // Rows of texts as CSV (RFC 4180): figures without commas, and no text that a spreadsheet runs.
   function csv(rows) {
