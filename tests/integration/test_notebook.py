@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
 import sys
 
@@ -22,6 +24,20 @@ def test_the_tutorial_shows_what_it_says():
     )
     assert len(code_cells(written)) > 5
     assert NOTEBOOK.read_text() == text_of(written)
+
+
+def test_what_the_tutorial_imports_is_installed_as_documented():
+    """By ``make setup``, or by the line of the guide that installs Jupyter."""
+    sources = ["".join(cell["source"]) for cell in code_cells(json.loads(NOTEBOOK.read_text()))]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    others = {name.split(".")[0] for name in names} - {"hopscope", "kernels"}
+    locked = re.findall(r"^([a-z][\w-]*)==", (REPOSITORY / "locks/cpu.txt").read_text(), re.M)
+    guide = (REPOSITORY / "docs/howto/notebook.md").read_text()
+    (installed,) = re.findall(r"pip install (.*)", guide)
+    assert others <= {*sys.stdlib_module_names, *locked, *installed.split()}
+    assert "networkx" in others
 
 
 def test_a_cell_shows_what_it_prints_and_its_last_value():
