@@ -39,7 +39,7 @@ _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
 _HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
 _AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
 _AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
-_AIMED_ELSE_PERHAPS = 20  # the last router to several ASes, or only to what may be routers
+_AIMED_ELSE_PERHAPS = 20  # to several ASes, to what may be routers, or to that of a known neighbor
 _MEMBER_ELSE = 34  # another AS is registered with its address: one entry in thirty is old
 _ONLY_ELSE = 12  # traces through it were all aimed at one AS
 # The same where the AS is the second origin of the prefix (``ip2as``).
@@ -123,17 +123,18 @@ def cost_of(label, start, end, other, numbered, second, labels, size, n_known, w
         z, also = numbered[i], second[i]
         far = labels[other[i]] if other[i] >= 0 else -1
         if far >= 0:
-            met[far] = met[-1]
+            met[far] = -met[-1] if z == UNNUMBERED else met[-1]
         if other[i] == HOST:
             if z != label:
                 cost += _HOSTS_ELSE_SECOND if also == label else _HOSTS_ELSE
         elif other[i] == HOST_OR_ROUTER:
-            if met[z] != met[-1] and (also < 0 or met[also] != met[-1]):
+            if abs(met[z]) != met[-1] and (also < 0 or abs(met[also]) != met[-1]):
                 met[z] = met[-1]
                 cost += _BETWEEN
         elif other[i] == AIMED or other[i] == AIMED_PERHAPS:
             n_aims += 1
-            n_sure += int(other[i] == AIMED)
+            # A router of that AS beside it that does not always answer explains it, too.
+            n_sure += int(other[i] == AIMED and met[z] != -met[-1])
             n_here += int(z == label)
             if last_aim >= 0 and z != last_aim:
                 several = True

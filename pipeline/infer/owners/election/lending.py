@@ -14,7 +14,8 @@ costs:
 2. these routers are put into A, and then each router that is in A or B, where one next to it was
    moved, into the cheaper of the two, until nothing changes;
 3. what that saves is the sum over all moves, since each link costs the same from both its ends.
-   If it is too little, all is undone.
+   If it is too little, all is undone. So it is if a router moves again and again: what it costs
+   that traces end at it depends on its neighbours' ASes, so moves may go round in a circle.
 
 Here an AS uses the addresses of at most one other AS.
 
@@ -44,6 +45,7 @@ from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 
 _PRIOR = 45  # tenths of a nat: how much an AS that uses another's addresses must explain
+_MOVES = 8  # of one router for one pair, at most; usually one or two are made
 _ROUTERS = 2  # that speak for the user, if no link inside it is numbered from the lender
 
 
@@ -147,6 +149,7 @@ def _lend(
     """Try each pair, in place of ``labels`` and ``ways.lent_from``."""
     lent_from = ways.lent_from
     queued = np.zeros(len(labels), np.bool_)
+    n_moves = np.zeros(len(labels), np.int64)
     for pair in range(len(pairs.user)):
         user, lender = pairs.user[pair], pairs.lender[pair]
         if lent_from[user] >= 0 or relation(ways.relations, user, lender) == SIBLING:
@@ -197,13 +200,21 @@ def _lend(
             )  # fmt: skip
             if gain <= 0:
                 continue
+            if n_moves[group] == _MOVES:
+                saved = np.int64(0)
+                break
             saved += gain
             labels[group] = there
+            n_moves[group] += 1
             moved.append(group)
             for i in range(ptr[group], ptr[group + 1]):
                 if other[i] >= 0 and not queued[other[i]]:
                     queued[other[i]] = True
                     queue.append(other[i])
+        for group in queue[at:]:  # none, unless moves went round in a circle
+            queued[group] = False
+        for group in moved:
+            n_moves[group] = 0
         if saved < _PRIOR:
             lent_from[user] = -1
             for group in moved[::-1]:  # each move went from one of the two to the other

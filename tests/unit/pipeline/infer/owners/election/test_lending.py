@@ -1,5 +1,13 @@
 """ASes that number their inner links from another AS's addresses."""
 
+import numpy as np
+
+from pipeline.infer.owners.election.costs import without_habit
+from pipeline.infer.owners.election.lending import find_users
+from pipeline.infer.owners.election.relations import relations_among
+from pipeline.infer.owners.election.surroundings import AIMED, UNNUMBERED, Surroundings
+from pipeline.infer.registries import Registries
+from pipeline.model.columns.ragged import offsets
 from tests.unit.pipeline.infer.handmade import asn_of, infer
 
 # AS 1's routers 20.1.0.*, then those of AS 2, whose links to each other are numbered from AS 1;
@@ -32,3 +40,22 @@ def test_a_router_before_a_silent_customer_stays_in_its_as(tmp_path):
     lines += [f"{WAY} 20.1.0.13 20.1.0.33 20.1.0.37 > 20.1.20.8"]
     found = asn_of(infer(tmp_path, *lines, borders="elected"))
     assert found["20.1.0.33"] == 1
+
+
+def test_routers_whose_moves_would_never_end_stay_where_they_were():
+    # Group 0 is cheaper in AS row 0 while group 1 is in row 1, and the other way round; group 1
+    # follows group 0.
+    entries = [
+        [*[(AIMED, 0)] * 4, *[(-1, 1)] * 2, (1, UNNUMBERED)],
+        [(0, UNNUMBERED)],
+        [(AIMED, 0)],
+    ]
+    other, numbered = np.array([row for rows in entries for row in rows]).T
+    none, no = np.full(len(other), -1), np.zeros(3, bool)
+    around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered, none, no, no)
+    labels, size, met = np.array([1, 1, 1]), np.array([5, 5]), np.zeros(3, np.int64)
+    ways = without_habit(relations_among(np.array([1, 2]), Registries()))
+    held = np.full(3, -1)
+    lent_from = find_users(around, numbered, labels, size, 2, ways, held, 0, met)
+    assert lent_from.tolist() == [-1, -1, -1]
+    assert labels.tolist() == [1, 1, 1]

@@ -1,0 +1,33 @@
+"""Costs of the surroundings of a router, counted by hand."""
+
+import numpy as np
+
+from pipeline.infer.owners.election.costs import cost_of, without_habit
+from pipeline.infer.owners.election.relations import relations_among
+from pipeline.infer.owners.election.surroundings import ADJACENCY, AIMED, UNNUMBERED
+from pipeline.infer.registries import Registries
+
+
+def cost(row, entries):
+    """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1."""
+    other, numbered = np.array(entries, np.int64).T
+    labels, size, none = np.array([0, 0, 1]), np.array([5, 5]), np.full(len(other), -1)
+    ways = without_habit(relations_among(np.array([1, 2]), Registries()))
+    met = np.zeros(3, np.int64)
+    return cost_of(row, 0, len(other), other, numbered, none, labels, size, 2, ways, met)
+
+
+ENDS = (AIMED, 1)  # traces to AS row 1 end there
+
+
+def test_where_traces_end_counts_less_beside_a_known_router_of_the_as_they_were_aimed_at():
+    assert cost(0, [ENDS]) == 40
+    assert cost(0, [ENDS, (2, UNNUMBERED)]) == 20 + 25
+    assert cost(0, [ENDS, (1, UNNUMBERED)]) == 40  # it is in the other AS
+    assert cost(0, [ENDS, (2, ADJACENCY)]) == 40 + 8  # it may be the same router
+    assert cost(1, [ENDS, (2, UNNUMBERED)]) == 0
+
+
+def test_what_several_addresses_show_counts_less_too():
+    assert cost(0, [ENDS] * 3) == 40 + 15 + 15
+    assert cost(0, [*[ENDS] * 3, (2, UNNUMBERED)]) == 20 + 25
