@@ -1,6 +1,6 @@
 """Judge inference in laboratories whose true network is known.
 
-usage: python -m tests.oracles.truth LAB... [--table {full,brief,gain}] [--into FILE]
+usage: python -m tests.oracles.truth LAB... [--table {full,brief,gain,...}] [--into FILE]
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tests.oracles.truth.tables import (
     gain_table,
     misses,
     text,
+    unseen_tables,
 )
 
 # Name on the command line: name in tables, options of ``judge_lab``.
@@ -34,6 +35,10 @@ WAYS: Mapping[str, tuple[str, dict]] = {
     "inferred-routers": ("elected, inferred routers", {"routers": "inferred"}),
     "true-aliases": (TRUE_ALIASES, {"true_alias_sets": True}),
     "registries": (REGISTRIES, {"registries": _ALL, "routers": "interfaces"}),
+    "registries-inferred-routers": (
+        f"{REGISTRIES}, inferred routers",
+        {"registries": _ALL, "routers": "inferred"},
+    ),
     "registries-true-aliases": (
         f"{REGISTRIES}, true aliases",
         {"registries": _ALL, "routers": "interfaces", "true_alias_sets": True},
@@ -46,9 +51,14 @@ WAYS: Mapping[str, tuple[str, dict]] = {
     "targets-are-routers": ("elected, targets are routers", {"targets_are_routers": True}),
 }
 _BY_DEFAULT = ("elected", "inferred-routers", "true-aliases", "prefix")
-TABLES = {"gain": gain_table, "full": full_table, "brief": brief_table}
-# Part of a page that a table fills, between two marks.
-PARTS = {"gain": "gain", "full": "accuracy", "brief": "accuracy"}
+TABLES = {
+    "gain": gain_table,
+    "full": full_table,
+    "brief": brief_table,
+    "unseen": unseen_tables,
+}
+# Part of a page that a table fills, between two marks; other tables fill one of their own name.
+PARTS = {"full": "accuracy", "brief": "accuracy"}
 
 
 def _ways(words: str) -> list[str]:
@@ -157,15 +167,15 @@ def main(words: Sequence[str] | None = None) -> int:
             print(f"{text(judged[-1])}\n", flush=True)
     calibration = calibration_table(judged)
     if arguments.into or arguments.table:
-        parts = [TABLES[arguments.table or "full"](judged)]
-        parts += misses(judged) if arguments.table != "gain" else []
+        wanted = arguments.table or "full"
+        parts = [TABLES[wanted](judged)]
+        parts += misses(judged) if wanted in PARTS else []
         if calibration and arguments.table in (None, "full"):
             parts.append(f"Confidence, all laboratories and ways together:\n\n{calibration}")
         table = "\n\n".join(parts)
         if arguments.into:
-            arguments.into.write_text(
-                fill(arguments.into.read_text(), PARTS[arguments.table or "full"], table)
-            )
+            page = fill(arguments.into.read_text(), PARTS.get(wanted, wanted), table)
+            arguments.into.write_text(page)
         else:
             print(table)
     elif calibration:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -75,19 +76,67 @@ def pool(parts: Iterable[Rated]) -> tuple[Rated, ...]:
     return tuple(Rated(*key, n[key], right[key]) for key in order)
 
 
-def rows_of(rated: Iterable[Rated]) -> list[list[str]]:
-    """One row per class: what, classes, number, stated, measured, their difference."""
+@dataclass(frozen=True)
+class Calibrated:
+    """A class in several networks together.
+
+    ``error``: standard error of the share that is right, by the spread between networks, since what
+    is in one network is right or wrong together; None in a single one.
+    """
+
+    rated: Rated
+    error: float | None
+
+    @property
+    def measured(self) -> str:
+        """The share that is right, and its standard error."""
+        error = "" if self.error is None else f" ± {self.error:.3f}"
+        return f"{self.rated.measured:.3f}{error}"
+
+
+def calibrate(networks: Sequence[Sequence[Rated]]) -> list[Calibrated]:
+    """Counts of several networks together, in the order of ``pool``."""
     return [
-        [
-            one.what,
-            one.class_names,
-            str(one.n),
-            f"{one.stated:.3f}",
-            f"{one.measured:.3f}",
-            f"{one.measured - one.stated:+.3f}",
-        ]
-        for one in rated
+        Calibrated(one, _error(one, networks))
+        for one in pool(part for network in networks for part in network)
     ]
 
 
-HEADS = ["confidence of", "class", "number", "stated", "measured", "difference"]
+def _error(pooled: Rated, networks: Sequence[Sequence[Rated]]) -> float | None:
+    if len(networks) < 2:
+        return None
+    more = (
+        sum(
+            part.right - pooled.measured * part.n
+            for part in network
+            if (part.what, part.stated) == (pooled.what, pooled.stated)
+        )
+        for network in networks
+    )
+    squares = sum(one * one for one in more)
+    return sqrt(squares * len(networks) / (len(networks) - 1)) / pooled.n
+
+
+def rows_of(calibrated: Iterable[Calibrated]) -> list[list[str]]:
+    """One row per class: what, classes, number, stated, measured, their difference."""
+    return [
+        [
+            one.rated.what,
+            one.rated.class_names,
+            str(one.rated.n),
+            f"{one.rated.stated:.3f}",
+            one.measured,
+            f"{one.rated.measured - one.rated.stated:+.3f}",
+        ]
+        for one in calibrated
+    ]
+
+
+HEADS = [
+    "confidence of",
+    "class",
+    "number",
+    "stated",
+    "measured ± standard error",
+    "difference",
+]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.oracles.truth.calibration import HEADS, pool, rows_of
+from tests.oracles.truth.calibration import HEADS, Rated, calibrate, rows_of
 from tests.oracles.truth.scores import Score
 
 
@@ -43,6 +43,7 @@ def _hops(s: Score) -> str:
 
 TRUE_ALIASES = "elected, true aliases"
 REGISTRIES = "elected, registries"
+INFERRED = "inferred routers"
 LEFT_OUT = "left out: candidates; border routers not visible"
 FIGURES: Mapping[str, Callable[[Score], str]] = {
     LEFT_OUT: _left_out,
@@ -118,25 +119,100 @@ def gain_table(judged: Sequence[Judged]) -> str:
 
 def calibration_table(judged: Sequence[Judged]) -> str:
     """Stated and measured confidence in all laboratories and ways together; empty without any."""
-    rated = pool(one for lab in judged for score in lab.scores.values() for one in score.rated)
-    return _markdown(HEADS, rows_of(rated)) if rated else ""
+    rows = rows_of(calibrate(_rated(judged)))
+    return _markdown(HEADS, rows) if rows else ""
 
 
-def _lower(s: Score, other: Score, precision: str = "ingress_precision") -> str:
+def _rated(judged: Sequence[Judged], ways: Collection[str] | None = None) -> list[list[Rated]]:
+    """What each network rates, in some ways or in all."""
+    return [
+        [one for way, s in lab.scores.items() if ways is None or way in ways for one in s.rated]
+        for lab in judged
+    ]
+
+
+def confidence_table(judged: Sequence[Judged]) -> str:
+    """One row per class: stated, and number and measured share in all ways and in each."""
+    ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
+    columns = [calibrate(_rated(judged, wanted)) for wanted in (None, *((way,) for way in ways))]
+    rows = []
+    for one in columns[0]:
+        key = (one.rated.what, one.rated.stated)
+        cells = [
+            next(
+                (
+                    f"{other.measured} ({other.rated.n:,})"
+                    for other in column
+                    if (other.rated.what, other.rated.stated) == key
+                ),
+                "none",
+            )
+            for column in columns
+        ]
+        rows.append([one.rated.what, one.rated.class_names, f"{one.rated.stated:.3f}", *cells])
+    return _markdown(["confidence of", "class", "stated", "all", *ways], rows)
+
+
+def knowledge_table(judged: Sequence[Judged]) -> str:
+    """One row per two ways of which one knows more: what gets better, and where it gets worse.
+
+    Each router counts once, since with aliases there are fewer nodes than without.
+    """
+    ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
+    rows = []
+    for less, more in ((a, b) for a in ways for b in ways if _knows_more(a, b)):
+        both = [(lab.scores[less], lab.scores[more]) for lab in judged]
+        wrong = [(a.routers - a.routers_right, b.routers - b.routers_right) for a, b in both]
+        found = [(a.borders_found, b.borders_found) for a, b in both]
+        up = [max(0, b - a) for a, b in wrong]
+        down = [max(0, a - b) for a, b in found]
+        n_worse = sum(u + d > 0 for u, d in zip(up, down, strict=True))
+        sums = [
+            f"{sum(a for a, _ in one):,} to {sum(b for _, b in one):,}" for one in (wrong, found)
+        ]
+        worse = f"{n_worse} of {len(both)}"
+        rows.append([less, more, *sums, worse, str(sum(up)), str(sum(down))])
+    heads = ["known", "more known", "wrong ingress routers", "border routers found"]
+    return _markdown([*heads, "networks that get worse", "more wrong there", "fewer found"], rows)
+
+
+def _knows_more(less: str, more: str) -> bool:
+    """Whether a way differs from another by true aliases or by registries alone."""
+    of_less, of_more = (set(way.split(", ")) - {"elected", INFERRED} for way in (less, more))
+    added = of_more - of_less
+    same_nodes = "true aliases" in of_more or (INFERRED in less) == (INFERRED in more)
+    return same_nodes and of_less < of_more and added in ({"true aliases"}, {"registries"})
+
+
+def unseen_tables(judged: Sequence[Judged]) -> str:
+    """What is found in laboratories that were not used to choose anything: three tables."""
+    return "\n\n".join([gain_table(judged), knowledge_table(judged), confidence_table(judged)])
+
+
+def _lower(s: Score, other: Score) -> str:
     """What of P and R is lower than another score's, with both."""
     pairs = {
-        "P": (getattr(s, precision), getattr(other, precision)),
+        "P": (s.ingress_precision, other.ingress_precision),
         "R": (s.border_recall, other.border_recall),
     }
     return ", ".join(f"{what} {a:.3f} < {b:.3f}" for what, (a, b) in pairs.items() if a < b)
 
 
-def misses(judged: Sequence[Judged]) -> list[str]:
-    """Sentences that name where P or R is lower than it ought to be.
+def _worse(s: Score, other: Score) -> str:
+    """Whether more ingress routers are wrong or fewer border routers found, each router once."""
+    wrong = (s.routers - s.routers_right, other.routers - other.routers_right)
+    more = [f"{wrong[0]} wrong instead of {wrong[1]}"] if wrong[0] > wrong[1] else []
+    if s.borders_found < other.borders_found:
+        more.append(f"{s.borders_found} found instead of {other.borders_found}")
+    return ", ".join(more)
 
-    That is: lower than another program's, or lower with registries or true aliases than without.
-    In these last two each router counts once, as nodes with aliases and without are not the same;
-    what is lower by nodes only is said apart.
+
+def misses(judged: Sequence[Judged]) -> list[str]:
+    """Sentences that name where a figure is worse than it ought to be.
+
+    That is: P or R lower than another program's, or more wrong routers or fewer found with
+    registries or true aliases than without. These are counted, each router once, since nodes with
+    aliases and without are not the same, and P can fall because right ones are merged.
     """
     found: dict[str, list[str]] = {}
     for lab in judged:
@@ -154,12 +230,9 @@ def misses(judged: Sequence[Judged]) -> list[str]:
             if lower := _lower(score, other):
                 found[what].append(f"{lab.name} ({lower})")
         for what, score in added.items():
-            by_router = found.setdefault(f"Lower with {what} than without, each router once", [])
-            by_node = found.setdefault(f"Lower with {what} than without, by nodes only", [])
-            if lower := _lower(score, first, "router_precision"):
-                by_router.append(f"{lab.name} ({lower})")
-            elif lower := _lower(score, first):
-                by_node.append(f"{lab.name} ({lower})")
+            worse = found.setdefault(f"More routers wrong or fewer found with {what}", [])
+            if how := _worse(score, first):
+                worse.append(f"{lab.name} ({how})")
     return [f"{what}: {'; '.join(where) or 'nowhere'}." for what, where in found.items()]
 
 
