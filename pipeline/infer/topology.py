@@ -282,7 +282,16 @@ def infer_topology(
         scratch,
     )
     near, far = links.near[links.n_router > 0], links.far[links.n_router > 0]
-    of_addrs, of_ingresses = rate(ingresses, near, far, nodes.node_of, node_asn, election)
+    of_addrs, of_ingresses = rate(
+        ingresses,
+        near,
+        far,
+        nodes.node_of,
+        node_asn,
+        election,
+        nodes.alias >= 0,
+        registries.relationships is not None,
+    )
     ingresses = replace(ingresses, confidence=of_ingresses)
     counts["links"] = len(node_links.near)
     counts["bridged_links"] = int(np.count_nonzero(node_links.bridged))

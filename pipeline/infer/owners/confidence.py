@@ -3,28 +3,40 @@
 Of an address: that its AS is right. Of an ingress: that its AS is right, and that its router has a
 link to an AS that is named with it. Both rest on the *margin* of the election (``borders``): how
 much more any other AS costs than the one that a router got. It grows with all evidence that speaks
-for this AS and against others, and it distinguishes four classes (``CLASSES``).
+for this AS and against others, but it is no probability: whatever evidence has in common, several
+pieces of it count too much. So the log-odds of being right are a weighted sum of what is known
+(``WEIGHTS``), and its value distinguishes four classes (``CLASSES``).
 
-- **Address.** The class of its router: the largest margin among the addresses of the node that got
-  the AS of the node. A node whose AS comes from its surroundings alone (``private``,
-  ``adopt_unmapped``) is weak.
-- **Ingress.** A border lies between two routers, so the class is the lower of two: that of the
-  router, and that of the best of the routers right before it in other ASes. One of these is enough,
-  as one named neighbour is. A router that has its AS from its surroundings is doubtful here: that
-  rule looks for routers inside an AS. Few traces (``_FEW``) may be due to a change of routes on the
-  way, and lower the class by one.
+- **Address.** What counts is the largest margin among the addresses of its node that got the AS of
+  the node. A node whose AS comes from its surroundings alone (``private``, ``adopt_unmapped``) has
+  none.
+- **Ingress.** A border lies between two routers, so there are two margins: that of the router, and
+  that of the best of the routers right before it in other ASes; one of these is enough, as one
+  named neighbour is. The lower one counts most. Few traces (``_FEW``) may be due to a change of
+  routes on the way. Several routers before it are evidence. Where traces go on right behind it to
+  another AS, the border may as well be one router further.
+- **Both.** A margin says more if relationships between ASes or the addresses of routers are
+  known, and less where many traces enter ASes after a gap.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
   traces entered that way (``_MANY``): routers deep inside are rarely entered by many. Of those with
   fewer, more are right where addresses are nodes of their own: a router that is entered after a gap
   by one address and directly by another has a candidate there, merged it has none.
 
-The share of each class that is right was counted in laboratories whose networks are known
-(``SHARES``). It is the same for all networks: where many routers do not answer, confidence is too
-high by some hundredths, elsewhere slightly too low. Real networks have no known
-truth, and no share of them was counted.
+Weights were fitted, and the share of each class that is right was counted (``SHARES``), in
+laboratories whose networks are known. Real networks have no known truth, and no share of them was
+counted.
+
+That a sum of weights becomes a probability by a logistic curve is Platt's way [1]_.
+
+References
+----------
+.. [1] J. Platt, "Probabilistic outputs for support vector machines and comparisons to regularized
+   likelihood methods", Advances in Large Margin Classifiers, 1999.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,28 +44,79 @@ from pipeline.infer.owners.election.borders import Election
 from pipeline.model.topology import NO_ASN, IngressTable
 
 CLASSES = ("doubtful", "weak", "fair", "strong")
-_FROM = (10, 20, 40)  # least margin of a weak, fair and strong class, in tenths of a nat
-_DOUBTFUL, _WEAK = 0, 1
-_FEW = 3  # traces; an ingress with fewer is one class lower
+_FROM = (0.75, 0.90, 0.97)  # least probability of a weak, fair and strong class
+_FEW = 3  # traces
 CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
+# What is known, in the order of the weights.
+FEATURES = {
+    "address": (
+        "always",
+        "log(1 + margin in nats)",
+        "AS from surroundings",
+        "the same log, relationships known",
+        "the same log, alias set",
+        "share of entries after a gap",
+    ),
+    "ingress": (
+        "always",
+        "log(1 + lower margin in nats)",
+        "log(1 + higher margin in nats)",
+        "AS from surroundings",
+        "few traces",
+        "several routers before it",
+        "another AS right behind it",
+        "log of the lower margin, relationships known",
+        "log of the lower margin, alias set",
+        "share of entries after a gap",
+    ),
+}
 
-# Share right of each class, in the order of classes. Counted by ``python -m
-# tests.oracles.truth.fit_confidence --into FILE LAB...``, which writes the lines from here on:
+# Weights, and share right of each class in the order of classes. ``python -m
+# tests.oracles.truth.fit_confidence --into FILE LAB...`` writes the lines from here on:
 # with interfaces, inferred and true routers, each without and with registries.
 # Laboratories: answers, customer, harsh, ixp, provider31, realistic; seeds 30 to 43, 110 to 117,
-# 140 to 149.
+# 140 to 149, 300 to 331.
+WEIGHTS = {
+    "address": (0.24, 2.50, 3.80, 0.35, 0.28, -3.12),
+    "ingress": (-1.28, 2.25, 0.60, -0.36, -0.92, 0.24, -1.23, 0.37, 0.50, -1.70),
+}
 SHARES = {
-    "address": (0.675, 0.901, 0.949, 0.998),
-    "ingress": (0.586, 0.871, 0.938, 0.995),
-    "candidate": (0.056, 0.126, 0.286),
+    "address": (0.674, 0.804, 0.935, 0.997),
+    "ingress": (0.534, 0.835, 0.938, 0.995),
+    "candidate": (0.061, 0.135, 0.282),
 }
 
 
-def class_nodes(
+class Sides(NamedTuple):
+    """Nodes that traces passed one right after the other, ``far`` on the way; (n_pairs,) int64."""
+
+    near: np.ndarray
+    far: np.ndarray
+
+
+class Known(NamedTuple):
+    """What is known of each node.
+
+    Attributes
+    ----------
+    margin : (n_nodes,) int64
+        By the election, in tenths of a nat; -1 where the AS comes from its surroundings.
+    in_set : (n_nodes,) bool
+        An address of it is in a given alias set.
+    relationships : bool
+        Relationships between ASes are known.
+    """
+
+    margin: np.ndarray
+    in_set: np.ndarray
+    relationships: bool
+
+
+def margins_of_nodes(
     node_of: np.ndarray, node_asn: np.ndarray, owner: np.ndarray, margin: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Class of each node by the election.
+) -> np.ndarray:
+    """(n_nodes,) int64: largest margin of an address for the AS of its node; -1 without one.
 
     Parameters
     ----------
@@ -61,57 +124,83 @@ def class_nodes(
     node_asn : (n_nodes,) int64
     owner, margin : (n_interfaces,) int64
         As in ``borders.Election``.
-
-    Returns
-    -------
-    class : (n_nodes,) int64
-        Position in ``CLASSES``.
-    elected : (n_nodes,) bool
-        Whether an address of the node was given its AS by the election.
     """
-    elected = np.zeros(len(node_asn), bool)
-    largest = np.zeros(len(node_asn), np.int64)
+    largest = np.full(len(node_asn), -1, np.int64)
     agrees = (owner == node_asn[node_of]) & (owner != NO_ASN)
-    elected[node_of[agrees]] = True
     np.maximum.at(largest, node_of[agrees], margin[agrees])
-    return np.where(elected, np.searchsorted(_FROM, largest, side="right"), _WEAK), elected
+    return largest
 
 
-def class_ingresses(
-    table: IngressTable,
-    near: np.ndarray,
-    far: np.ndarray,
-    node_asn: np.ndarray,
-    node_class: np.ndarray,
-    elected: np.ndarray,
-    merged: bool,
+def features_of_nodes(known: Known, after_gap: float) -> np.ndarray:
+    """(n_nodes, n_features) float64: what is known of the AS of each node, as ``FEATURES`` says."""
+    nats = _log_nats(known.margin)
+    return np.column_stack(
+        [
+            np.ones(len(nats)),
+            nats,
+            known.margin < 0,
+            nats * known.relationships,
+            nats * known.in_set,
+            np.full(len(nats), after_gap),
+        ]
+    )
+
+
+def features_of_ingresses(
+    table: IngressTable, sides: Sides, node_asn: np.ndarray, known: Known, after_gap: float
 ) -> np.ndarray:
-    """Class of each ingress.
+    """(n_ingresses, n_features) float64: what is known of each ingress, as ``FEATURES`` says."""
+    own, n = known.margin, len(node_asn)
+    near, far = sides
+    border = (node_asn[near] != node_asn[far]) & (node_asn[near] != NO_ASN)
+    before = np.full(n, -1, np.int64)
+    np.maximum.at(before, far[border], own[near[border]])
+    before = np.where(before < 0, own, before)  # nothing is known of that side
+    pairs = np.unique((far[border] << 32) | near[border])
+    n_before = np.bincount(pairs >> 32, minlength=n)
+    goes_on = np.zeros(n, bool)
+    goes_on[near[border & (node_asn[far] != NO_ASN)]] = True
+    lower, higher = _log_nats(np.minimum(own, before)), _log_nats(np.maximum(own, before))
+    by_node = np.column_stack(
+        [
+            np.ones(n),
+            lower,
+            higher,
+            own < 0,
+            np.zeros(n),
+            n_before > 1,
+            goes_on,
+            lower * known.relationships,
+            lower * known.in_set,
+            np.full(n, after_gap),
+        ]
+    )
+    features = by_node[table.node]
+    features[:, FEATURES["ingress"].index("few traces")] = table.n_direct < _FEW
+    return features
+
+
+def class_candidates(table: IngressTable, merged: bool) -> np.ndarray:
+    """(n_ingresses,) int64: position in ``CANDIDATE_CLASSES``, were each a candidate.
 
     Parameters
     ----------
     table : IngressTable
-    near, far : (n_pairs,) int64
-        Nodes that traces passed one right after the other, ``far`` on the way.
-    node_asn : (n_nodes,) int64
-    node_class, elected : (n_nodes,)
-        As from ``class_nodes``.
     merged : bool
         Some nodes have several addresses.
-
-    Returns
-    -------
-    (n_ingresses,) int64
-        Position in ``CLASSES``, or for a candidate in ``CANDIDATE_CLASSES``.
     """
-    border = (node_asn[near] != node_asn[far]) & (node_asn[near] != NO_ASN)
-    before = np.full(len(node_asn), _DOUBTFUL)
-    np.maximum.at(before, far[border], node_class[near[border]])
-    own = np.where(elected, node_class, _DOUBTFUL)
-    lower = np.minimum(own, before)[table.node]
-    lower = np.where(table.n_direct < _FEW, np.maximum(lower - 1, _DOUBTFUL), lower)
-    of_candidate = np.where(table.n_after_gap >= _MANY, 2, 0 if merged else 1)
-    return np.where(table.candidate, of_candidate, lower)
+    return np.where(table.n_after_gap >= _MANY, 2, 0 if merged else 1)
+
+
+def class_of(what: str, features: np.ndarray) -> np.ndarray:
+    """(n,) int64: position in ``CLASSES`` of addresses or ingresses, by their features."""
+    odds = np.array(_FROM) / (1 - np.array(_FROM))
+    return np.searchsorted(np.log(odds), features @ np.array(WEIGHTS[what]), side="right")
+
+
+def state(what: str, features: np.ndarray) -> np.ndarray:
+    """(n,) float32: confidence of addresses or ingresses."""
+    return _shares(what)[class_of(what, features)]
 
 
 def rate(
@@ -121,6 +210,8 @@ def rate(
     node_of: np.ndarray,
     node_asn: np.ndarray,
     election: Election,
+    in_set: np.ndarray,
+    relationships: bool,
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Confidence of addresses and of ingresses.
 
@@ -132,6 +223,10 @@ def rate(
     node_of : (n_interfaces,) int64
     node_asn : (n_nodes,) int64
     election : Election
+    in_set : (n_interfaces,) bool
+        Addresses in a given alias set.
+    relationships : bool
+        Relationships between ASes are known.
 
     Returns
     -------
@@ -140,19 +235,29 @@ def rate(
     ingresses : (n_ingresses,) float32 or None
         Both None if there was no choice of ASes.
     """
-    owner, margin = election.owner, election.margin
-    if margin is None:
+    if election.margin is None:
         return None, None
-    node_class, elected = class_nodes(node_of, node_asn, owner, margin)
-    known = node_asn[node_of] != NO_ASN
-    addresses = np.where(known, _shares("address")[node_class][node_of], np.float32(np.nan))
-    near, far = node_of[near], node_of[far]
-    merged = len(node_asn) < len(node_of)
-    of_ingress = class_ingresses(table, near, far, node_asn, node_class, elected, merged)
-    ingresses = np.empty(len(table), np.float32)
-    for what, which in (("ingress", ~table.candidate), ("candidate", table.candidate)):
-        ingresses[which] = _shares(what)[of_ingress[which]]
+    set_nodes = np.zeros(len(node_asn), bool)
+    set_nodes[node_of[in_set]] = True
+    margin = margins_of_nodes(node_of, node_asn, election.owner, election.margin)
+    known = Known(margin, set_nodes, relationships)
+    n_after_gap = int(table.n_after_gap.sum())
+    after_gap = n_after_gap / max(1, n_after_gap + int(table.n_direct.sum()))
+    of_nodes = state("address", features_of_nodes(known, after_gap))
+    is_known = node_asn[node_of] != NO_ASN
+    addresses = np.where(is_known, of_nodes[node_of], np.float32(np.nan))
+    sides = Sides(node_of[near], node_of[far])
+    features = features_of_ingresses(table, sides, node_asn, known, after_gap)
+    of_candidates = class_candidates(table, merged=len(node_asn) < len(node_of))
+    ingresses = np.where(
+        table.candidate, _shares("candidate")[of_candidates], state("ingress", features)
+    )
     return addresses, ingresses
+
+
+def _log_nats(margin: np.ndarray) -> np.ndarray:
+    """Logarithm of 1 + a margin, from tenths of a nat; 0 where there is none."""
+    return np.log1p(np.maximum(margin, 0) / 10)
 
 
 def _shares(what: str) -> np.ndarray:

@@ -1,11 +1,11 @@
-"""Count the shares of ``pipeline.infer.owners.confidence`` in laboratories.
+"""Fit the weights of ``pipeline.infer.owners.confidence`` in laboratories and count its shares.
 
     python -m tests.oracles.truth.fit_confidence LAB... [--into FILE]
 
 Each laboratory is inferred with every address as a node, with inferred routers and with its true
-ones, and all three also with the files that are beside it about its ASes and addresses. The share
-never falls from one class to the next: where counts say otherwise, neighbouring classes are
-pooled [1]_.
+ones, and all three also with the files that are beside it about its ASes and addresses. Weights are
+those of a logistic regression on whether things are right, by Newton's method. The share never
+falls from one class to the next: where counts say otherwise, neighbouring classes are pooled [1]_.
 
 References
 ----------
@@ -19,10 +19,13 @@ import argparse
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import NamedTuple
 from unittest import mock
+
+import numpy as np
 
 from pipeline.errors import PipelineError
 from pipeline.infer import Registries
@@ -31,8 +34,10 @@ from tests.oracles.truth.calibration import Rated, pool
 from tests.oracles.truth.laboratory import open_lab
 from tests.oracles.truth.scores import judge_lab
 
-# In place of each share: the position of its class.
-_POSITIONS = {what: tuple(range(len(shares))) for what, shares in confidence.SHARES.items()}
+_RIDGE = 1.0  # keeps weights finite where all of a kind are right
+_STEPS = 30  # of Newton's method; usually less than ten are enough
+# In place of the shares of candidates: the positions of their classes.
+_POSITIONS = {"candidate": tuple(range(len(confidence.CANDIDATE_CLASSES)))}
 _REGISTRIES = [field.name for field in fields(Registries)]
 _WAYS = [
     {"routers": routers, "true_alias_sets": aliases, "registries": registries}
@@ -57,14 +62,82 @@ def _share(block: tuple[int, int, int]) -> float:
     return right / max(1, n)
 
 
-def fit(rated: Iterable[Rated]) -> dict[str, list[float]]:
-    """Shares of each kind of thing, from counts by the position of the class."""
-    counts = {(one.what, int(one.stated)): one for one in pool(rated)}
-    fitted = {}
-    for what, positions in _POSITIONS.items():
-        found = [counts.get((what, at), Rated(what, at, 0, 0)) for at in positions]
-        fitted[what] = pool_violators([one.n for one in found], [one.right for one in found])
-    return fitted
+class Counted(NamedTuple):
+    """Things of the same features, counted: (n_rows, n_features), (n_rows,), (n_rows,)."""
+
+    features: np.ndarray
+    n: np.ndarray
+    right: np.ndarray
+
+
+def add_up(parts: Sequence[Counted]) -> Counted:
+    """Counts of several laboratories together."""
+    features, which = np.unique(
+        np.concatenate([part.features for part in parts]), axis=0, return_inverse=True
+    )
+    n, right = (np.concatenate([part[at] for part in parts]) for at in (1, 2))
+    which = which.ravel()
+    return Counted(features, np.bincount(which, n), np.bincount(which, right))
+
+
+def fit_weights(counted: Counted) -> list[float]:
+    """Weights of a logistic regression, to two digits."""
+    x, n, right = counted
+    weights = np.zeros(x.shape[1])
+    for _ in range(_STEPS):
+        likely = 1 / (1 + np.exp(-x @ weights))
+        slope = x.T @ (right - n * likely) - _RIDGE * weights
+        curvature = (x.T * (n * likely * (1 - likely))) @ x + _RIDGE * np.eye(len(weights))
+        step = np.linalg.solve(curvature, slope)
+        weights += step
+        if np.abs(step).max() < 1e-6:
+            break
+    return [round(weight, 2) for weight in weights.tolist()]
+
+
+def count_shares(what: str, counted: Counted) -> list[float]:
+    """Share right of each class, by the weights of today."""
+    classes, size = confidence.class_of(what, counted.features), len(confidence.CLASSES)
+    n, right = (np.bincount(classes, c, size) for c in (counted.n, counted.right))
+    return pool_violators(n.astype(int).tolist(), right.astype(int).tolist())
+
+
+def count_candidates(rated: Iterable[Rated]) -> list[float]:
+    """The same of candidates, from counts by the position of the class."""
+    counts = {int(one.stated): one for one in pool(rated) if one.what == "candidate"}
+    found = [counts.get(at, Rated("candidate", at, 0, 0)) for at in _POSITIONS["candidate"]]
+    return pool_violators([one.n for one in found], [one.right for one in found])
+
+
+def _recorder(kept: dict[str, np.ndarray]) -> Callable[[str, np.ndarray], np.ndarray]:
+    """In place of ``confidence.state``: keeps features, and states which row of them each has."""
+
+    def state(what: str, features: np.ndarray) -> np.ndarray:
+        kept[what], which = np.unique(features, axis=0, return_inverse=True)
+        return which.ravel().astype(np.float32)
+
+    return state
+
+
+def count_lab(path: Path) -> tuple[str, list[tuple[str, Counted]], list[Rated]]:
+    """Plan of a laboratory, and what is right in it: by features, and of candidates."""
+    parts: list[tuple[str, Counted]] = []
+    candidates: list[Rated] = []
+    kept: dict[str, np.ndarray] = {}
+    with (
+        open_lab(path) as lab,
+        mock.patch.dict(confidence.SHARES, _POSITIONS),
+        mock.patch.object(confidence, "state", _recorder(kept)),
+    ):
+        for options in _WAYS:
+            rated = judge_lab(lab, **options).rated
+            candidates += [one for one in rated if one.what == "candidate"]
+            for what in confidence.WEIGHTS:
+                of = [one for one in rated if one.what == what]
+                rows = kept[what][[int(one.stated) for one in of]]
+                counts = np.array([(one.n, one.right) for one in of]).reshape(-1, 2).T
+                parts.append((what, Counted(rows, *counts)))
+        return lab.truth.plan or lab.name, parts, candidates
 
 
 def name_labs(plans: Iterable[str]) -> str:
@@ -76,48 +149,57 @@ def name_labs(plans: Iterable[str]) -> str:
     return f"{', '.join(sorted({name for name, _, _ in words}))}; seeds {', '.join(spans)}"
 
 
-def lines_of(fitted: dict[str, list[float]]) -> str:
-    """The table as source."""
-    rows = [
-        f'    "{what}": ({", ".join(f"{share:.3f}" for share in shares)}),\n'
-        for what, shares in fitted.items()
-    ]
-    return "".join(["SHARES = {\n", *rows, "}\n"])
+def lines_of(weights: Mapping[str, list[float]], shares: Mapping[str, list[float]]) -> str:
+    """The tables as source."""
+
+    def table(name: str, digits: int, rows: Mapping[str, list[float]]) -> str:
+        lines = (
+            f'    "{what}": ({", ".join(f"{one:.{digits}f}" for one in row)}),\n'
+            for what, row in rows.items()
+        )
+        return "".join([f"{name} = {{\n", *lines, "}\n"])
+
+    return table("WEIGHTS", 2, weights) + table("SHARES", 3, shares)
 
 
-def put_into(text: str, labs: str, fitted: dict[str, list[float]]) -> str:
-    """The text of the module with another table, and the laboratories that it is of."""
+def put_into(text: str, labs: str, tables: str) -> str:
+    """The text of the module with other tables, and the laboratories that they are of."""
     named = textwrap.fill(f"Laboratories: {labs}.", 98, initial_indent="# ", subsequent_indent="# ")
+    table = r"\{\n(?:^    .*\n)*^\}\n"
     before = r"(?:^# Laboratories: .*\n(?:^# .*\n)*)?"
-    pattern = before + r"^SHARES = \{\n(?:^    .*\n)*^\}\n"
-    return re.sub(pattern, f"{named}\n{lines_of(fitted)}", text, flags=re.M)
+    pattern = f"{before}^WEIGHTS = {table}^SHARES = {table}"
+    return re.sub(pattern, f"{named}\n{tables}", text, flags=re.M)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print the table, or write it into the module; the exit status."""
+    """Print the tables, or write them into the module; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("labs", nargs="+", type=Path, metavar="LAB")
-    parser.add_argument("--into", type=Path, metavar="FILE", help="replace the table in this file")
+    parser.add_argument("--into", type=Path, metavar="FILE", help="replace the tables in this file")
     arguments = parser.parse_args(words)
-    rated: list[Rated] = []
     plans: list[str] = []
+    parts: dict[str, list[Counted]] = {what: [] for what in confidence.WEIGHTS}
+    candidates: list[Rated] = []
     for path in arguments.labs:
         try:
-            with open_lab(path) as lab, mock.patch.dict(confidence.SHARES, _POSITIONS):
-                plans.append(lab.truth.plan or lab.name)
-                for options in _WAYS:
-                    rated += judge_lab(lab, **options).rated
+            plan, found, of_candidates = count_lab(path)
         except PipelineError as error:
             print(error, file=sys.stderr)
             return 2
-    for one in pool(rated):
-        name = confidence.CANDIDATE_CLASSES if one.what == "candidate" else confidence.CLASSES
-        print(f"{one.what} {name[int(one.stated)]}: {one.right} of {one.n}, {one.measured:.3f}")
+        plans.append(plan)
+        candidates += of_candidates
+        for what, one in found:
+            parts[what].append(one)
+    counted = {what: add_up(some) for what, some in parts.items()}
+    weights = {what: fit_weights(one) for what, one in counted.items()}
+    with mock.patch.dict(confidence.WEIGHTS, weights):
+        shares = {what: count_shares(what, one) for what, one in counted.items()}
+    tables = lines_of(weights, shares | {"candidate": count_candidates(candidates)})
     if arguments.into:
         text = arguments.into.read_text()
-        arguments.into.write_text(put_into(text, name_labs(plans), fit(rated)))
+        arguments.into.write_text(put_into(text, name_labs(plans), tables))
     else:
-        print(lines_of(fit(rated)), end="")
+        print(tables, end="")
     return 0
 
 

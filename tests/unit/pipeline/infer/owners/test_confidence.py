@@ -1,5 +1,6 @@
 """Confidence: margins and classes counted by hand, and that more evidence never lowers it."""
 
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,10 +11,17 @@ from pipeline.infer.owners import confidence
 from pipeline.infer.owners.confidence import (
     CANDIDATE_CLASSES,
     CLASSES,
+    FEATURES,
     SHARES,
-    class_ingresses,
-    class_nodes,
+    Known,
+    Sides,
+    class_candidates,
+    class_of,
+    features_of_ingresses,
+    features_of_nodes,
+    margins_of_nodes,
     rate,
+    state,
 )
 from pipeline.infer.owners.election.borders import Election
 from pipeline.infer.owners.election.costs import Ways, nothing_lent
@@ -23,7 +31,17 @@ from pipeline.infer.owners.election.surroundings import HOST
 from pipeline.infer.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
 from tests.oracles.truth.calibration import Rated
-from tests.oracles.truth.fit_confidence import fit, lines_of, name_labs, pool_violators, put_into
+from tests.oracles.truth.fit_confidence import (
+    Counted,
+    add_up,
+    count_candidates,
+    count_shares,
+    fit_weights,
+    lines_of,
+    name_labs,
+    pool_violators,
+    put_into,
+)
 from tests.unit.pipeline.infer.handmade import infer, nodes_of
 
 DOUBTFUL, WEAK, FAIR, STRONG = range(4)
@@ -71,49 +89,94 @@ def test_each_piece_of_evidence_raises_a_margin():
         rows.append(more)
 
 
-def test_the_class_of_a_node_is_that_of_its_largest_margin_for_its_as():
+def test_the_margin_of_a_node_is_its_largest_one_for_its_as():
     node_of = np.array([0, 0, 1, 2, 3, 4])
     owner = np.array([7, 7, 8, 9, NO_ASN, 7])
     margins = np.array([5, 25, 40, 99, 99, 19])
     node_asn = np.array([7, 8, 7, 7, 7])  # the third and the fourth by their surroundings
-    found, elected = class_nodes(node_of, node_asn, owner, margins)
-    assert found.tolist() == [FAIR, STRONG, WEAK, WEAK, WEAK]
-    assert elected.tolist() == [True, True, False, False, True]
+    assert margins_of_nodes(node_of, node_asn, owner, margins).tolist() == [25, 40, -1, -1, 19]
 
 
-def ingress_classes(n_direct, node_class, elected=(True,) * 5, n_after_gap=0, merged=True):
-    """Class of node 4 of AS 8, entered from nodes 0 and 1 of AS 7; 2 is in AS 8, 3 in no AS."""
-    none = np.empty(0, np.int64)
-    table = IngressTable(
+@pytest.mark.parametrize("relationships", [False, True])
+@pytest.mark.parametrize("in_set", [False, True])
+def test_features_of_nodes_are_those_counted_by_hand(relationships, in_set):
+    known = Known(np.array([0, 25, -1]), np.array([in_set] * 3), relationships)
+    found = features_of_nodes(known, 0.25)
+    nats = math.log(1 + 2.5)
+    assert found.shape == (3, len(FEATURES["address"]))
+    assert found[0].tolist() == [1, 0, 0, 0, 0, 0.25]
+    assert found[1] == pytest.approx([1, nats, 0, nats * relationships, nats * in_set, 0.25])
+    assert found[2].tolist() == [1, 0, 1, 0, 0, 0.25]
+
+
+def an_ingress(n_direct=5, n_after_gap=0):
+    """Node 4 of AS 8."""
+    return IngressTable(
         np.array([4]),
         np.array([0, 0]),
-        none,
+        np.empty(0, np.int64),
         np.array([n_direct]),
         np.array([n_after_gap]),
         np.array([n_direct == 0]),
     )
-    near, far = np.array([0, 1, 2, 3, 4]), np.array([4, 4, 4, 4, 0])
-    asn = np.array([7, 7, 8, NO_ASN, 8])
-    found = class_ingresses(table, near, far, asn, np.array(node_class), np.array(elected), merged)
-    return int(found[0])
+
+
+# Node 4 of AS 8 is entered from 0 and 1 of AS 7; 2 is in AS 8, 3 in no AS, 5 in AS 9.
+ASN = np.array([7, 7, 8, NO_ASN, 8, 9])
+ENTERED = [(0, 4), (1, 4), (2, 4), (3, 4)]
+
+
+def feature(name, margin, passed=ENTERED, n_direct=5, relationships=False, in_set=()):
+    known = Known(np.array(margin), np.isin(np.arange(6), in_set), relationships)
+    sides = Sides(*np.array(passed).T)
+    found = features_of_ingresses(an_ingress(n_direct), sides, ASN, known, 0.25)
+    assert found.shape == (1, len(FEATURES["ingress"]))
+    assert found[0, 0] == 1
+    assert found[0, -1] == 0.25
+    return found[0, FEATURES["ingress"].index(name)]
+
+
+LOWER, HIGHER = "log(1 + lower margin in nats)", "log(1 + higher margin in nats)"
+NONE = [0] * 6
 
 
 @pytest.mark.parametrize(
-    ("node_class", "found"),
+    ("margin", "lower", "higher"),
     [
-        ([WEAK, FAIR, STRONG, STRONG, STRONG], FAIR),  # the best before it
-        ([STRONG, WEAK, WEAK, WEAK, WEAK], WEAK),  # its own
-        ([DOUBTFUL, DOUBTFUL, STRONG, STRONG, STRONG], DOUBTFUL),  # others are no border
+        ([10, 20, 99, 99, 40, 99], 20, 40),  # the best before it, and its own
+        ([70, 10, 99, 99, 30, 99], 30, 70),
+        ([-1, -1, 99, 99, 30, 99], 30, 30),  # nothing is known of those before it
+        ([50, 50, 99, 99, -1, 99], 0, 50),
     ],
 )
-def test_an_ingress_is_as_sure_as_the_less_sure_side_of_the_border(node_class, found):
-    assert ingress_classes(3, node_class) == found
-    assert ingress_classes(2, node_class) == max(found - 1, DOUBTFUL)
+def test_both_sides_of_a_border_count(margin, lower, higher):
+    assert feature(LOWER, margin) == pytest.approx(math.log(1 + lower / 10))
+    assert feature(HIGHER, margin) == pytest.approx(math.log(1 + higher / 10))
+    with_set = feature("log of the lower margin, alias set", margin, in_set=(4,))
+    related = feature("log of the lower margin, relationships known", margin, relationships=True)
+    assert with_set == related == feature(LOWER, margin)
+    assert feature("log of the lower margin, alias set", margin, in_set=(0, 1)) == 0
 
 
-def test_a_router_whose_as_comes_from_its_surroundings_is_a_doubtful_ingress():
-    elected = (True, True, True, True, False)
-    assert ingress_classes(9, [STRONG] * 5, elected) == DOUBTFUL
+def test_other_features_of_an_ingress():
+    surroundings = "AS from surroundings"
+    assert not feature(surroundings, NONE)
+    assert feature(surroundings, [0, 0, 0, 0, -1, 0])
+    assert [feature("few traces", NONE, n_direct=n) for n in (1, 2, 3)] == [1, 1, 0]
+    several = "several routers before it"
+    assert feature(several, NONE)
+    assert not feature(several, NONE, [(0, 4), (2, 4), (3, 4), (0, 4)])
+    behind = "another AS right behind it"
+    assert not feature(behind, NONE, [*ENTERED, (4, 2), (4, 3)])
+    assert feature(behind, NONE, [*ENTERED, (4, 5)])
+
+
+def test_classes_are_ranges_of_what_weights_say(monkeypatch):
+    monkeypatch.setitem(confidence.WEIGHTS, "address", (1.0,))
+    likely = np.array([0.5, 0.74, 0.76, 0.89, 0.91, 0.96, 0.98])
+    found = class_of("address", np.log(likely / (1 - likely))[:, None])
+    assert found.tolist() == [DOUBTFUL, DOUBTFUL, WEAK, WEAK, FAIR, FAIR, STRONG]
+    assert state("address", np.array([[9.0]])) == np.float32(SHARES["address"][STRONG])
 
 
 @pytest.mark.parametrize("merged", [True, False])
@@ -121,20 +184,19 @@ def test_candidates_are_classed_by_traces_and_by_what_is_a_node(merged):
     few = CANDIDATE_CLASSES.index("few" if merged else "few, nothing merged")
     many = CANDIDATE_CLASSES.index("many")
     for n_after_gap, found in ((1, few), (9, few), (10, many)):
-        for c in range(4):
-            assert ingress_classes(0, [c] * 5, n_after_gap=n_after_gap, merged=merged) == found
+        table = an_ingress(0, n_after_gap)
+        assert class_candidates(table, merged).tolist() == [found]
 
 
 def test_more_evidence_never_lowers_confidence():
     for shares in SHARES.values():
         assert all(0 < one <= other < 1 for one, other in pairwise(shares))
     assert len(SHARES["address"]) == len(SHARES["ingress"]) == len(CLASSES)
-    for n_direct in range(1, 5):
-        for one, own in ((a, b) for a in range(4) for b in range(4)):
-            before = ingress_classes(n_direct, [one, 0, 0, 0, own])
-            assert ingress_classes(n_direct + 1, [one, 0, 0, 0, own]) >= before
-            assert ingress_classes(n_direct, [min(one + 1, 3), 0, 0, 0, own]) >= before
-            assert ingress_classes(n_direct, [one, 0, 0, 0, min(own + 1, 3)]) >= before
+    less = ("few traces", "another AS right behind it", "share of entries after a gap")
+    for what, weights in confidence.WEIGHTS.items():
+        for name, weight in zip(FEATURES[what][1:], weights[1:], strict=True):
+            if name != "AS from surroundings":  # this has no margin, which may be better than none
+                assert (weight < 0) == (name in less), name
 
 
 # AS 1 numbers its link to AS 2, whose border router answers with 20.1.9.2.
@@ -170,8 +232,9 @@ def test_a_candidate_of_few_traces_is_less_likely_where_something_is_merged():
     )  # fmt: skip
     none = np.empty(0, np.int64)
     election = Election(np.array([7, 7, 8]), np.array([50, 50, 50]))
-    _, apart = rate(few_traces, none, none, np.array([0, 2, 1]), np.array([7, 8, 7]), election)
-    _, merged = rate(few_traces, none, none, np.array([0, 0, 1]), np.array([7, 8]), election)
+    known = (election, np.zeros(3, bool), False)
+    _, apart = rate(few_traces, none, none, np.array([0, 2, 1]), np.array([7, 8, 7]), *known)
+    _, merged = rate(few_traces, none, none, np.array([0, 0, 1]), np.array([7, 8]), *known)
     assert merged[0] < apart[0] == np.float32(SHARES["candidate"][1])
 
 
@@ -186,7 +249,8 @@ def test_addresses_in_no_as_have_none():
     none = np.empty(0, np.int64)
     election = Election(np.array([NO_ASN, 7]), np.array([0, 50]))
     node_asn = np.array([NO_ASN, 7])
-    addrs, ingresses = rate(IngressTable.empty(), none, none, np.array([0, 1]), node_asn, election)
+    known = (node_asn, election, np.zeros(2, bool), False)
+    addrs, ingresses = rate(IngressTable.empty(), none, none, np.array([0, 1]), *known)
     assert np.isnan(addrs[0])
     assert addrs[1] == np.float32(SHARES["address"][STRONG])
     assert ingresses.tolist() == []
@@ -196,17 +260,34 @@ def test_shares_are_fitted_by_pooling_classes_out_of_order():
     assert pool_violators([10, 10, 20], [5, 8, 19]) == [0.5, 0.8, 0.95]
     assert pool_violators([10, 10, 20], [5, 4, 19]) == [0.45, 0.45, 0.95]
     assert pool_violators([10, 10, 10], [9, 6, 3]) == [0.6, 0.6, 0.6]
-    fitted = fit([Rated("ingress", 0, 4, 1), Rated("ingress", 1, 2, 1), Rated("ingress", 1, 2, 2)])
-    assert fitted["ingress"][:2] == [0.25, 0.75]
+    counted = [Rated("candidate", at, 4, right) for at, right in ((0, 1), (1, 2), (1, 1), (2, 3))]
+    assert count_candidates(counted) == [0.25, 0.375, 0.75]
 
 
-def test_the_fitted_table_can_be_written_back():
+def test_weights_are_those_of_the_features_that_things_were_made_from():
+    features = np.array([[1.0, a, b] for a in (0, 1, 2) for b in (0, 1)])
+    log_odds = features @ [-1.0, 2.0, 0.5]
+    n = np.full(len(features), 100_000)
+    right = np.rint(n / (1 + np.exp(-log_odds)))
+    half = Counted(features, n // 2, right / 2)
+    assert fit_weights(add_up([half, half])) == pytest.approx([-1, 2, 0.5], abs=0.011)
+
+
+def test_shares_are_counted_by_class():
+    features = np.array([[1.0, *[0.0] * 5], [1.0, 99.0, *[0.0] * 4]])
+    found = count_shares("address", Counted(features, np.array([4, 10]), np.array([2, 9])))
+    assert found[DOUBTFUL] == 0.5
+    assert found[STRONG] == 0.9
+
+
+def test_the_fitted_tables_can_be_written_back():
     module = Path(confidence.__file__).read_text()
-    fitted = {what: list(shares) for what, shares in SHARES.items()}
+    tables = lines_of(confidence.WEIGHTS, SHARES)
     plans = ["a, seed 3", "b, seed 4", "a, seed 7"]
-    once = put_into(module, name_labs(plans), fitted)
-    assert "# Laboratories: a, b; seeds 3 to 4, 7.\nSHARES = {\n" in once
-    assert put_into(once, "others", fitted) == once.replace("a, b; seeds 3 to 4, 7", "others")
+    once = put_into(module, name_labs(plans), tables)
+    assert "# Laboratories: a, b; seeds 3 to 4, 7.\nWEIGHTS = {\n" in once
+    assert put_into(once, "others", tables) == once.replace("a, b; seeds 3 to 4, 7", "others")
     names: dict = {}
-    exec(lines_of(fitted), names)
+    exec(tables, names)
     assert names["SHARES"] == SHARES
+    assert names["WEIGHTS"] == confidence.WEIGHTS
