@@ -16,6 +16,8 @@ from pipeline.config.shared import (
 from pipeline.model.choices import Borders, Routers
 from pipeline.options import option
 
+_IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)"  # as rows of tables begin
+
 
 def _formats() -> tuple[str, ...]:
     from pipeline.ingest import format_choices
@@ -47,6 +49,7 @@ class IngestConfig:
         metavar="FILE",
         is_parameter=True,
         needs="traces",
+        rows=rf"{_IP}[\t ]\d{{1,3}}[\t ]\d+(?:[_,]\d+)*\s*$",
     )
     as_names: Path | None = option(
         default=None, help="Names of ASes: JSON or text.", metavar="FILE"
@@ -56,24 +59,28 @@ class IngestConfig:
         help="Host names of addresses, as CAIDA's DNS names; repeatable.",
         metavar="FILE",
         needs="traces",
+        rows=rf"(?:\d{{9,10}}[\t ]+)?{_IP}[\t ]+(?:FAIL\.|[A-Za-z])[\w-]*\.[\w.-]+\s*$",
     )
     aliases: Path | None = option(
         default=None,
         help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.",
         metavar="FILE",
         needs="traces",
+        rows=rf"node N\d+:\s|{_IP}[\t ]+[NL]\d+\b|#\s*set\s+\d",  # nodes, ifaces, MIDAR
     )
     as_rel: Path | None = option(
         default=None,
         help="CAIDA as-rel file: who is whose customer.",
         metavar="FILE",
         needs="traces",
+        rows=r"\d+\|\d+\|(?:-1|0|2)(?:\||\s*$)",
     )
     as2org: Path | None = option(
         default=None,
         help="CAIDA as2org file: ASes of one organisation.",
         metavar="FILE",
         needs="traces",
+        rows=r"#\s*format:(?:org_id|aut)\||\{.*\"organizationId\"",
     )
     ixp: tuple[Path, ...] = option(
         default=(),
@@ -86,6 +93,7 @@ class IngestConfig:
         help="Extended delegation file of a registry; repeatable.",
         metavar="FILE",
         needs="traces",
+        rows=r"[\d.]+\|[a-z]+\|\d+\|\d+\||[a-z]+\|\w*\|(?:asn|ipv4|ipv6)\|",
     )
     allow_special: tuple[str, ...] = option(
         default=(),

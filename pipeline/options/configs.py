@@ -35,6 +35,7 @@ def option(
     unset: str = "",
     shared_help: str = "",
     needs: str = "",
+    rows: str = "",
     is_argument: bool = False,
     is_parameter: bool = False,
     show_variable: bool = False,

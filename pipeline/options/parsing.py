@@ -43,6 +43,9 @@ class Option:
     needs : str
         Kind of input without which it has no effect: ``traces``, ``topology``; empty: it always has
         one.
+    rows : str
+        Pattern at the start of a row of the file that it takes, or of a comment that only such a
+        file has: a file given as an input that begins so is answered with this option.
     minimum, maximum : number or None
         Bounds of a number, both included.
     pattern : str
@@ -80,6 +83,7 @@ class Option:
     unset: str
     shared_help: str
     needs: str
+    rows: str
     is_argument: bool
     is_parameter: bool
     show_variable: bool

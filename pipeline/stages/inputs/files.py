@@ -23,6 +23,7 @@ from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of,
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.inputs.folders import unreadable, walk
+from pipeline.stages.inputs.misplaced import where_it_belongs
 
 _NEVER_EMPTY = (*COMPRESSED_SUFFIXES, ".json")
 
@@ -95,7 +96,10 @@ def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | N
     except FormatError as error:
         if in_folder and not claims_a_format(path) and not _lost_its_content(path):
             return None
-        return InputFile(path, forced) if forced else InputFile(path, error=error)
+        if forced:
+            return InputFile(path, forced)
+        option = where_it_belongs(path)
+        return InputFile(path, error=FormatError(path, "", option) if option else error)
     if found in formats_of(choice):
         return InputFile(path, found)
     if in_folder:

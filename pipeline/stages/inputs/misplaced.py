@@ -1,0 +1,38 @@
+"""Tables given as inputs: which option takes them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pipeline.config import IngestConfig
+from pipeline.errors import FormatError
+from pipeline.ingest.opening import open_bytes
+from pipeline.options import options_of
+
+_HEAD_BYTES = 1 << 16
+_ITDK_LINK = re.compile(r"link L\d+:\s")
+
+
+def where_it_belongs(path: Path) -> str:
+    """What to do with a file that is no input but a table of ``ingest``; empty: it is none.
+
+    Told by the first line that is no comment, or by a comment before it: see ``Option.rows``.
+    """
+    try:
+        with open_bytes(path) as stream:
+            head = stream.read(_HEAD_BYTES)
+    except FormatError:
+        return ""
+    patterns = [
+        (each.flag, re.compile(each.rows)) for each in options_of(IngestConfig) if each.rows
+    ]
+    for line in head.decode("utf-8", "replace").splitlines():
+        for flag, pattern in patterns:
+            if pattern.match(line):
+                return f"it looks like a table for {flag}: give it with {flag}, beside the inputs"
+        if _ITDK_LINK.match(line):
+            return "links of an ITDK are not read: give its nodes with --aliases, beside traces"
+        if line.strip() and not line.startswith("#"):
+            break
+    return ""
