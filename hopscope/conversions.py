@@ -83,9 +83,20 @@ def to_igraph(graph: Any) -> Any:
 
 
 def to_cugraph(graph: Any) -> Any:
-    """``cugraph.Graph`` on the current GPU, vertices not renumbered."""
-    import cudf
-    import cugraph
+    """``cugraph.Graph`` on the current GPU, vertices not renumbered.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If cuGraph is not installed; it says how to get it.
+    """
+    try:
+        import cudf
+        import cugraph
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "cuGraph is not installed: see https://docs.rapids.ai/install", name="cugraph"
+        ) from error
 
     plain = _graph_of(graph)
     weights = None if plain.weights is None else cudf.Series(plain.weights)
@@ -151,7 +162,13 @@ def from_cugraph(graph: Any) -> CSRGraph:
 
 def _graph_of(graph: Any) -> CSRGraph:
     """The graph itself, on the host."""
-    return (graph if isinstance(graph, CSRGraph) else graph.graph).to("cpu")
+    own = graph if isinstance(graph, CSRGraph) else getattr(graph, "graph", None)
+    if not isinstance(own, CSRGraph):
+        kind = f"{type(graph).__module__}.{type(graph).__name__}".removeprefix("builtins.")
+        raise TypeError(
+            f"give a CSRGraph, an AS of a snapshot or what hopscope.read gives, not a {kind}"
+        )
+    return own.to("cpu")
 
 
 def _attributes(graph: Any) -> dict[str, list]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -111,8 +112,12 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
             digits = asn.strip().upper().removeprefix("AS")
             if not (digits.isascii() and digits.isdecimal()):
                 raise KeyError(f"{asn!r} is not an AS number")
-            asn = digits
-        return AutonomousSystem(self._stored, self._stored.row_of(int(asn)), self._reports)
+            asn = int(digits)
+        try:
+            row = self._stored.row_of(operator.index(asn))
+        except TypeError:
+            raise KeyError(f"{asn!r} is not an AS number") from None
+        return AutonomousSystem(self._stored, row, self._reports)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._stored.asn.tolist())

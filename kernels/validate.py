@@ -49,7 +49,8 @@ def check_csr(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | Non
         LOOP: f"indices[{arc}]: node {u} has an arc to itself",
         UNSORTED: f"indices[{arc}] = {v}: the arcs of node {u} are not in ascending order",
         REPEATED: f"indices[{arc}]: the arc {u} -> {v} occurs twice",
-        ONE_WAY: f"the arc {u} -> {v} has no arc back {v} -> {u}; graphs must be symmetric",
+        ONE_WAY: f"the arc {u} -> {v} has no arc back {v} -> {u}; graphs must be symmetric: "
+        "CSRGraph.from_edges(..., symmetrise=True) makes both",
         W_FINITE: f"weights[{arc}] of the arc {u} -> {v} is not finite",
         W_NEGATIVE: f"weights[{arc}] of the arc {u} -> {v} is negative",
         W_ONE_WAY: f"weights[{arc}] of the arc {u} -> {v} is not the weight of {v} -> {u}",

@@ -53,7 +53,12 @@ def join_parts(
 ) -> None:
     """One file per AS from what its tasks wrote; an AS that was not completely searched has none.
 
-    ``source_ptr``: (n_rows + 1,) int64, what each requested.
+    Parameters
+    ----------
+    owner : (n_rows,) int64
+        The row under which the graph of each measured row was searched.
+    source_ptr : (n_rows + 1,) int64
+        Offsets of their sources.
     """
     parts: dict[int, list[str]] = {}
     for part in sorted(parts_folder(folder).glob("*.parquet")):
@@ -61,13 +66,11 @@ def join_parts(
     shared = np.bincount(owner, minlength=len(snapshot.asn)) > 1
     results = measurement.results
     joins = []
-    asked = np.diff(source_ptr).tolist()
-    for row, owned_by, n_asked in zip(
-        measurement.rows.tolist(), owner.tolist(), asked, strict=True
-    ):
+    n_sources = np.diff(source_ptr).tolist()
+    for row, owned_by, n in zip(measurement.rows.tolist(), owner.tolist(), n_sources, strict=True):
         path = folder / f"{int(snapshot.asn[row])}.parquet"
         first, last = np.searchsorted(results.row, [row, row + 1])
-        if last - first < n_asked or first == last:
+        if last - first < n or first == last:
             path.unlink(missing_ok=True)  # of an earlier run
         elif owned_by in parts:
             own = results.source[first:last] if shared[owned_by] else None

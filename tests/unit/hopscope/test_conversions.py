@@ -131,16 +131,34 @@ def test_cugraph_gets_the_arrays_and_gives_edges_back(monkeypatch):
 
 
 def test_without_pandas_it_is_said_how_to_get_it():
+    said = without("pandas", "hopscope.to_pandas(hopscope.from_networkx(networkx.path_graph(3)))")
+    assert said.endswith("pandas is not installed: pip install pandas\n")
+
+
+def test_without_cugraph_it_is_said_how_to_get_it():
+    said = without("cudf", "hopscope.to_cugraph(hopscope.from_networkx(networkx.path_graph(3)))")
+    assert said.endswith("cuGraph is not installed: see https://docs.rapids.ai/install\n")
+
+
+@pytest.mark.parametrize("given", [5, "AS64496", None, [(0, 1)], nx.path_graph(3)])
+def test_what_has_no_graph_is_refused_with_what_to_give(given):
+    for convert in (hopscope.to_networkx, hopscope.to_scipy, hopscope.to_arrow):
+        with pytest.raises(TypeError, match=r"give a CSRGraph, an AS of a snapshot .* not a \w+"):
+            convert(given)
+
+
+def without(module: str, statement: str) -> str:
+    """The last words of a program that fails because a module is absent."""
     program = (
         "import sys\n"
         "class Absent:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'pandas':\n"
-        "            raise ModuleNotFoundError('No module named pandas', name=name)\n"
+        f"        if name == {module!r}:\n"
+        "            raise ModuleNotFoundError('No module named ' + name, name=name)\n"
         "sys.meta_path.insert(0, Absent())\n"
         "import hopscope, networkx\n"
-        "hopscope.to_pandas(hopscope.from_networkx(networkx.path_graph(3)))\n"
+        f"{statement}\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr.endswith("pandas is not installed: pip install pandas\n")
+    return done.stderr

@@ -52,6 +52,10 @@ def test_a_snapshot_is_a_mapping_of_its_ases(night):
     with pytest.raises(KeyError, match="AS9 is not in snapshot night"):
         night[9]
     assert night["AS2"].asn == night["2"].asn == 2
+    for wrong in (2.5, None, (2,)):
+        assert wrong not in night
+        with pytest.raises(KeyError, match="is not an AS number"):
+            night[wrong]
     assert "two" not in night
     with pytest.raises(KeyError, match="'two' is not an AS number"):
         night["two"]
