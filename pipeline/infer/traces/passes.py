@@ -24,7 +24,6 @@ from pipeline.infer.traces.spool import (
     read_block,
     read_destinations,
     read_vantages,
-    save_array,
     scratch_faults,
 )
 
@@ -60,11 +59,9 @@ class Spools:
             folder = observation.addrs.parent
             with (
                 scratch_faults(folder),
-                tempfile.NamedTemporaryFile(
-                    prefix="numbering-", suffix=".npy", dir=folder, delete=False
-                ) as file,
+                tempfile.NamedTemporaryFile(prefix="numbering-", dir=folder, delete=False) as file,
             ):
-                save_array(file, find_addrs(addrs, np.load(observation.addrs)))
+                file.write(find_addrs(addrs, np.load(observation.addrs)).tobytes())
             self._numberings.append(Path(file.name))
 
     def _blocks(self, worker: int) -> Iterator[tuple[Observation, Block, Traces]]:
@@ -76,7 +73,9 @@ class Spools:
                 if at % self.workers == worker:
                     with scratch_faults(path.parent):
                         if numbering is None:
-                            numbering = np.load(path)
+                            # Not np.load: threads may not parse its header at once. In
+                            # CPython 3.11 they share a counter, and one of them fails.
+                            numbering = np.fromfile(path, np.int32)
                         traces = read_block(observation.spool, block)
                     ids = numbering[traces.ids] if block.n_hops else traces.ids
                     yield (
