@@ -136,6 +136,7 @@ def _sentence(
     others = f" and {number(n_others, 'other AS')}" if n_others else ""
     own, other = _as_text(first["asn"], names), _as_text(first["other_asn"], names)
     pairs = number(event["n_pairs"], "pair")
+    cross, get = ("crosses", "gets") if event["n_pairs"] == 1 else ("cross", "get")
     match event["kind"]:
         case "inputs changed":
             text = f"Other options or tables were given to ingest: {first['reason']}"
@@ -163,16 +164,18 @@ def _sentence(
             n = event["n_changes"] - event["n_links"]
             more = f" and {number(n - 1, 'more address')}" if n > 1 else ""
             text = f"{words.one.capitalize()} of {own} was renumbered: {first['addr']}{more}"
-            return f"{text} is now {first['other_addr']}; {pairs} cross it"
+            verb = "are" if n > 1 else "is"
+            return f"{text} {verb} now {first['other_addr']}; {pairs} {cross} it"
         case "routers silent" | "routers answer again":
             n = max(1, event["n_changes"] - event["n_links"])
-            verb = "stopped answering" if event["kind"].endswith("silent") else "answer again"
+            answer = "answers again" if n == 1 else "answer again"
+            verb = "stopped answering" if event["kind"].endswith("silent") else answer
             nodes = number(n, words.noun)
-            return f"{nodes} of {own} {verb}, {first['addr']} first; {pairs} cross it"
+            return f"{nodes} of {own} {verb}, {first['addr']} first; {pairs} {cross} it"
         case "AS split in parts":
-            return f"{own} fell into {int(first['new'])} parts: {pairs} no longer get through"
+            return f"{own} fell into {int(first['new'])} parts: {pairs} no longer {get} through"
         case "parts of an AS joined":
-            return f"{int(first['old'])} parts of {own} came together: {pairs} get through again"
+            return f"{int(first['old'])} parts of {own} came together: {pairs} {get} through again"
         case "ingress moved":
             text = f"Traffic from {other} enters {own} at {first['other_addr']}"
             return f"{text} instead of {first['addr']}: {pairs}"
@@ -194,7 +197,7 @@ def _sentence(
             n = event["n_changes"] - event["n_links"]
             return f"{number(n, words.noun)} went from {own} to {other}"
         case "paths longer" | "paths shorter":
-            change = f"from {first['old']:g} to {_hops(first['new'])} (medians)"
+            change = f"from {_rounded(first['old'])} to {_hops(first['new'])} (medians)"
             return (
                 f"Paths to {own} became {event['kind'].removeprefix('paths ')}: {change}, {pairs}"
             )
@@ -221,7 +224,7 @@ def _widths(changes: pa.Table) -> dict[int, str]:
     texts: dict[int, str] = {}
     for row in changes.filter(of_event).to_pylist():
         if row["old"] is not None and row["new"] is not None:
-            text = f"; its {row['what']} went from {row['old']:g} to {_hops(row['new'])}"
+            text = f"; its {row['what']} went from {_rounded(row['old'])} to {_hops(row['new'])}"
             texts[row["event"]] = texts.get(row["event"], "") + text
     return texts
 
@@ -233,12 +236,20 @@ def _longer(event: dict) -> str:
     change = "longer" if event["longer_by"] > 0 else "shorter"
     by, *bounds = (abs(event[name]) for name in ("longer_by", "lower", "upper"))
     low, high = sorted(bounds)
-    return f"; their paths became {_hops(by)} {change} (median; {low:g} to {high:g})"
+    return (
+        f"; their paths became {_hops(by)} {change} (median; {_rounded(low)} to {_rounded(high)})"
+    )
 
 
 def _hops(value: float) -> str:
     """A number of hops, whole or not: ``1 hop``, ``1.5 hops``."""
-    return f"{value:g} {'hop' if value == 1 else 'hops'}"
+    text = _rounded(value)
+    return f"{text} {'hop' if text == '1' else 'hops'}"
+
+
+def _rounded(value: float) -> str:
+    """Hops: medians over earlier nights are smoothed, and have many digits."""
+    return f"{round(value, 2):g}"
 
 
 def _as_text(asn: int | None, names: Mapping[int, str]) -> str:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.compare.changes import CHANGED, MOVED, QUIET, REMOVED, SHORTER, make_changes
+from pipeline.compare.changes import (
+    CHANGED,
+    LONGER,
+    LOUD,
+    MOVED,
+    QUIET,
+    REMOVED,
+    SHORTER,
+    make_changes,
+)
 from pipeline.compare.events import group_events
 from pipeline.model.columns import concat
 from pipeline.report.tables.changes import changes_table, events_table
@@ -41,6 +50,18 @@ def test_links_that_join_an_event_are_not_said_to_be_in_its_first_as():
 def test_one_hop_is_one_hop():
     paths = make_changes(1, "paths", kind=SHORTER, asn=1, old=2.0, new=1.0)
     assert "from 2 to 1 hop (medians)" in text_of(paths)
+
+
+def test_smoothed_medians_have_two_decimals_at_most():
+    paths = make_changes(1, "paths", kind=LONGER, asn=1, old=7.0814523, new=8.0)
+    assert "from 7.08 to 8 hops (medians)" in text_of(paths)
+
+
+def test_one_router_answers_again_and_one_pair_crosses_it():
+    loud = [make_changes(1, "router", kind=LOUD, asn=1, group=group, n_pairs=1) for group in (5, 6)]
+    assert text_of(loud[0]).startswith("1 router of AS1 answers again, ")
+    assert text_of(loud[0]).endswith("1 pair crosses it")
+    assert text_of(concat(loud)).startswith("2 routers of AS1 answer again, ")
 
 
 @pytest.mark.parametrize(
