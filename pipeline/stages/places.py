@@ -17,7 +17,7 @@ from pipeline.places import url_of
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
 from pipeline.report.published import bring_reports
-from pipeline.schedule.cluster.tls_files import tls_files
+from pipeline.schedule.cluster.address import check_cluster
 from pipeline.store import Snapshot, check_name
 
 
@@ -29,9 +29,9 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
     UsageError
         If ``out`` is, holds or lies in the store or an input, or cannot be written, if something
         other than a report of ours is where the report must be, or a fuller one of another version
-        of the snapshot; or as ``tls_files``.
+        of the snapshot; or as ``check_cluster``.
     """
-    tls_files(analyze)
+    check_cluster(analyze)
     _check_distances(analyze)
     bring_reports(analyze.out)
     _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.tables])
@@ -48,7 +48,7 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
     UsageError
         As ``check_run`` does.
     """
-    tls_files(config)
+    check_cluster(config)
     _check_distances(config)
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
     _check_writable(config.out)

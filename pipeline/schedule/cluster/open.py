@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +32,7 @@ from pipeline.metrics import compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import Device
 from pipeline.model.words import number
+from pipeline.schedule.cluster.address import check_address
 from pipeline.schedule.cluster.credentials import configured, from_files
 from pipeline.schedule.cluster.fingerprint import fingerprint
 from pipeline.schedule.cluster.losses import Losses, losses_of
@@ -234,22 +234,9 @@ def _quiet() -> None:
         logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
 
 
-_ADDRESS = re.compile(r"(?:(?:tcp|tls|ucx)://)?(?:\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[\]@?#]+):(\d{1,5})")
-
-
-def _check_address(address: str) -> None:
-    """Refuse an invalid address before Dask tries it, which would take long and leave threads."""
-    found = _ADDRESS.fullmatch(address)
-    if found is None or not 0 < int(found[1]) < 65536:
-        raise UsageError(
-            f"--scheduler {address!r}: give tcp://HOST:PORT (or tls://, ucx://), "
-            "for example tcp://127.0.0.1:8786"
-        )
-
-
 @contextlib.contextmanager
 def _connect(address: str, config: AnalyzeConfig) -> Iterator[Client]:
-    _check_address(address)
+    check_address(address)
     files = tls_files(config)
     security = configured(address) if files is None else from_files(files)
     try:

@@ -145,3 +145,18 @@ def test_an_out_that_is_or_lies_below_a_file_is_refused_before_anything_is_done(
         assert said in refused(["run", "data/lab", "--ip2as", IP2AS, *store], capsys)
         assert said in refused(["compare", "a", "store", *store], capsys)
     assert content(here) == before
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("ftp://x", "--scheduler 'ftp://x': give tcp://HOST:PORT"),
+        ("tls://127.0.0.1:1", "--scheduler tls://127.0.0.1:1: give --tls-ca and --tls-cert"),
+    ],
+)
+def test_a_cluster_that_cannot_be_is_refused_before_anything_is_done(here, capsys, address, said):
+    before = content(here)
+    options = ["--store", "data/store", "--out", "reports", "--scheduler", address]
+    assert said in refused(["run", "data/lab", "--ip2as", IP2AS, *options], capsys)
+    assert said in refused(["analyze", *options, "--snapshot", "a"], capsys)
+    assert content(here) == before

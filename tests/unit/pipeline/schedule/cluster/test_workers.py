@@ -7,7 +7,8 @@ from distributed.comm import CommClosedError
 
 from pipeline.errors import ClusterLostError, UsageError
 from pipeline.schedule.cluster import workers
-from pipeline.schedule.cluster.open import Cluster, _check_address
+from pipeline.schedule.cluster.address import check_address
+from pipeline.schedule.cluster.open import Cluster
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
 ON_GPU, ON_CPU = SimpleNamespace(device="gpu"), SimpleNamespace(device="cpu")
@@ -47,7 +48,7 @@ def test_a_worker_that_came_is_used_once_it_is_known(mixed):
     "address", ["tcp://10.0.0.1:8786", "host.example:1", "tls://[::1]:65535", "ucx://gpu-1:8786"]
 )
 def test_addresses_that_are(address):
-    _check_address(address)
+    check_address(address)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_addresses_that_are(address):
 )
 def test_addresses_that_are_not(address):
     with pytest.raises(UsageError, match="give tcp://HOST:PORT"):
-        _check_address(address)
+        check_address(address)
 
 
 @pytest.mark.parametrize(
