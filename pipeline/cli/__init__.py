@@ -150,7 +150,13 @@ def run(given: Given) -> None:
     from pipeline.stages.places import check_run
 
     check_run(ingest_config, analyze_config)
-    ingested = _ingest(ingest_config)
+    try:
+        ingested = _ingest(ingest_config)
+    except Exception:
+        from pipeline.stages.run_metrics import count_failed
+
+        count_failed(analyze_config.out)
+        raise
     made = {"snapshot": ingested.snapshot, "version": ingested.version}
     summary = _analyze(replace(analyze_config, **made), printed=ingested.warnings)
     if given.as_json:

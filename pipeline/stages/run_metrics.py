@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.model.choices import RUN_STATUSES
-from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import DEVICES
 
 if TYPE_CHECKING:
@@ -66,6 +66,13 @@ def run_metrics(out: Path, progress: ProgressCallback) -> Iterator[RunMetrics]:
         raise
     finally:
         metrics.end()
+
+
+def count_failed(out: Path) -> None:
+    """Count a run that failed before it had anything to measure, such as in its ingest."""
+    metrics = RunMetrics(out, no_progress)
+    metrics.failed()
+    metrics.end()
 
 
 class RunMetrics:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from pipeline.cli import main
 from pipeline.model.progress import Progress, no_progress
 from pipeline.stages import run_metrics as module
 from pipeline.stages.run_metrics import COUNTERS, GAUGES, NAME, run_metrics
@@ -160,3 +161,20 @@ def test_a_full_disk_leaves_the_figures_of_before_and_nothing_else(tmp_path, mon
     monkeypatch.setattr(module.Path, "write_bytes", full)
     one_run(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {NAME: before}
+
+
+def test_a_run_whose_ingest_fails_is_counted(tmp_path):
+    one_run(tmp_path)
+    before = figures(tmp_path)
+    words = ["run", "nowhere", "--asn", "1", "--store", f"{tmp_path}.store", "--out", str(tmp_path)]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    found = figures(tmp_path)
+    assert found["hopscope_runs_total", "failed"] == 1
+    assert found["hopscope_run_in_progress",] == 0
+    for name in ("last_report", "last_success"):
+        assert (
+            found[f"hopscope_{name}_timestamp_seconds",]
+            == before[f"hopscope_{name}_timestamp_seconds",]
+        )
