@@ -16,8 +16,10 @@ from pipeline.metrics import METRICS
 from pipeline.places import url_of
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
+from pipeline.report.nights.page import NIGHTS_PAGE
 from pipeline.report.published import bring_reports
 from pipeline.schedule.cluster.address import check_cluster
+from pipeline.stages.run_metrics import NAME as METRICS_FILE
 from pipeline.store import Snapshot, check_name
 
 
@@ -29,7 +31,7 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
     UsageError
         If ``out`` is, holds or lies in the store or an input, or cannot be written, if something
         other than a report of ours is where the report must be, or a fuller one of another version
-        of the snapshot; or as ``check_cluster``.
+        of the snapshot, or a file of all nights has its name; or as ``check_cluster``.
     """
     check_cluster(analyze)
     _check_distances(analyze)
@@ -37,7 +39,7 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
     _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.tables])
     _check_writable(analyze.out)
     if ingest.snapshot is not None:
-        _check_fuller(analyze, analyze.out / check_name(ingest.snapshot), None)
+        _check_fuller(analyze, _folder_of(analyze.out, ingest.snapshot), None)
 
 
 def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
@@ -52,7 +54,7 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
     _check_distances(config)
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
     _check_writable(config.out)
-    _check_fuller(config, config.out / check_name(snapshot.name), snapshot)
+    _check_fuller(config, _folder_of(config.out, snapshot.name), snapshot)
 
 
 def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> None:
@@ -67,6 +69,17 @@ def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> Non
     inputs = [*_known_inputs(old.manifest), *_known_inputs(new.manifest)]
     _check_apart(config.out, config.store, inputs)
     _check_writable(config.out)
+    _folder_of(config.out, new.name)
+
+
+def _folder_of(out: Path, name: str) -> Path:
+    """Folder of the report of a snapshot, unless a file of ours has its name."""
+    if check_name(name) in (NIGHTS_PAGE, METRICS_FILE):
+        raise UsageError(
+            f"{out / name}: is a file of all nights, so no report can be there; ingest the "
+            "snapshot under another name (--snapshot)"
+        )
+    return out / name
 
 
 def _check_writable(out: Path) -> None:

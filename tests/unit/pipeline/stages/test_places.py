@@ -160,3 +160,16 @@ def test_a_cluster_that_cannot_be_is_refused_before_anything_is_done(here, capsy
     assert said in refused(["run", "data/lab", "--ip2as", IP2AS, *options], capsys)
     assert said in refused(["analyze", *options, "--snapshot", "a"], capsys)
     assert content(here) == before
+
+
+@pytest.mark.parametrize("name", ["index.html", "hopscope.prom"])
+def test_a_report_does_not_take_the_place_of_a_file_of_all_nights(here, capsys, name):
+    write(here / "data" / "store", name)
+    before = content(here)
+    said = f"reports/{name}: is a file of all nights"
+    options = ["--store", "data/store", "--out", "reports"]
+    assert said in refused(["analyze", *options, "--snapshot", name], capsys)
+    run = ["run", "data/lab", "--ip2as", IP2AS, *options, "--snapshot", name]
+    assert said in refused(run, capsys)
+    assert said in refused(["compare", "a", name, *options], capsys)
+    assert content(here) == before
