@@ -354,4 +354,5 @@ def _latest_ns(store: Path) -> int:
 
 def _listed(store: Path) -> str:
     names = [path.stem for path in pointer_paths(store)]
-    return ", ".join(names[-10:]) or "none"
+    older = f", and {len(names) - 10:,} more" if len(names) > 10 else ""
+    return ", ".join(names[-10:]) + older or "none"

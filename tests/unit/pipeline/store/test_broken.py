@@ -323,6 +323,15 @@ def test_no_store_and_no_snapshot_say_what_to_do(tmp_path, path):
         open_snapshot(tmp_path, "x")
 
 
+def test_snapshots_that_are_not_named_are_counted(tmp_path, path):
+    for n in range(12):
+        (tmp_path / "snapshots" / f"b{n:02}.json").write_bytes(
+            (tmp_path / "snapshots" / "a.json").read_bytes()
+        )
+    with pytest.raises(StoreError, match=r"there are: b02, .*, b11, and 3 more$"):
+        open_snapshot(tmp_path, "x")
+
+
 def test_errors_of_the_store_survive_pickling(path):
     (path / "arcs-000.parquet").unlink()
     with pytest.raises(StoreError) as caught:
