@@ -17,7 +17,7 @@ _DEFAULTS = {
     "DO_NOT_TRACK": "1",
     # A run survives a server outage: requests are retried after 2, 4, ... 256 s.
     "PREFECT_CLIENT_MAX_RETRIES": "8",
-    # A run that is requested starts within this time, 10 by default; seconds.
+    # The worker looks for requested runs this often, every 10 by default; seconds.
     "PREFECT_WORKER_QUERY_SECONDS": "2",
     # Starting takes 6 to 20 s on an idle machine; seconds.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",

@@ -70,6 +70,11 @@ def graphs_text(n_ases: int, kind: str | None) -> str:
     return f"{number(n_ases, 'graph')} of ASes" if kind == "as" else number(n_ases, "AS")
 
 
+def made_text(n_ases: int, kind: str | None, made_by: str) -> str:
+    """How many ASes, and what made them."""
+    return f"{graphs_text(n_ases, kind)} made by {made_by}"
+
+
 def sizes(n_ases: int, n_nodes: int, kind: str | None) -> list[str]:
     """ASes and their nodes, each with its noun; of an AS-level graph the nodes are ASes too."""
     if kind == "as":

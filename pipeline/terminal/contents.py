@@ -11,9 +11,9 @@ from pipeline.model.progress import counted
 from pipeline.model.words import (
     LOW_CONFIDENCE,
     confidence_text,
-    graphs_text,
     ingresses_text,
     inside_text,
+    made_text,
     node_words,
     number,
     rough_duration,
@@ -79,8 +79,7 @@ def _print_head(facts: Mapping[str, Any]) -> None:
 
 
 def _made(source: Mapping[str, Any]) -> str:
-    """What made how many ASes."""
-    return f"{graphs_text(source['n_ases'], source['node_kind'])} made by {source['made_by']}"
+    return made_text(source["n_ases"], source["node_kind"], source["made_by"])
 
 
 def print_as(facts: Mapping[str, Any]) -> None:

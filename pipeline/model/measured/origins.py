@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.model.words import graphs_text
+from pipeline.model.words import made_text
 
 # What files hold by their format, for manifests of earlier versions, which do not say so: new
 # formats do not belong here.
@@ -117,10 +117,7 @@ class Origins:
         """
         if self.all_synthetic and len(self.synthetic) == 1:
             return [f"all made by {self.synthetic[0].made_by}"]
-        return [
-            f"{graphs_text(source.n_ases, source.kind)} made by {source.made_by}"
-            for source in self.synthetic
-        ]
+        return [made_text(source.n_ases, source.kind, source.made_by) for source in self.synthetic]
 
     def notes(self) -> list[str]:
         """One line per source that was not measured."""
