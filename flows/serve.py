@@ -174,7 +174,8 @@ def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Sto
     Runs end with the worker. Those that were just starting are scheduled again, each once.
     """
     of_server, of_worker = _Restarts("Prefect server"), _Restarts("worker")
-    away_since = 0.0  # when one of the two was last found to have ended
+    away = _Away()
+    is_stopped = False  # the worker, whose runs may not have been ended yet
     again: set[str] = set()
     looked = time.monotonic()
     while True:
@@ -184,22 +185,44 @@ def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Sto
         if server.process is not None and server.process.poll() is not None:
             if not of_server.allows(server.process.returncode, server.log):
                 return 1
-            away_since = time.time()
+            away.note()
             server.start()
             server.wait()
-        if worker.process.poll() is not None:
+        if not is_stopped and worker.process.poll() is not None:
             if not of_worker.allows(worker.process.returncode, worker.log):
                 return 1
-            away_since = time.time()
+            away.note()
             worker.stop()
-            end_lost_runs(api, no_worker=True)
+            is_stopped = True
+        # Later nobody could tell them from those of the next worker. A server that has just begun
+        # may be too busy to answer.
+        if is_stopped and end_lost_runs(api, no_worker=True) is not None:
+            away.note()
             worker.start_again()
+            is_stopped = False
         now = time.monotonic()
         if now - looked >= LOOK_FOR_LOST_RUNS_EVERY_S:
             looked = now
             end_lost_runs(api)
-            if time.time() - away_since < CRASHES_FOR_S:
-                again.update(schedule_again(api, away_since - CRASHES_BEFORE_S, again))
+            if away.is_recent():
+                again.update(schedule_again(api, away.since - CRASHES_BEFORE_S, again))
+
+
+class _Away:
+    """When server or worker were missed first, and last."""
+
+    since = last = 0.0  # seconds since 1970 UTC
+
+    def note(self) -> None:
+        """One of them is missed, or back, now."""
+        now = time.time()
+        if not self.is_recent():
+            self.since = now
+        self.last = now
+
+    def is_recent(self) -> bool:
+        """Whether runs may still be found that crashed for that reason."""
+        return time.time() - self.last < CRASHES_FOR_S
 
 
 @contextlib.contextmanager

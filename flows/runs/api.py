@@ -110,7 +110,7 @@ def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
         raise RunsUnknown(f"Prefect does not answer ({error})") from None
 
 
-def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
+def end_lost_runs(api: Api, *, no_worker: bool = False) -> int | None:
     """Mark unfinished runs whose processes are gone as Crashed; Prefect does not notice them.
 
     One that was being cancelled becomes Cancelled.
@@ -123,8 +123,8 @@ def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
 
     Returns
     -------
-    int
-        How many; 0 when the server does not answer.
+    int or None
+        How many; None when the server did not answer: there may be more.
     """
     try:
         lost = [
@@ -140,7 +140,7 @@ def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
             }
             api.post(f"/flow_runs/{run['id']}/set_state", {"state": state, "force": True})
     except (OSError, ValueError, KeyError, TypeError):
-        return 0
+        return None
     return len(lost)
 
 

@@ -46,24 +46,53 @@ def test_the_deployments_are_where_an_installed_package_has_them():
     )
 
 
-def test_runs_that_began_as_the_worker_ended_are_scheduled_again(monkeypatch):
-    stopping, since = Stopping(), []
+def a_watch(monkeypatch, answers: list[int | None]) -> tuple[list[float], list[object]]:
+    """Watch a worker that has ended until runs are scheduled again.
+
+    ``answers``: what the server says when the worker's runs are to be ended. Returns since when
+    crashed runs were looked for, each time, and what was done, in order.
+    """
+    stopping, since, done = Stopping(), [], []
     alive, ended = (SimpleNamespace(poll=lambda: None), SimpleNamespace(poll=lambda: 1))
     ended.returncode = 1
-    worker = SimpleNamespace(process=ended, log="worker.log", stop=lambda: None)
-    worker.start_again = lambda: setattr(worker, "process", alive)
+    worker = SimpleNamespace(process=ended, log="worker.log", stop=lambda: done.append("stopped"))
+
+    def start_again() -> None:
+        worker.process = alive
+        done.append("started")
+
+    def end_lost_runs(_api, *, no_worker: bool = False) -> int | None:
+        if not no_worker:
+            return 0
+        done.append(answers.pop(0))
+        return done[-1]
 
     def schedule_again(_api, after: float, _but: set[str]) -> list[str]:
         since.append(after)
-        stopping.is_asked = True
+        stopping.is_asked = "started" in done
         return []
 
+    worker.start_again = start_again
+    monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.0)
     monkeypatch.setattr(serve, "LOOK_FOR_LOST_RUNS_EVERY_S", 0.0)
-    monkeypatch.setattr(serve, "end_lost_runs", lambda *_, **_more: 0)
+    monkeypatch.setattr(serve, "end_lost_runs", end_lost_runs)
     monkeypatch.setattr(serve, "schedule_again", schedule_again)
-    began = time.time()
     assert serve._watch(SimpleNamespace(process=alive), worker, None, stopping) == 0
+    return since, done
+
+
+def test_runs_that_began_as_the_worker_ended_are_scheduled_again(monkeypatch):
+    began = time.time()
+    since, done = a_watch(monkeypatch, [2])
     assert since[0] == pytest.approx(began - serve.CRASHES_BEFORE_S, abs=60)
+    assert done == ["stopped", 2, "started"]
+
+
+def test_no_worker_starts_before_the_runs_of_the_last_one_are_ended(monkeypatch, capsys):
+    since, done = a_watch(monkeypatch, [None, None, 1])
+    assert done == ["stopped", None, None, 1, "started"]
+    assert len(set(since)) == 1
+    assert capsys.readouterr().err.count("the worker ended") == 1
 
 
 STOPPED_OFTEN = """

@@ -116,6 +116,8 @@ def test_a_run_that_was_being_cancelled_is_not_called_crashed(prefect):
     assert end_lost_runs(prefect.api, no_worker=True) == 2
     found = [body["state"]["type"] for path, body in prefect.asked if path.endswith("set_state")]
     assert found == ["CANCELLED", "CRASHED"]
+    prefect.code = 503
+    assert end_lost_runs(prefect.api, no_worker=True) is None
 
 
 def test_only_runs_that_crashed_before_they_began_are_scheduled_again(prefect):
