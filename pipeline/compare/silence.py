@@ -1,13 +1,13 @@
 """Routers that stopped or began to answer.
 
-Pairs tell it that come by the same router on both nights, and behind it to one router on one of
-them. On the other night they see that router too, or a gap with the same router after it, or they
-go to another one, which tells that their way changed. A router is silent if most of them see a gap.
-What a pair meets first tells nothing: it may follow a router that does not answer.
+A pair is evidence if it comes by the same router on both nights and goes on to a router on one of
+them. On the other night it sees that router too, or a gap with the same router after it, or another
+router, since its path changed. A router is silent if most of these pairs see a gap.
+The first router of a pair is no evidence: it may follow a router that does not answer.
 
-An inferred router may be two, of which one stopped to answer. So the pairs that come by one router
-may tell it alone, if more of them do than chance would have among so many, and the others see it
-as before: where a link was cut, some of the pairs that leave it may meet a silent router.
+An inferred router may be two, of which one stopped answering. So the pairs that come by one router
+may decide alone, if more of them see a gap than chance explains among so many links, and others
+see the router as before: where a link was cut, some pairs of its ends may meet a silent router.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _FEW = 0.2  # likewise: that go to another router
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
-    """Routers that some pairs tell of, (n,) columns.
+class _Observed:
+    """Routers that pairs are evidence of, (n,) columns.
 
-    ``before``: the router by which the pairs come, or -1; ``n_pairs``: as many tell the same.
+    ``before``: the router by which the pairs come, or -1; ``n_pairs``: how many pairs that is.
     """
 
     group: Annotated[np.ndarray, Flat(np.int64)]
@@ -87,7 +87,7 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
         ),
     ):
         vantage = found.vantage[one.pair[many]]
-        others = _Told(other, swaps.before, np.ones(len(other), np.int64))
+        others = _Observed(other, swaps.before, np.ones(len(other), np.int64))
         which = _most(_one_each(one, many), concat([*on_both, few]), others, vantage, n)
         yield describe(
             night,
@@ -102,13 +102,16 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
         )
 
 
-def _most(many: _Told, same: _Told, others: _Told, vantage: np.ndarray, n: int) -> np.ndarray:
-    """Routers of which ``many`` tell more than ``same``, or that they are not there, ``others``.
+def _most(
+    many: _Observed, same: _Observed, others: _Observed, vantage: np.ndarray, n: int
+) -> np.ndarray:
+    """Routers for which ``many`` is more than ``same`` and ``others`` together.
 
-    In all, or by one router before them.
+    In all, or by one router before them. ``same``: pairs that see the router on the other night;
+    ``others``: pairs that see another one in its place.
     """
     is_asked = np.bincount(many.group, minlength=n) > 0
-    behind = [take(told, (told.before >= 0) & is_asked[told.group]) for told in (same, others)]
+    behind = [take(seen, (seen.before >= 0) & is_asked[seen.group]) for seen in (same, others)]
     every = concat([many, *behind])
     link, n_links = number_rows(every.before, every.group)
     n_others = np.bincount(behind[1].group, minlength=n)
@@ -126,13 +129,13 @@ def _most(many: _Told, same: _Told, others: _Told, vantage: np.ndarray, n: int) 
     return np.unique(np.concatenate(found))
 
 
-def _one_each(places: Places, which: np.ndarray) -> _Told:
+def _one_each(places: Places, which: np.ndarray) -> _Observed:
     """Places with a router, each of a pair of its own."""
     which = which & (places.group >= 0)
-    return _Told(places.group[which], places.before[which], np.ones(int(which.sum()), np.int64))
+    return _Observed(places.group[which], places.before[which], np.ones(int(which.sum()), np.int64))
 
 
-def _whole_places(view: View, paths: np.ndarray) -> _Told:
+def _whole_places(view: View, paths: np.ndarray) -> _Observed:
     """Places of some paths that are seen whole (``places_of``), by how many paths show them."""
     steps, ends = view.seen.steps, view.seen.paths.step[paths]
     n_paths = paths_by_step(view, paths)
@@ -144,4 +147,4 @@ def _whole_places(view: View, paths: np.ndarray) -> _Told:
     first = before == FIRST
     whole = first | ~steps.across_gap[row]
     near = np.where(first, -1, view.group[steps.far[before]])
-    return _Told(view.group[steps.far[row]][whole], near[whole], n[whole])
+    return _Observed(view.group[steps.far[row]][whole], near[whole], n[whole])
