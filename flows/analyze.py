@@ -9,13 +9,12 @@ from prefect import flow
 from prefect.states import Failed, State
 
 from flows.measure import measured
-from flows.options import given_values, with_parameters
+from flows.options import with_config
 from flows.pages.artifacts import show_warnings
 from flows.report import report_stage
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.runs.turns import in_turn
 from pipeline.config import AnalyzeConfig
-from pipeline.options import config_of, options_of
 
 
 def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
@@ -41,20 +40,13 @@ def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
         return result_or_failure(report_stage(config, handover, return_state=True))
 
 
-OPTIONS = options_of(AnalyzeConfig)
-
-
 @flow(name="analyze", persist_result=False)
-@with_parameters(OPTIONS)
-def analyze(**parameters: Any) -> State:
+@with_config(AnalyzeConfig)
+def analyze(config: AnalyzeConfig) -> State:
     """Measure the ASes of a snapshot and write their report.
 
     Parameters are those of ``hopscope analyze``. Missing ones come from ``HOPSCOPE_*``.
     """
-    try:
-        config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))
-    except EXPECTED as error:
-        return Failed(message=one_line(error))
     return in_turn(config.store, lambda: _analyze(config))
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
-from prefect.states import Failed, State
+from prefect.states import State
 
-from flows.options import given_values, with_parameters
+from flows.options import with_config
 from flows.pages.artifacts import report_link, show_events
 from flows.pages.progress import progress_artifact
-from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
 from pipeline.config import CompareConfig
-from pipeline.options import config_of, options_of
 
 if TYPE_CHECKING:
     from pipeline.stages.compare import CompareSummary
@@ -64,20 +63,13 @@ def compared_with_night_before(
     return summary, ""
 
 
-OPTIONS = options_of(CompareConfig)
-
-
 @flow(name="compare", persist_result=False)
-@with_parameters(OPTIONS)
-def compare(**parameters: Any) -> State:
+@with_config(CompareConfig)
+def compare(config: CompareConfig) -> State:
     """Report what changed between two snapshots of a store.
 
     Parameters are those of ``hopscope compare``. Missing folders come from ``HOPSCOPE_*``.
     """
-    try:
-        config = config_of(CompareConfig, given_values(OPTIONS, parameters))
-    except EXPECTED as error:
-        return Failed(message=one_line(error))
     summary, failure = result_or_failure(
         compare_stage(config.store, config.out, config.new, config.old, return_state=True)
     )

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
-from prefect.states import Failed, State
+from prefect.states import State
 
-from flows.options import given_values, with_parameters
+from flows.options import with_config
 from flows.pages.artifacts import show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
-from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
 from flows.runs.turns import in_turn
 from pipeline.config import IngestConfig
-from pipeline.options import config_of, options_of
 
 if TYPE_CHECKING:
     from pipeline.stages.ingest import IngestSummary
@@ -36,20 +35,13 @@ def ingest_stage(config: IngestConfig) -> IngestSummary | State:
         return failed(error)
 
 
-OPTIONS = options_of(IngestConfig)
-
-
 @flow(name="ingest", persist_result=False)
-@with_parameters(OPTIONS)
-def ingest(**parameters: Any) -> State:
+@with_config(IngestConfig)
+def ingest(config: IngestConfig) -> State:
     """Read files or folders into a snapshot of the store.
 
     Parameters are those of ``hopscope ingest``. Missing ones come from ``HOPSCOPE_*``.
     """
-    try:
-        config = config_of(IngestConfig, given_values(OPTIONS, parameters))
-    except EXPECTED as error:
-        return Failed(message=one_line(error))
     return in_turn(config.store, lambda: _ingest(config))
 
 

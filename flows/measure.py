@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 import uuid
 from pathlib import Path
-from typing import Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 from prefect.states import Failed, State
 
-from flows.options import given_values, with_parameters
+from flows.options import with_config
 from flows.pages.artifacts import show_dashboard
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
@@ -24,7 +23,6 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
 from pipeline.model.search.results import Measurement
-from pipeline.options import config_of, options_of
 
 
 def new_handover(config: AnalyzeConfig) -> Path:
@@ -95,20 +93,13 @@ class _Dashboard:
             show_dashboard(link.group())
 
 
-OPTIONS = options_of(AnalyzeConfig)
-
-
 @flow(name="measure", persist_result=False)
-@with_parameters(OPTIONS)
-def measure(**parameters: Any) -> State:
+@with_config(AnalyzeConfig)
+def measure(config: AnalyzeConfig) -> State:
     """Measure the ASes of a snapshot; returns the path of the results, for ``report``.
 
     Parameters are those of ``hopscope analyze``. Missing ones come from ``HOPSCOPE_*``.
     """
-    try:
-        config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))
-    except EXPECTED as error:
-        return Failed(message=one_line(error))
     handover, failure = measured(config)
     if failure is not None:
         return failure

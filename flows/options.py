@@ -7,15 +7,18 @@ from ``HOPSCOPE_*``, then from their defaults.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from prefect.states import Failed, State
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from flows.runs.outcome import EXPECTED, one_line
 from pipeline.errors import UsageError
-from pipeline.options import Option, values
+from pipeline.options import Option, config_of, options_of, values
 
 FURTHER = "options"  # the parameter for options that have none of their own
 
@@ -53,6 +56,38 @@ def with_parameters(
         function.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
         function.__annotations__ = {each.name: each.annotation for each in named}
         return function
+
+    return decorate
+
+
+def with_config(
+    config_type: type, **others: Any
+) -> Callable[[Callable[..., State]], Callable[..., State]]:
+    """Let a function of a config take the parameters of its options, for ``prefect.flow``.
+
+    Missing or wrong parameters end the run as Failed, in one line.
+
+    Parameters
+    ----------
+    config_type : type
+        A config; the function takes one first.
+    others : types
+        As in ``with_parameters``; the function takes them by name.
+    """
+    options = options_of(config_type)
+
+    def decorate(function: Callable[..., State]) -> Callable[..., State]:
+        @functools.wraps(function)
+        def run(*first: Any, **parameters: Any) -> State:
+            given = dict(zip(others, first, strict=False))
+            given |= {name: parameters.pop(name) for name in others if name not in given}
+            try:
+                config: Any = config_of(config_type, given_values(options, parameters))
+            except EXPECTED as error:
+                return Failed(message=one_line(error))
+            return function(config, **given)
+
+        return with_parameters(options, **others)(run)
 
     return decorate
 

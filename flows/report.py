@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
-from prefect.states import Failed, State
+from prefect.states import State
 
-from flows.options import given_values, with_parameters
+from flows.options import with_config
 from flows.pages.artifacts import report_link, show_ases, show_report, show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
 from flows.runs.handover import read_measurement
-from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
 from pipeline.config import AnalyzeConfig
-from pipeline.options import config_of, options_of
 
 if TYPE_CHECKING:
     from pipeline.stages.analyze import AnalyzeSummary
@@ -47,12 +46,9 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
     return summary
 
 
-OPTIONS = options_of(AnalyzeConfig)
-
-
 @flow(name="report", persist_result=False)
-@with_parameters(OPTIONS, measured=str)
-def report(measured: str, **parameters: Any) -> State:
+@with_config(AnalyzeConfig, measured=str)
+def report(config: AnalyzeConfig, measured: str) -> State:
     """Write the report of a measurement by the ``measure`` flow.
 
     Other parameters are those of ``hopscope analyze``, and the same as for ``measure``.
@@ -60,10 +56,6 @@ def report(measured: str, **parameters: Any) -> State:
     Args:
         measured: The path that ``measure`` returned.
     """
-    try:
-        config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))
-    except EXPECTED as error:
-        return Failed(message=one_line(error))
     summary, failure = result_or_failure(report_stage(config, Path(measured), return_state=True))
     if failure is not None:
         return failure
