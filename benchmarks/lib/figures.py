@@ -182,9 +182,10 @@ def _weights(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 
 def _ingest(inputs: Path, what: str, clock: Clock) -> float:
-    from pipeline.ingest import open_reader
-    from pipeline.model.measured.reading import ReadReport
+    import pipeline.ingest
 
+    # By this name in all states, wherever they define it.
+    open_reader, ReadReport = pipeline.ingest.open_reader, pipeline.ingest.ReadReport
     (path,) = inputs.glob(f"{what}.*")
 
     def read() -> None:
