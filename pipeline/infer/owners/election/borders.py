@@ -12,7 +12,9 @@ known instead is how a router's links are numbered and who is at their other end
    in the same AS.
 2. Two groups that were seen next to each other without such a link (a destination's own reply,
    a suspect address) are *adjacent*: numbering unknown. That counts less than a link, since
-   several groups may be one router; but not between two routers that an alias file knows.
+   several groups may be one router, but two outvote one link; between two routers that an alias
+   file knows it is a link. A private address by which packets came in shows a link inside one AS
+   (``private``), unless it may be used in several networks.
    Answering hosts right behind a group are strong evidence for their AS if no trace passes through
    the group from router to router, counted once for each address by which packets came in.
    Otherwise the host may be a router of the next AS, and stands for a link to that AS, if the group

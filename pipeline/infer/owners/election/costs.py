@@ -19,6 +19,7 @@ from pipeline.infer.owners.election.surroundings import (
     HOST_OR_ROUTER,
     MEMBER,
     ONLY,
+    PRIVATE,
     UNNUMBERED,
 )
 from pipeline.infer.registries.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
@@ -27,7 +28,9 @@ from pipeline.infer.registries.relationships import CUSTOMER, PROVIDER, SIBLING,
 # too: if it is higher than the habit's probability warrants, a link numbered the rarer way outvotes
 # the inner links of its router.
 _BETWEEN = 25  # a link between two ASes
-_ADJACENT = 8  # groups of two ASes next to each other, link unknown
+# Groups of two ASes next to each other, link unknown: a little more than half, so that two of them
+# outvote one link.
+_ADJACENT = 13
 _NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another AS
 _FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
 _SIBLINGS = 15  # a link between two ASes of one organisation
@@ -35,6 +38,7 @@ _SIBLING_INSIDE = 3  # a link inside an AS, numbered from one of the same organi
 _SIBLING_BETWEEN = 25  # a link to another AS, numbered from one of the same organisation
 _STRANGERS = 12  # more, if the two are in no relationship though both are listed
 _STRANGERS_NEAR = 4  # the same next to each other, link unknown
+_PRIVATE_BETWEEN = 50  # a link between two ASes by a private address, which only one of them uses
 _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
 _HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
 _AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
@@ -155,6 +159,8 @@ def cost_of(label, start, end, other, numbered, second, labels, size, n_known, w
                 kind = relation(ways.relations, label, far)
                 if kind == SIBLING:
                     cost += _SIBLINGS
+                elif z == PRIVATE:
+                    cost += _PRIVATE_BETWEEN
                 else:
                     cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
                     cost += _STRANGERS_NEAR if kind == UNRELATED else 0

@@ -29,6 +29,7 @@ MEMBER = -7  # a member registered with an address of the group on the LAN of an
 # In place of the AS that a link is numbered from:
 ADJACENCY = -2  # not known to be one link
 UNNUMBERED = -3  # a link between two routers of alias sets
+PRIVATE = -4  # a link by a private address from which traces go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +80,8 @@ class Surroundings:
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
         ``AIMED_PERHAPS``, ``AIMED_SECOND``, ``ONLY``, ``MEMBER``.
     numbered : (n_rows,) int64
-        AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``.
-        The AS row of hosts or destinations.
+        AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``,
+        ``PRIVATE``. The AS row of hosts or destinations.
     second : (n_rows,) int64
         AS row of the second origin of that prefix; -1 for none.
     leads_on : (n_interfaces,) bool
@@ -110,6 +111,32 @@ def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.nda
     came[links.far[apart & (links.n_router + links.n_bridged > 0)]] = True
     went[links.near[apart & (links.n_router + links.n_destination > 0)]] = True
     return came & went, went
+
+
+def _private_links(
+    links: DirectedLinks, group: np.ndarray, row: np.ndarray, private: np.ndarray
+) -> np.ndarray:
+    """Private addresses that stand for a link inside one AS; (n,) bool.
+
+    Many networks may use the same one. So all that is right before it must be one group, or
+    numbered from one AS.
+    """
+    n = len(group)
+    direct = (links.n_router + links.n_destination > 0) & private[links.far]
+    near, far = links.near[direct], links.far[direct]
+    is_one = np.zeros(n, bool)
+    for kind in (group, row):
+        known = kind[near] >= 0
+        least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
+        np.minimum.at(least, far[known], kind[near[known]])
+        np.maximum.at(most, far[known], kind[near[known]])
+        is_one |= least == most
+    return is_one
+
+
+def _pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """One number for each two groups, whichever comes first."""
+    return (np.minimum(a, b) << 32) | np.maximum(a, b)
 
 
 def surround(
@@ -149,10 +176,16 @@ def surround(
     mate = np.maximum(mates, 0)
     implied_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
     near = np.where(near == group, -1, near)
-    one, other, numbered = group[~implied_twice], near[~implied_twice], row[~implied_twice]
+    passed, went = _passed(links, group)
+    leads_on, goes_on = np.zeros(n, bool), np.zeros(n, bool)
+    leads_on[group[passed]] = True
+    goes_on[group[went]] = True
+    private = _private_links(links, group, row, (row < 0) & ~on_lan & goes_on[group])
+    by = np.where(private & (near >= 0), PRIVATE, row)
+    one, other, numbered = group[~implied_twice], near[~implied_twice], by[~implied_twice]
     also = second[~implied_twice]
     linked = other >= 0
-    pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
+    pair = _pair(one, other)
     direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
     # An address of which only the numbering is known stands for the link to what is before it: what
     # is before it counts for that side, but not again for the side of the address.
@@ -160,12 +193,8 @@ def surround(
     before, behind_it = group[links.near[direct]], group[links.far[direct]]
     back = ~stands_alone[links.far[direct]]
     a, b = np.append(before, behind_it[back]), np.append(behind_it, before[back])
-    passed, went = _passed(links, group)
-    leads_on, goes_on = np.zeros(n, bool), np.zeros(n, bool)
-    leads_on[group[passed]] = True
-    goes_on[group[went]] = True
     a, b = split_key(np.unique((a << 32) | b))
-    adjacent = (a != b) & ~np.isin((np.minimum(a, b) << 32) | np.maximum(a, b), pair[linked])
+    adjacent = (a != b) & ~np.isin(_pair(a, b), pair[linked])
     a, b = a[adjacent], b[adjacent]
     known = hosts.asn != NO_ASN
     host_row = np.searchsorted(ases, hosts.asn[known])
@@ -185,6 +214,8 @@ def surround(
     certain = np.zeros(n, bool)
     certain[group[in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
+    hidden = private[links.far[direct]]
+    between[np.isin(_pair(a, b), _pair(before[hidden], behind_it[hidden]))] = PRIVATE
     aimed_second = rows_of(ases, aims.second_asn)
     kind = np.concatenate(
         [numbered, numbered[linked], between, host, aimed_at, registered, aimed_second]

@@ -140,6 +140,40 @@ def test_a_link_is_not_counted_again_as_an_adjacency(tmp_path):
     assert ingresses_of(found)[edge] == ([1], 1, 0, False)
 
 
+def test_two_routers_of_one_as_next_to_it_outvote_one_link(tmp_path):
+    # Behind a router whose link AS 1 numbers are two of AS 2, each seen behind others as well.
+    lines = [
+        line
+        for b, x in (("20.2.1.1", 4), ("20.2.2.1", 5))
+        for line in (
+            f"20.1.0.1 20.1.0.5 {BORDER} {b} 20.2.{x}.17",
+            f"20.2.{x + 1}.33 20.2.{x + 1}.37 {b} 20.2.{x}.17 20.2.{x}.21",
+            f"20.2.{x + 3}.33 {b} 20.2.{x}.17",
+            f"20.2.{x + 1}.37 20.2.{x + 3}.33 20.2.1.200",
+        )
+    ]
+    assert asn_of(infer(tmp_path, *lines, borders="elected"))[BORDER] == 2
+
+
+# A router whose link AS 1 numbers; right behind it one with a private address, before five of AS 2.
+BEFORE_PRIVATE = [
+    f"20.1.0.1 20.1.0.5 {BORDER} 10.0.0.2 20.2.{x}.9 20.2.{x}.14 20.2.{x}.22" for x in range(5)
+]
+
+
+def test_a_router_before_a_private_address_is_in_the_as_behind_it(tmp_path):
+    found = infer(tmp_path, *BEFORE_PRIVATE, borders="elected")
+    assert asn_of(found)[BORDER] == asn_of(found)["10.0.0.2"] == 2
+    assert ingresses_of(found) == {BORDER: ([1], 5, 0, False)}
+
+
+def test_a_private_address_of_several_networks_says_nothing_of_the_routers_before_it(tmp_path):
+    lines = [*BEFORE_PRIVATE, "20.3.0.1 20.3.0.5 20.3.0.9 10.0.0.2 20.3.0.14"]
+    found = infer(tmp_path, *lines, borders="elected")
+    assert asn_of(found)[BORDER] == 1
+    assert asn_of(found)["20.3.0.9"] == 3
+
+
 # A router seen only right behind AS 1, by an address of AS 1, with hosts of AS 3 behind it.
 EDGE, HOST = "20.1.9.6", "20.3.7.7"
 

@@ -24,7 +24,7 @@ def test_where_traces_end_counts_less_beside_a_known_router_of_the_as_they_were_
     assert cost(0, [ENDS]) == 40
     assert cost(0, [ENDS, (2, UNNUMBERED)]) == 20 + 25
     assert cost(0, [ENDS, (1, UNNUMBERED)]) == 40  # it is in the other AS
-    assert cost(0, [ENDS, (2, ADJACENCY)]) == 40 + 8  # it may be the same router
+    assert cost(0, [ENDS, (2, ADJACENCY)]) == 40 + 13  # it may be the same router
     assert cost(1, [ENDS, (2, UNNUMBERED)]) == 0
 
 
