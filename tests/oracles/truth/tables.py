@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from tests.oracles.truth.aims import aims_of
 from tests.oracles.truth.calibration import HEADS, Rated, calibrate, rows_of
 from tests.oracles.truth.scores import Score
 
@@ -184,9 +185,60 @@ def _knows_more(less: str, more: str) -> bool:
     return same_nodes and of_less < of_more and added in ({"true aliases"}, {"registries"})
 
 
+def aims_table(judged: Sequence[Judged]) -> str:
+    """One row per way and aim: how many laboratories of each plan do not reach it."""
+    plans = list(dict.fromkeys(lab.plan for lab in judged))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    n_short: dict[tuple[str, str], int] = {}
+    for way in dict.fromkeys(way for lab in judged for way in lab.scores if _is_ours(lab, way)):
+        known = set(way.split(", "))
+        for plan in plans:
+            of_plan = [lab.scores[way] for lab in judged if lab.plan == plan and way in lab.scores]
+            for aim in aims_of(
+                plan,
+                registries="registries" in known,
+                true_aliases="true aliases" in known,
+                inferred=INFERRED in known,
+            ):
+                n = sum(aim.is_missed(one) for one in of_plan)
+                rows.setdefault((way, aim.what), {})[plan] = f"{n} ({aim.limit:.2f})"
+                n_short[way, aim.what] = n_short.get((way, aim.what), 0) + n
+    n_of = {plan: sum(lab.plan == plan for lab in judged) for plan in plans}
+    return _markdown(
+        ["owners", "aim", *(f"{plan} ({n_of[plan]})" for plan in plans), f"all ({len(judged)})"],
+        [
+            [*key, *(cells.get(plan, "") for plan in plans), str(n_short[key])]
+            for key, cells in rows.items()
+        ],
+    )
+
+
+def _is_ours(lab: Judged, way: str) -> bool:
+    """Whether owners were elected, so that there are aims."""
+    return way not in lab.programs and way.startswith("elected")
+
+
+def programs_table(judged: Sequence[Judged]) -> str:
+    """One row per way and other program: in how many laboratories the way is the worse one."""
+    rows = []
+    for way in dict.fromkeys(way for lab in judged for way in lab.scores if _is_ours(lab, way)):
+        for program in sorted({name for lab in judged for name in lab.programs}):
+            both = [
+                (lab.scores[way], lab.scores[program])
+                for lab in judged
+                if way in lab.scores and program in lab.scores
+            ]
+            lower = [_lower(a, b) for a, b in both]
+            n_p = sum("P" in one for one in lower)
+            n_r = sum("R" in one for one in lower)
+            rows.append([way, program, f"{n_p} of {len(both)}", f"{n_r} of {len(both)}"])
+    return _markdown(["owners", "compared with", "lower P", "lower R"], rows) if rows else ""
+
+
 def unseen_tables(judged: Sequence[Judged]) -> str:
-    """What is found in laboratories that were not used to choose anything: three tables."""
-    return "\n\n".join([gain_table(judged), knowledge_table(judged), confidence_table(judged)])
+    """What is found in laboratories that were not used to choose anything."""
+    tables = (gain_table, programs_table, aims_table, knowledge_table, confidence_table)
+    return "\n\n".join(filter(None, (table(judged) for table in tables)))
 
 
 def _lower(s: Score, other: Score) -> str:

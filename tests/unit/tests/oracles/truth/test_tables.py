@@ -10,9 +10,11 @@ from tests.oracles.truth.tables import (
     REGISTRIES,
     TRUE_ALIASES,
     Judged,
+    aims_table,
     confidence_table,
     knowledge_table,
     misses,
+    programs_table,
     unseen_tables,
 )
 
@@ -96,3 +98,40 @@ def test_a_figure_that_falls_with_aliases_is_named_only_if_routers_say_so():
     worse = a_lab("two", plain=plain, aliases=scored(6, 8, 4))
     told = "two (2 wrong instead of 1, 4 found instead of 5)"
     assert misses([worse]) == [f"{more}: {told}."]
+
+
+def reached(p=100, r=100, false=0, excess=0.0):
+    """P and R in hundredths; of 100 pairs and 100 hop counts all are right."""
+    values = {field.name: 0 for field in fields(Score)}
+    hundred = ("ingresses", "borders_visible", "alias_pairs", "alias_pairs_right")
+    hundred += ("alias_pairs_found", "alias_pairs_visible", "hop_pairs", "hops_equal")
+    values |= dict.fromkeys(hundred, 100) | {"links_found": 100 - false, "links_false": false}
+    values |= {"ingresses_right": p, "borders_found": r, "hops_excess": excess, "rated": ()}
+    return Score(**values)
+
+
+def test_laboratories_below_aims_are_counted_by_plan():
+    judged = [
+        replace(a_lab("a", inferred=reached(p=89), known=reached(r=96)), plan="provider31"),
+        replace(a_lab("b", inferred=reached(excess=0.21), known=reached(p=96)), plan="provider31"),
+        replace(a_lab("c", inferred=reached(false=1), aliases=reached(p=94)), plan="harsh"),
+        replace(a_lab("d", inferred=reached(false=2), aliases=reached(p=94)), plan="ixp"),
+        a_lab("e", inferred=reached(p=0, false=50)),  # nobody has an aim for it
+    ]
+    found = {(row[0], row[1]): row[2:] for row in rows(aims_table(judged).replace("|  |", "| - |"))}
+    assert found[WAYS["inferred"], "P"] == ["1 (0.90)", "0 (0.72)", "0 (0.85)", "-", "1"]
+    assert found[WAYS["inferred"], "mean excess of hops"][0] == "1 (0.20)"
+    assert found[WAYS["inferred"], "links right"][-1] == "1"
+    assert found[REGISTRIES, "R"] == ["1 (0.97)", "0 (0.87)", "0 (0.97)", "-", "1"]
+    assert found[REGISTRIES, "P"][0] == "0 (0.96)"
+    assert found[TRUE_ALIASES, "P"] == ["0 (0.95)", "-", "1 (0.95)", "-", "1"]
+    assert (TRUE_ALIASES, "hops equal") not in found
+
+
+def test_laboratories_below_another_program_are_counted():
+    judged = [
+        replace(lab, scores=lab.scores | {"peer": reached(95, 95)}, programs=frozenset({"peer"}))
+        for lab in (a_lab("a", plain=reached(94, 96)), a_lab("b", plain=reached(95, 94)))
+    ]
+    assert rows(programs_table(judged)) == [["elected", "peer", "1 of 2", "1 of 2"]]
+    assert programs_table([a_lab("a", plain=reached())]) == ""
