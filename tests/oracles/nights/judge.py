@@ -20,7 +20,7 @@ from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 from tests.oracles.nights import plants
-from tests.oracles.nights.observable import unobservable
+from tests.oracles.nights.observable import unobservable, ways_of
 from tests.oracles.nights.plants import Crossed, Expected, Night, crossed, first_night
 from tests.oracles.nights.seen import widths_of
 from tests.oracles.nights.widths import grow
@@ -102,7 +102,7 @@ def judge_network(
     by = crossed(net)
     score = Score()
     with tempfile.TemporaryDirectory() as folder:
-        usual = References.none()
+        usual, ways = References.none(), ways_of(first)
         for answering in range(seed, seed + 1_000_000 * N_BEFORE, 1_000_000):
             old = ingest(first, answering, Path(folder), is_aliased)
             usual = follow(usual, old)
@@ -110,7 +110,7 @@ def judge_network(
             rng = np.random.default_rng([seed, number])
             night, expected = plant(first, planned, rng, by)
             seeds = (answering, 1000 * (number + 1) + seed)
-            hidden = unobservable(first, night, expected, seeds)
+            hidden = unobservable(first, night, expected, seeds, ways)
             new = ingest(night, seeds[1], Path(folder), is_aliased)
             changes, events = compare_nights(old, new, usual)
             score.add(judge_night(expected, changes, events, hidden))

@@ -32,13 +32,20 @@ class Ways:
 
 
 def unobservable(
-    old: Night, new: Night, expected: Sequence[tuple[str, Expected]], seeds: tuple[int, int]
+    old: Night,
+    new: Night,
+    expected: Sequence[tuple[str, Expected]],
+    seeds: tuple[int, int],
+    before: Ways | None = None,
 ) -> set[int]:
-    """Positions of plants of which nobody can tell; ``seeds``: of who answers on both nights."""
+    """Positions of plants of which nobody can tell; ``seeds``: of who answers on both nights.
+
+    ``before``: ``ways_of`` the old night, where many are compared with it.
+    """
     events = [event for _, event in expected]
     hidden: set[int] = set()
     if any(event.gone or event.n_pairs for event in events):
-        before, after = ways_of(old), ways_of(new)
+        before, after = before or ways_of(old), ways_of(new)
         looked, stayed = looked_at(before, after), in_place(before, after)
         for i, event in enumerate(events):
             if event.gone and not {event.gone, event.gone[::-1]} & looked:

@@ -10,8 +10,10 @@ made on.
 from __future__ import annotations
 
 import ipaddress
+import itertools
 from collections import deque
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -20,6 +22,8 @@ from pipeline.model.measured.traces import KIND_ECHO_REPLY, KIND_TIME_EXCEEDED, 
 
 BASE = int(ipaddress.ip_address("20.0.0.0"))  # public space
 AS_BITS = 14  # each AS has a /18
+MOST_HOPS = 30
+HOST = -1  # in the place of a router
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,7 @@ class _Routes:
         self.net = net
         self._inside: dict[tuple[int, int], dict[int, int]] = {}
         self._egress: dict[tuple[int, int], tuple[dict[int, int], dict[int, int]]] = {}
+        self._best: dict[tuple[int, int, int], list[int]] = {}
         as_neighbors: dict[int, set[int]] = {asn: set() for asn in net.asn}
         for u, v in net.links:
             if net.asn[u] != net.asn[v]:
@@ -189,6 +194,7 @@ class _Routes:
                 own = tuple(o for o in owners if net.asn[o] == asn)
                 self._inside[key] = self._distances(own, asn)
             hops = self._inside[key]
+            best = self._nearer(here, hops)
         else:
             toward = self._next_as.get((net.asn[here], asn))
             if toward is None:
@@ -204,98 +210,147 @@ class _Routes:
             hops, ways = self._egress[pair]
             if here in ways:
                 return ways[here]
+            if (here, *pair) not in self._best:
+                self._best[here, *pair] = self._nearer(here, hops)
+            best = self._best[here, *pair]
+        return best[flow * 2654435761 % 4294967291 % len(best)] if best else None
+
+    def _nearer(self, here: int, hops: dict[int, int]) -> list[int]:
+        """Neighbours in the same AS that are a hop nearer."""
+        net = self.net
         if here not in hops:
-            return None
-        best = [
+            return []
+        return [
             v
             for v in net.neighbors[here]
             if net.asn[v] == net.asn[here] and hops.get(v, 1 << 30) == hops[here] - 1
         ]
-        return best[flow * 2654435761 % 4294967291 % len(best)] if best else None
+
+    def walks(self, gateways: list[int], target: int, owners: tuple[int, ...]) -> list[list[int]]:
+        """Routers on the way from each gateway to the first of the owners of an address."""
+        announced = 100 + ((target - BASE) >> AS_BITS)
+        onward: dict[int, int | None] = dict.fromkeys(owners, owners[0])  # over a connected link
+        found = []
+        for gateway in gateways:
+            routers, here = [gateway], gateway
+            while here != owners[0] and len(routers) < MOST_HOPS:
+                if here not in onward:
+                    onward[here] = self.next_hop(here, owners, announced, target)
+                if (after := onward[here]) is None:
+                    break
+                here = after
+                routers.append(here)
+            found.append(routers)
+        return found
+
+
+@dataclass(frozen=True)
+class _Walks:
+    """Where packets go, whoever answers: pairs of a host that measures and a target, in order.
+
+    One row a hop: the router, the addresses that packets came in by and that answers go out by,
+    and whether it is the target that answers.
+    """
+
+    host: np.ndarray
+    target: np.ndarray
+    ptr: np.ndarray  # (n_pairs + 1,), rows of each pair
+    ttl: np.ndarray
+    router: np.ndarray
+    entered: np.ndarray
+    left: np.ndarray
+    is_target: np.ndarray
+
+
+@lru_cache(maxsize=4)
+def _walks(asn, neighbors, addr, owner, loopback, gateways) -> _Walks:
+    """Those of a network that has these parts, as tuples: once for all its seeds and nights."""
+    net = Network(Plan(), asn, neighbors, dict(addr), dict(owner), loopback, gateways)
+    routes = _Routes(net)
+    firsts, numbers = [gateway for gateway, _ in gateways], [host for _, host in gateways]
+    owners = {number: (net.owner[number],) for number in loopback}
+    owners |= {number: ends for ends, number in net.addr.items()}
+    owners |= {host: (gateway,) for gateway, host in gateways}
+    ways = {target: routes.walks(firsts, target, owners[target]) for target in sorted(owners)}
+    pairs, walks = [], []
+    for turn, host in enumerate(numbers):
+        for target, found in ways.items():
+            if target != host:
+                arrives = found[turn][-1] == owners[target][0]
+                pairs.append((turn, target, arrives))
+                walks.append(found[turn] + [HOST] * (arrives and target in numbers))
+    ptr = np.cumsum([0, *map(len, walks)])
+    router = np.array(list(itertools.chain(*walks)), np.int64)
+    turn, target, arrives = np.array(pairs, np.int64).reshape(-1, 3).T
+    is_target = np.zeros(len(router), bool)
+    is_target[ptr[1:][arrives > 0] - 1] = True
+    length = np.diff(ptr)
+    of_target, of_host = np.repeat(target, length), np.repeat(np.array(numbers)[turn], length)
+    entered, left = _addresses(net, routes, router, np.repeat(turn, length))
+    first = np.zeros(len(router), bool)
+    first[ptr[:-1]] = True
+    near = np.repeat(np.array(firsts)[turn], length) == router
+    return _Walks(
+        np.array(numbers)[turn],
+        target,
+        ptr,
+        np.arange(len(router)) - np.repeat(ptr[:-1], length) + 1,
+        router,
+        np.where(is_target, of_target, np.where(first, of_host - 1, entered)),
+        np.where(is_target, of_target, np.where(near, of_host - 1, left)),
+        is_target,
+    )
+
+
+def _addresses(net, routes: _Routes, router: np.ndarray, turn: np.ndarray):
+    """By which packets come from the row before, and by which answers to a host go out."""
+    n_routers = len(net.asn)
+    of_link = np.zeros((n_routers + 1, n_routers + 1), np.int64)
+    of_link[tuple(np.array(list(net.addr)).T)] = list(net.addr.values())
+    back = np.zeros((n_routers + 1, len(net.gateways)), np.int64)
+    for u, i in {*zip(router.tolist(), turn.tolist(), strict=True)}:
+        gateway, host = net.gateways[i]
+        if u not in (HOST, gateway):
+            way = routes.next_hop(u, (gateway,), net.asn[gateway], host)
+            back[u, i] = net.loopback[u] if way is None else net.addr[u, way]
+    return of_link[router, np.roll(router, 1)], back[router, turn]
 
 
 def measure(net: Network) -> TraceBatch:
     """Traceroutes from every vantage to its share of all addresses, ICMP, one reply per hop."""
-    plan = net.plan
-    rng = np.random.default_rng(plan.seed + 1)
-    routes = _Routes(net)
-    hosts = {address: gateway for gateway, address in net.gateways}
-    ends = {address: (u, v) for (u, v), address in net.addr.items()}
-    targets = sorted(set(ends) | set(net.loopback) | set(hosts))
-    announced = {t: 100 + ((t - BASE) >> AS_BITS) for t in targets}
-    back: dict[tuple[int, int], int] = {}
-
-    def answer_from(router: int, came_from: int | None, gateway: int, host: int) -> int:
-        if router not in net.outgoing and came_from is not None:
-            return net.addr[router, came_from]
-        if router == gateway:
-            return host - 1
-        if (router, host) not in back:
-            way = routes.next_hop(router, (gateway,), net.asn[gateway], host)
-            back[router, host] = net.loopback[router] if way is None else net.addr[router, way]
-        return back[router, host]
-
-    source, dst, ptr, ttl, addr, kind = [], [], [0], [], [], []
-    for gateway, host in net.gateways:
-        for target in targets:
-            if target == host or rng.random() >= plan.target_share:
-                continue
-            owners = (hosts[target],) if target in hosts else ends.get(target, ())[:2]
-            if target in hosts:
-                local = -1  # the router hands on to the host
-            elif target in ends:
-                local = ends[target][0]
-            else:
-                local = net.owner[target]
-                owners = (local,)
-            here, came_from = gateway, None
-            for hop in range(1, 31):
-                if here == local:
-                    ttl.append(hop)
-                    addr.append(target)
-                    kind.append(KIND_ECHO_REPLY)
-                    break
-                answers = here not in net.silent
-                if here in net.limited:
-                    answers &= bool(rng.random() < 0.5)
-                if answers:
-                    ttl.append(hop)
-                    addr.append(
-                        answer_from(here, came_from, gateway, host)
-                        if came_from is not None or here in net.outgoing
-                        else host - 1
-                    )
-                    kind.append(KIND_TIME_EXCEEDED)
-                if target in hosts and here == hosts[target]:
-                    ttl.append(hop + 1)
-                    addr.append(target)
-                    kind.append(KIND_ECHO_REPLY)
-                    break
-                if here in owners:  # the other end of a connected link
-                    onward = local
-                else:
-                    onward = routes.next_hop(here, owners, announced[target], target)
-                if onward is None:
-                    break
-                here, came_from = onward, here
-            source.append(host)
-            dst.append(target)
-            ptr.append(len(ttl))
-    rtt_ms = np.asarray(ttl, np.float32) + rng.random(len(ttl), np.float32)
+    rng = np.random.default_rng(net.plan.seed + 1)
+    near = tuple(map(tuple, net.neighbors))
+    known = tuple(net.addr.items()), tuple(net.owner.items()), tuple(net.loopback)
+    walks = _walks(tuple(net.asn), near, *known, tuple(net.gateways))
+    silent, limited, outgoing = (
+        np.isin(walks.router, list(group)) & ~walks.is_target
+        for group in (net.silent, net.limited, net.outgoing)
+    )
+    unsure = np.flatnonzero(limited)
+    bounds = itertools.pairwise(np.searchsorted(unsure, walks.ptr).tolist())
+    luck, taken = np.zeros(len(limited)), np.zeros(len(walks.host), bool)
+    for pair, (start, end) in enumerate(bounds):
+        if rng.random() < net.plan.target_share:
+            taken[pair] = True
+            luck[unsure[start:end]] = rng.random(end - start)
+    answers = ~silent & (luck < 0.5) & np.repeat(taken, np.diff(walks.ptr))
+    ptr = np.append(0, np.cumsum(answers))[walks.ptr]
+    ttl = walks.ttl[answers]
+    rtt_ms = ttl.astype(np.float32) + rng.random(len(ttl), np.float32)
     return TraceBatch(
-        _column(source),
-        _column(dst),
-        np.zeros(len(dst)),
-        np.array(ptr, np.int64),
-        np.array(ttl, np.uint8),
-        _column(addr),
+        _column(walks.host[taken]),
+        _column(walks.target[taken]),
+        np.zeros(taken.sum()),
+        np.append(0, np.cumsum(np.diff(ptr)[taken])),
+        ttl.astype(np.uint8),
+        _column(np.where(outgoing, walks.left, walks.entered)[answers]),
         rtt_ms,
-        np.array(kind, np.uint8),
+        np.where(walks.is_target, KIND_ECHO_REPLY, KIND_TIME_EXCEEDED)[answers].astype(np.uint8),
     )
 
 
-def _column(numbers: list[int]) -> np.ndarray:
-    low = np.array(numbers, np.uint64) | V4_PREFIX
+def _column(numbers: np.ndarray) -> np.ndarray:
+    low = numbers.astype(np.uint64) | V4_PREFIX
     return np.column_stack([np.zeros(len(low), np.uint64), low])
 
 

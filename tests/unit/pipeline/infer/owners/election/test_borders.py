@@ -283,14 +283,13 @@ PLANS = [
 ]
 
 
-def compare(tmp_path, plan, **options):
+def compare(tmp_path, network, batch, borders):
     """Counts of one network: what was inferred and what of it is right."""
-    network = make_network(plan)
     path = tmp_path / "table"
     path.write_text(pfx2as_lines(network))
     table = read_pfx2as([path], [ReadReport(str(path))])
-    seen = [observe(tmp_path, measure(network))]
-    topology = infer_topology(seen, prefixes=table, routers="interfaces", **options)
+    seen = [observe(tmp_path, batch)]
+    topology = infer_topology(seen, prefixes=table, routers="interfaces", borders=borders)
     low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
     owner = [network.owner.get(addr, -1) for addr in low]
     right = [o >= 0 and topology.node_asn[i] == network.asn[o] for i, o in enumerate(owner)]
@@ -317,12 +316,12 @@ def compare(tmp_path, plan, **options):
 def totals(tmp_path_factory):
     """Sums over all plans, elected and by prefix."""
     folder = tmp_path_factory.mktemp("networks")
-    both = {}
-    for borders in ("elected", "prefix"):
-        total: Counter[str] = Counter()
-        for plan in PLANS:
-            total.update(compare(folder, plan, borders=borders))
-        both[borders] = total
+    both: dict[str, Counter[str]] = {"elected": Counter(), "prefix": Counter()}
+    for plan in PLANS:
+        network = make_network(plan)
+        batch = measure(network)
+        for borders, total in both.items():
+            total.update(compare(folder, network, batch, borders))
     return both
 
 
