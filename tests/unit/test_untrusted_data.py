@@ -7,6 +7,7 @@ ours accepts its own run alone, and encrypted; two modules pack them, and read n
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,9 +28,16 @@ OF_TASKS = {
 CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "pd.read_pickle"}
 
 
-def findings(tree: ast.AST) -> Iterator[str]:
+# A text without any of these words holds nothing that could be found.
+WORDS = {name.rpartition(".")[2] for name in RUN_CODE | CALLS} | {"allow_pickle", "shell"}
+IS_SUSPECT = re.compile(rf"\b(?:{'|'.join(sorted(WORDS))})\b")
+
+
+def findings(text: str) -> Iterator[str]:
     """What could run code that data hold, by line."""
-    for node in ast.walk(tree):
+    if not IS_SUSPECT.search(text):
+        return
+    for node in ast.walk(ast.parse(text)):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -62,19 +70,18 @@ def findings(tree: ast.AST) -> Iterator[str]:
     ],
 )
 def test_what_runs_code_is_noticed(text):
-    assert len(list(findings(ast.parse(text)))) == 1
+    assert len(list(findings(text))) == 1
 
 
 @pytest.mark.parametrize("text", ["np.load(p, allow_pickle=False)", "re.compile(text)"])
 def test_what_does_not_is_not(text):
-    assert list(findings(ast.parse(text))) == []
+    assert list(findings(text)) == []
 
 
 def test_nothing_of_a_file_is_run():
     assert len(MODULES) > 200
     found = {
-        str(path.relative_to(REPOSITORY)): list(findings(ast.parse(path.read_text())))
-        for path in MODULES
+        str(path.relative_to(REPOSITORY)): list(findings(path.read_text())) for path in MODULES
     }
     found = {path: lines for path, lines in found.items() if lines}
     assert set(found) == OF_TASKS, found

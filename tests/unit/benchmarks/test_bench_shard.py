@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from benchmarks import bench_shard
-from benchmarks.lib.record import REPOSITORY
 from kernels import msbfs_shard
 from pipeline.generate.internet import generate_internet
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_a_small_internet_is_swept_and_recorded(tmp_path, device):
-    program = REPOSITORY / "benchmarks" / "bench_shard.py"
+def test_a_small_internet_is_swept_and_recorded(tmp_path, monkeypatch, device):
     sizes = ["--ases", "40", "--routers", "20000", "--device", device, "--folder", str(tmp_path)]
-    subprocess.run([sys.executable, str(program), *sizes], check=True, capture_output=True)
+    monkeypatch.setattr("sys.argv", ["bench_shard.py", *sizes])
+    bench_shard.main()
     (row,) = json.loads((tmp_path / f"shard_{device}.json").read_text())["rows"]
     assert row["n_ases"] == 40
     assert row["n_nodes"] == 20_000

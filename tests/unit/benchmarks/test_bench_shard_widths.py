@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import subprocess
-import sys
 
 import pytest
 
 from benchmarks import bench_shard, bench_shard_widths
-from benchmarks.lib.record import REPOSITORY
 from kernels.eccentricity.shard import widths
 from pipeline.generate.internet import generate_internet
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_widths_of_a_small_internet_are_found_and_recorded(tmp_path, device):
-    program = REPOSITORY / "benchmarks" / "bench_shard_widths.py"
+def test_widths_of_a_small_internet_are_found_and_recorded(tmp_path, monkeypatch, device):
     sizes = ["--ases", "40", "--routers", "20000", "--device", device, "--folder", str(tmp_path)]
-    subprocess.run([sys.executable, str(program), *sizes], check=True, capture_output=True)
+    monkeypatch.setattr("sys.argv", ["bench_shard_widths.py", *sizes])
+    bench_shard_widths.main()
     (row,) = json.loads((tmp_path / f"shard_widths_{device}.json").read_text())["rows"]
     assert row["n_ases"] == 40
     assert row["n_nodes"] == 20_000

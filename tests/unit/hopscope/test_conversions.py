@@ -130,14 +130,12 @@ def test_cugraph_gets_the_arrays_and_gives_edges_back(monkeypatch):
         assert_same(conversions.from_cugraph(conversions.to_cugraph(graph)), graph)
 
 
-def test_without_pandas_it_is_said_how_to_get_it():
-    said = without("pandas", "hopscope.to_pandas(hopscope.from_networkx(networkx.path_graph(3)))")
-    assert said.endswith("pandas is not installed: pip install pandas\n")
-
-
-def test_without_cugraph_it_is_said_how_to_get_it():
-    said = without("cudf", "hopscope.to_cugraph(hopscope.from_networkx(networkx.path_graph(3)))")
+def test_without_pandas_or_cugraph_it_is_said_how_to_get_it():
+    graph = "hopscope.from_networkx(networkx.path_graph(3))"
+    first, last = f"hopscope.to_pandas({graph})", f"hopscope.to_cugraph({graph})"
+    said = without(("pandas", "cudf"), first, last)
     assert said.endswith("cuGraph is not installed: see https://docs.rapids.ai/install\n")
+    assert "pandas is not installed: pip install pandas\n" in said
 
 
 @pytest.mark.parametrize("given", [5, "AS64496", None, [(0, 1)], nx.path_graph(3)])
@@ -147,17 +145,20 @@ def test_what_has_no_graph_is_refused_with_what_to_give(given):
             convert(given)
 
 
-def without(module: str, statement: str) -> str:
-    """The last words of a program that fails because a module is absent."""
+def without(modules: tuple[str, ...], first: str, last: str) -> str:
+    """What a program says that fails twice because a module is absent, and ends so."""
     program = (
         "import sys\n"
         "class Absent:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        f"        if name == {module!r}:\n"
+        f"        if name in {modules!r}:\n"
         "            raise ModuleNotFoundError('No module named ' + name, name=name)\n"
         "sys.meta_path.insert(0, Absent())\n"
         "import hopscope, networkx\n"
-        f"{statement}\n"
+        "try:\n"
+        f"    {first}\n"
+        "finally:\n"
+        f"    {last}\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 1

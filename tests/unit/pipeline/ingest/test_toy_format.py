@@ -117,7 +117,7 @@ def test_formats_are_named_by_their_row_and_their_reader_alone():
             said = [node.value] if isinstance(node, ast.Constant) else []
             said += [node.module] if isinstance(node, ast.ImportFrom) else []
             said += [each.name for each in node.names] if isinstance(node, ast.Import) else []
-            for name, reader in readers.items():
+            for name, reader in readers.items() if said else ():
                 if path in (registry, history) or module.startswith(reader):
                     continue
                 if any(word == name or str(word).startswith(reader) for word in said):
