@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -247,8 +250,7 @@ def test_every_command_of_the_page_is_understood(command):
         said = output_of("make", "-n", *words[1:])
     else:
         assert words[0] == "python"
-        program = words[1:3] if words[1] == "-m" else words[1:2]
-        said = output_of(sys.executable, *program, "--help")
+        said = help_of(words[2] if words[1] == "-m" else words[1])
     for option in re.findall(r"--[a-z-]+", command):
         assert option in said
     for path in words:
@@ -256,6 +258,22 @@ def test_every_command_of_the_page_is_understood(command):
 
 
 @functools.cache
+def help_of(program: str) -> str:
+    """That of a file, which runs in this process, or of a module."""
+    if not program.endswith(".py"):
+        return output_of(sys.executable, "-m", program, "--help")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+    ):
+        patch.setattr(sys, "path", [*sys.path])
+        patch.setattr(sys, "argv", [program, "--help"])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(REPOSITORY / program), run_name="__main__")
+    assert ended.value.code == 0
+    return printed.getvalue()
+
+
 def output_of(*words: str) -> str:
     done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -83,9 +83,13 @@ def test_unchanged_files_are_copied_at_the_url_and_replaced_reports_go_a_day_lat
     assert f"reports/{second}/as/10.html" in keys(s3)
 
 
-@pytest.mark.parametrize("step", ["send", "write", "copy"])
-def test_a_publication_that_fails_leaves_the_former_report(machine, monkeypatch, step):
+def test_a_publication_that_fails_leaves_the_former_report(machine, monkeypatch):
     publish()
+    for step in ("send", "write", "copy"):
+        publication_fails(monkeypatch, step)
+
+
+def publication_fails(monkeypatch, step):
     before = current()
     write_one = getattr(objects, step)
 
@@ -131,21 +135,24 @@ def test_a_report_that_was_removed_is_gone_at_the_url(s3, machine, monkeypatch):
     assert not keys(s3, "reports/night")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"schema": "other"},
-        {"version": "other@0123456789ab"},
-        {"version": "../night@0123456789ab"},
-        {"files": {"../x": [1, "0"]}},
-        {"files": {"/x": [1, "0"]}},
-        {"files": {".hidden": [1, "0"]}},
-        {"files": ["x"]},
-    ],
-)
-def test_a_pointer_that_is_not_ours_or_leads_outside_is_refused(machine, change):
+NOT_OURS = [
+    {"schema": "other"},
+    {"version": "other@0123456789ab"},
+    {"version": "../night@0123456789ab"},
+    {"files": {"../x": [1, "0"]}},
+    {"files": {"/x": [1, "0"]}},
+    {"files": {".hidden": [1, "0"]}},
+    {"files": ["x"]},
+]
+
+
+def test_a_pointer_that_is_not_ours_or_leads_outside_is_refused(machine):
     publish()
-    objects.write(f"{URL}/night/current.json", orjson.dumps(current() | change))
+    ours = current()
     machine("second")
-    with pytest.raises(StoreError, match="is not a pointer to a report"):
-        bring_reports(folder_of(URL))
+    for change in NOT_OURS:
+        objects.write(f"{URL}/night/current.json", orjson.dumps(ours | change))
+        with pytest.raises(StoreError, match="is not a pointer to a report"):
+            bring_reports(folder_of(URL))
+    objects.write(f"{URL}/night/current.json", orjson.dumps(ours))
+    bring_reports(folder_of(URL))

@@ -18,7 +18,7 @@ from pipeline.report.tables.summarise import summarise
 from tests.unit.pipeline.report.memory import MemorySnapshot, _levels, measured
 from tests.unit.pipeline.report.width_data import widths_of
 
-N_ASES = 1000
+N_ASES = 400
 DECIMALS = {"mean": 2, "median": 1, "p90": 1}
 
 
@@ -140,8 +140,8 @@ def test_ingresses_without_traces_are_not_said_to_be_those_with_most(tmp_path, g
 
 
 @pytest.fixture(scope="module")
-def thousand(tmp_path_factory):
-    """A report of 1,000 ASes, whose figures are random and hard to round."""
+def hundreds(tmp_path_factory):
+    """A report of 400 ASes, whose figures are random and hard to round."""
     rng = np.random.default_rng(11)
     ases, sizes, ingresses = {}, {}, []
     for asn in range(1, N_ASES + 1):
@@ -156,7 +156,7 @@ def thousand(tmp_path_factory):
                 counts = (0, n_direct) if is_candidate else (n_direct, 3)
                 ingresses.append((asn, node, near, *counts, is_candidate))
     snapshot = MemorySnapshot(ases, sizes, ingresses)
-    out = tmp_path_factory.mktemp("thousand")
+    out = tmp_path_factory.mktemp("hundreds")
     return write_reports(
         snapshot, measured(snapshot), out, options={}, warnings=[], started=0.0
     ).path
@@ -169,15 +169,15 @@ def rounded_once(value: float | None, decimals: int) -> str:
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN):,}"
 
 
-def test_a_thousand_pages_have_the_figures_of_the_tables_rounded_once(thousand):
-    ases = pq.read_table(thousand / "ases.parquet").to_pylist()
+def test_hundreds_of_pages_have_the_figures_of_the_tables_rounded_once(hundreds):
+    ases = pq.read_table(hundreds / "ases.parquet").to_pylist()
     ingresses: dict[int, list[dict]] = defaultdict(list)
-    for row in pq.read_table(thousand / "ingresses.parquet").to_pylist():
+    for row in pq.read_table(hundreds / "ingresses.parquet").to_pylist():
         ingresses[row["asn"]].append(row)
     assert len(ases) == N_ASES
-    assert sum(row["mean_hops"] is None for row in ases) > 50
+    assert sum(row["mean_hops"] is None for row in ases) > 20
     for row in ases:
-        text = (thousand / "as" / f"{row['asn']}.html").read_text()
+        text = (hundreds / "as" / f"{row['asn']}.html").read_text()
         tiles = [
             html.unescape(re.sub(r"<[^>]+>", "", tile)).split()
             for tile in re.findall(
