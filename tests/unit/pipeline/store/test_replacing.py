@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,10 +13,10 @@ import pytest
 
 from pipeline.errors import StoreError, UsageError
 from pipeline.store import check_name, check_store, open_snapshot, snapshot_names
+from tests.forks import Forks, forks
 from tests.soak import WHOLE
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
-REPOSITORY = Path(__file__).resolve().parents[4]
 OLD, NEW = some_graphs(seed=1), some_graphs(seed=2)
 
 
@@ -139,40 +137,37 @@ def test_a_store_that_cannot_be_written_is_named(tmp_path):
         write(tmp_path / "file", "a", OLD)
 
 
-WRITER = """
-import sys
+BEFORE_WRITING = """
 from pathlib import Path
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 graphs = [some_graphs(seed=1), some_graphs(seed=2)]
-print("ready", flush=True)
+"""
+WRITING = """
 i = 0
 while True:
-    write(Path(sys.argv[1]), sys.argv[2], graphs[i % 2])
+    write(Path(words[0]), words[1], graphs[i % 2])
     i += 1
 """
 
 
-def start_writer(store: Path, name: str) -> subprocess.Popen:
-    writer = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(store), name], stdout=subprocess.PIPE, cwd=REPOSITORY
-    )
-    assert writer.stdout.readline() == b"ready\n"
-    return writer
+@pytest.fixture(scope="module")
+def writers():
+    with forks(BEFORE_WRITING, WRITING) as started:
+        yield started
 
 
-def kill(writer: subprocess.Popen) -> None:
-    writer.send_signal(signal.SIGKILL)
-    writer.wait()
-    writer.stdout.close()
+def kill(writers: Forks, pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    assert writers.status() == -signal.SIGKILL
 
 
-def test_a_writer_killed_at_any_moment_leaves_whole_snapshots(tmp_path):
+def test_a_writer_killed_at_any_moment_leaves_whole_snapshots(tmp_path, writers):
     write(tmp_path, "a", OLD)
     rng = np.random.default_rng(7)
     for _ in range(3):
-        writer = start_writer(tmp_path, "a")
+        writer = writers.start(tmp_path, "a")
         time.sleep(0.05 + 0.2 * rng.random())
-        kill(writer)
+        kill(writers, writer)
         assert check_store(tmp_path) == {"a": ""}
         assert open_snapshot(tmp_path).graph_hash in (OLD.graph_hash, NEW.graph_hash)
     write(tmp_path, "b", OLD)
@@ -183,9 +178,9 @@ N_MEETINGS = 100 if WHOLE else 10  # reads, and writes beside those of the other
 
 
 @pytest.mark.soak
-def test_writers_and_readers_at_once_see_whole_snapshots_only(tmp_path):
+def test_writers_and_readers_at_once_see_whole_snapshots_only(tmp_path, writers):
     write(tmp_path, "a", OLD)
-    writer = start_writer(tmp_path, "a")
+    writer = writers.start(tmp_path, "a")
     deadline = time.monotonic() + 120
     seen, failures = set(), []
     n_read = n_written = 0
@@ -222,7 +217,7 @@ def test_writers_and_readers_at_once_see_whole_snapshots_only(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    kill(writer)
+    kill(writers, writer)
     assert failures == []
     assert seen == {tuple(OLD.graph_hash), tuple(NEW.graph_hash)}
     write(tmp_path, "c", OLD)

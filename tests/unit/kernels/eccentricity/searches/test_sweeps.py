@@ -23,7 +23,7 @@ from kernels.eccentricity.strategy import Account, Facts, choose_step
 from kernels.eccentricity.thresholds import CORE, Thresholds
 from kernels.types import NODE
 from tests.oracles.paths import bfs_levels
-from tests.shapes import graph_of, grid, path, tree_with_hubs
+from tests.shapes import graph_of, grid, path, star, tree_with_hubs
 from tests.soak import examples
 from tests.strategies import graphs
 from tests.unit.kernels.eccentricity.bounds.test_bounds import check_answer, check_bounds
@@ -135,14 +135,27 @@ def test_far_pairs_are_those_that_no_landmark_keeps_close(graph, n_landmarks, da
     assert found == expected
 
 
+def near_first(graph):
+    """Every node of a graph, and what is near its first one."""
+    every = np.arange(graph.n_nodes, dtype=NODE)
+    unknown = np.zeros(len(every), np.int32), np.full(len(every), 10**6, np.int32)
+    return every, searches_of(graph).near(every[:1], *unknown, every)[1]
+
+
 def test_too_many_pairs_are_not_listed():
-    graph = path(300)
-    nodes = np.arange(300, dtype=NODE)
-    unknown = np.zeros(300, np.int32), np.full(300, 10**6, np.int32)
-    _, near = searches_of(graph).near(nodes[:1], *unknown, nodes)
-    every = np.arange(300)
-    assert len(every) ** 2 > ROOM
-    assert far_pairs(near, every, every, 1, 10**9)[0] is None
+    every, near = near_first(star(300))  # whose leaves are two hops from one another
+    pairs, n_steps = far_pairs(near, every, every, 1, 10**9)
+    assert pairs is None
+    assert n_steps < 10**9
+    every, near = near_first(star(250))
+    (pairs, apart), _ = far_pairs(near, every, every, 1, 10**9)
+    assert pairs.shape == (2, 250 * 249)
+    assert (apart == 2).all()
+    assert 250 * 249 < ROOM < 300 * 299
+
+
+def test_pairs_are_listed_with_just_as_many_steps_as_that_takes():
+    every, near = near_first(path(300))
     (pairs, _), n_steps = far_pairs(near, every, every, 596, 10**9)
     assert pairs.shape == (2, 2)
     assert far_pairs(near, every, every, 596, n_steps)[0] is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -23,6 +21,7 @@ from pipeline.store import (
     snapshot_names,
 )
 from pipeline.store.pointers import remove_snapshots
+from tests.forks import forks
 from tests.integration.measured import make_snapshot
 from tests.s3 import BUCKET, keys
 
@@ -71,31 +70,35 @@ def test_a_snapshot_that_is_written_again_is_seen_elsewhere_and_its_readers_read
     assert open_version(store, first.version).version == first.version
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
+BEFORE_KILLED = """
+import os, signal
+import s3fs  # which would be imported by each process
 from pipeline.places import folder_of, objects
 from tests.integration.measured import make_snapshot
-
-write = getattr(objects, sys.argv[1])
+"""
+KILLED = """
+step, url, os.environ["HOPSCOPE_MIRRORS"] = words
+write = getattr(objects, step)
 def killed(*given):
-    if sys.argv[1] == "send":
+    if step == "send":
         write(dict(list(given[0].items())[:2]))
     os.kill(os.getpid(), signal.SIGKILL)
-setattr(objects, sys.argv[1], killed)
-make_snapshot(folder_of(sys.argv[2]))
+setattr(objects, step, killed)
+make_snapshot(folder_of(url))
 """
 
 
+@pytest.fixture(scope="module")
+def writers(s3):
+    with forks(BEFORE_KILLED, KILLED) as started:
+        yield started
+
+
 @pytest.mark.parametrize("step", ["send", "write"])  # of files, of the pointer
-def test_a_killed_writer_leaves_nothing_that_is_read(s3, machine, monkeypatch, step):
+def test_a_killed_writer_leaves_nothing_that_is_read(s3, machine, monkeypatch, writers, step):
     first = make_snapshot(folder_of(URL))
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, step, URL],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        timeout=120,
-    )
-    assert done.returncode == -signal.SIGKILL
+    writers.start(step, URL, os.environ["HOPSCOPE_MIRRORS"])
+    assert writers.status() == -signal.SIGKILL
     assert len({key.split("/")[2] for key in keys(s3, "store/versions")}) == 2
     machine("second")
     store = folder_of(URL)
