@@ -59,7 +59,7 @@ SHAPES = {
     "star": lambda: star(3000, hub=1500),
     "grid": lambda: grid(40, 50),
     "tail over 254": lambda: with_tail(2000, 400),
-    "path": lambda: path(1500),
+    "path": lambda: path(700),
     "many components": lambda: graph_of(
         900, np.random.default_rng(0).integers(0, 900, (500, 2)).tolist()
     ),

@@ -57,7 +57,7 @@ def test_all_ranks_have_the_results_of_one_graph(searched, n_ranks, small):
 @pytest.mark.parametrize("shape", ["grid", "hubs", "star"])
 def test_more_sources_than_lanes_in_both_directions_and_forms(shape, n_ranks, small):
     graph = {
-        "grid": lambda: grid(12, 200),
+        "grid": lambda: grid(12, 100),
         "hubs": lambda: tree_with_hubs(3_000, seed=2),
         "star": lambda: star(2_000),
     }[shape]()

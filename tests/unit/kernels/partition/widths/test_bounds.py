@@ -93,7 +93,7 @@ def test_known_shapes(shape, n_ranks):
         "grid": lambda: grid(13, 60),
         "hubs": lambda: tree_with_hubs(700, seed=5),
         "star": lambda: star(500),
-        "path": lambda: relabelled(path(400), np.random.default_rng(1).permutation(400)),
+        "path": lambda: relabelled(path(300), np.random.default_rng(1).permutation(300)),
         "apart": apart,
     }[shape]()
     check_answers(graph, widths_of(graph, n_ranks), eccentricities_of(graph))
