@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,12 @@ from pipeline.model.words import number
 from pipeline.report.texts import NONE, figure, short
 
 
+@functools.cache
 def environment(**functions: Callable[..., Any]) -> jinja2.Environment:
     """What renders templates: escaping by default, with the filters of our pages.
+
+    Made once for the same functions: to compile the templates of a report takes most of the time
+    that a small report takes.
 
     Parameters
     ----------

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import functools
 from pathlib import Path
-
-import jinja2
 
 from pipeline.model.measured.origins import Origins, Source
 from pipeline.report.pages.ases.as_page import WidthParts, as_pages
@@ -57,7 +54,7 @@ class PageWriter:
 
     def write(self, part: Summary, widths: list[WidthParts] | None = None) -> None:
         """Write the pages of a part of the report; ``widths`` as for ``as_pages``."""
-        template = _environment().get_template("as.html")
+        template = environment(opening=opening, quality=quality).get_template("as.html")
         for asn, variables in as_pages(part, self._listed, widths):
             about = self._about_as(asn)
             variables["measured_with"] = self._provenance.measured_with(asn)
@@ -72,8 +69,3 @@ class PageWriter:
             about = about_as(self._run, self._origins, source)
             self._about[source] = without_night(about)
         return self._about[source]
-
-
-@functools.cache
-def _environment() -> jinja2.Environment:
-    return environment(opening=opening, quality=quality)
