@@ -111,8 +111,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
             _reports(ReportServer(config.port, config.out.resolve(), ui_url, api, run_now))
         )
         server.wait()
-        # Runs of a worker that is gone would stay in progress forever.
-        end_lost_runs(api, no_worker=True)
+        _end_earlier_runs(api, server)
         stack.callback(end_lost_runs, api, no_worker=True)
         environment = os.environ | {
             "PREFECT_API_URL": api.url,
@@ -136,6 +135,23 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         sys.stdout.flush()
         return _watch(server, worker, api, stopping)
+
+
+def _end_earlier_runs(api: Api, server: PrefectServer) -> None:
+    """End the runs of a worker that is gone, which would stay in progress forever.
+
+    Raises
+    ------
+    UsageError
+        If the server, which has just begun and may be busy, does not answer in time.
+    """
+    end = time.monotonic() + CLI_TIMEOUT_S
+    while end_lost_runs(api, no_worker=True) is None:
+        if time.monotonic() > end:
+            raise UsageError(
+                f"Prefect did not list its runs within {CLI_TIMEOUT_S:.0f} s: see {server.log}"
+            )
+        time.sleep(LOOK_EVERY_S)
 
 
 class _Restarts:

@@ -15,6 +15,7 @@ import yaml
 from flows import serve
 from flows.runs.api import DEPLOYED
 from pipeline.config import ServeConfig
+from pipeline.errors import UsageError
 from pipeline.stopping import Stopping
 
 
@@ -93,6 +94,22 @@ def test_no_worker_starts_before_the_runs_of_the_last_one_are_ended(monkeypatch,
     assert done == ["stopped", None, None, 1, "started"]
     assert len(set(since)) == 1
     assert capsys.readouterr().err.count("the worker ended") == 1
+
+
+def test_runs_of_an_earlier_worker_are_ended_before_the_first_one_starts(monkeypatch):
+    answers = [None, None, 3]
+    monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(serve, "end_lost_runs", lambda _api, *, no_worker: answers.pop(0))
+    serve._end_earlier_runs(None, SimpleNamespace(log="server.log"))
+    assert answers == []
+
+
+def test_a_server_that_does_not_list_its_runs_is_named_with_its_log(monkeypatch):
+    monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(serve, "CLI_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(serve, "end_lost_runs", lambda _api, *, no_worker: None)
+    with pytest.raises(UsageError, match="within 0 s: see server[.]log"):
+        serve._end_earlier_runs(None, SimpleNamespace(log="server.log"))
 
 
 STOPPED_OFTEN = """
