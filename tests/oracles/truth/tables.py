@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -92,7 +93,7 @@ def full_table(judged: Sequence[Judged]) -> str:
 
 def brief_table(judged: Sequence[Judged]) -> str:
     """One row per laboratory: the first way, and P, R and equal hops of the others."""
-    ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
+    ways = _ways(judged)
     rows = []
     for lab in judged:
         first = lab.scores[ways[0]]
@@ -102,11 +103,28 @@ def brief_table(judged: Sequence[Judged]) -> str:
     return _markdown(heads, rows)
 
 
+def _ways(judged: Sequence[Judged], *, with_programs: bool = True) -> list[str]:
+    """Ways of all laboratories; our own elections alone if there should be no other programs."""
+    return list(
+        dict.fromkeys(
+            way
+            for lab in judged
+            for way in lab.scores
+            if with_programs or (way not in lab.programs and way.startswith("elected"))
+        )
+    )
+
+
+def _plans(judged: Sequence[Judged]) -> dict[str, int]:
+    """Laboratories of each plan."""
+    return dict(Counter(lab.plan for lab in judged))
+
+
 def gain_table(judged: Sequence[Judged]) -> str:
     """One row per way: mean P and R of the laboratories of each plan."""
-    plans = list(dict.fromkeys(lab.plan for lab in judged))
+    plans = _plans(judged)
     rows = []
-    for way in dict.fromkeys(way for lab in judged for way in lab.scores):
+    for way in _ways(judged):
         cells = []
         for plan in plans:
             found = [lab.scores[way] for lab in judged if lab.plan == plan and way in lab.scores]
@@ -114,8 +132,7 @@ def gain_table(judged: Sequence[Judged]) -> str:
             recall = sum(s.border_recall for s in found) / max(1, len(found))
             cells.append(f"{precision:.3f} / {recall:.3f}" if found else "")
         rows.append([way, *cells])
-    n = {plan: sum(lab.plan == plan for lab in judged) for plan in plans}
-    return _markdown(["owners", *(f"{plan} ({n[plan]})" for plan in plans)], rows)
+    return _markdown(["owners", *(f"{plan} ({n})" for plan, n in plans.items())], rows)
 
 
 def calibration_table(judged: Sequence[Judged]) -> str:
@@ -134,7 +151,7 @@ def _rated(judged: Sequence[Judged], ways: Collection[str] | None = None) -> lis
 
 def confidence_table(judged: Sequence[Judged]) -> str:
     """One row per class: stated, and number and measured share in all ways and in each."""
-    ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
+    ways = [way for way in _ways(judged) if any(_rated(judged, (way,)))]
     columns = [calibrate(_rated(judged, wanted)) for wanted in (None, *((way,) for way in ways))]
     rows = []
     for one in columns[0]:
@@ -159,7 +176,7 @@ def knowledge_table(judged: Sequence[Judged]) -> str:
 
     Each router counts once, since with aliases there are fewer nodes than without.
     """
-    ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
+    ways = _ways(judged)
     rows = []
     for less, more in ((a, b) for a in ways for b in ways if _knows_more(a, b)):
         both = [(lab.scores[less], lab.scores[more]) for lab in judged]
@@ -186,12 +203,11 @@ def _knows_more(less: str, more: str) -> bool:
 
 
 def aims_table(judged: Sequence[Judged]) -> str:
-    """One row per way and aim: how many laboratories of each plan do not reach it."""
-    plans = list(dict.fromkeys(lab.plan for lab in judged))
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    n_short: dict[tuple[str, str], int] = {}
-    for way in dict.fromkeys(way for lab in judged for way in lab.scores if _is_ours(lab, way)):
-        known = set(way.split(", "))
+    """One row per way and aim: how many laboratories of each plan do not reach it, of its limit."""
+    plans = _plans(judged)
+    missed: dict[tuple[str, str], dict[str, tuple[int, float]]] = {}
+    for way in _ways(judged, with_programs=False):
+        known = way.split(", ")
         for plan in plans:
             of_plan = [lab.scores[way] for lab in judged if lab.plan == plan and way in lab.scores]
             for aim in aims_of(
@@ -201,37 +217,29 @@ def aims_table(judged: Sequence[Judged]) -> str:
                 inferred=INFERRED in known,
             ):
                 n = sum(aim.is_missed(one) for one in of_plan)
-                rows.setdefault((way, aim.what), {})[plan] = f"{n} ({aim.limit:.2f})"
-                n_short[way, aim.what] = n_short.get((way, aim.what), 0) + n
-    n_of = {plan: sum(lab.plan == plan for lab in judged) for plan in plans}
-    return _markdown(
-        ["owners", "aim", *(f"{plan} ({n_of[plan]})" for plan in plans), f"all ({len(judged)})"],
-        [
-            [*key, *(cells.get(plan, "") for plan in plans), str(n_short[key])]
-            for key, cells in rows.items()
-        ],
-    )
-
-
-def _is_ours(lab: Judged, way: str) -> bool:
-    """Whether owners were elected, so that there are aims."""
-    return way not in lab.programs and way.startswith("elected")
+                missed.setdefault((way, aim.what), {})[plan] = n, aim.limit
+    rows = []
+    for key, counts in missed.items():
+        cells = [f"{n} ({limit:.2f})" for n, limit in counts.values()]
+        of_plan = dict(zip(counts, cells, strict=True))
+        total = sum(n for n, _ in counts.values())
+        rows.append([*key, *(of_plan.get(plan, "") for plan in plans), str(total)])
+    heads = [*(f"{plan} ({n})" for plan, n in plans.items()), f"all ({len(judged)})"]
+    return _markdown(["owners", "aim", *heads], rows)
 
 
 def programs_table(judged: Sequence[Judged]) -> str:
     """One row per way and other program: in how many laboratories the way is the worse one."""
     rows = []
-    for way in dict.fromkeys(way for lab in judged for way in lab.scores if _is_ours(lab, way)):
+    for way in _ways(judged, with_programs=False):
         for program in sorted({name for lab in judged for name in lab.programs}):
-            both = [
-                (lab.scores[way], lab.scores[program])
+            lower = [
+                _lower(lab.scores[way], lab.scores[program])
                 for lab in judged
                 if way in lab.scores and program in lab.scores
             ]
-            lower = [_lower(a, b) for a, b in both]
-            n_p = sum("P" in one for one in lower)
-            n_r = sum("R" in one for one in lower)
-            rows.append([way, program, f"{n_p} of {len(both)}", f"{n_r} of {len(both)}"])
+            counts = [sum(what in one for one in lower) for what in ("P", "R")]
+            rows.append([way, program, *(f"{n} of {len(lower)}" for n in counts)])
     return _markdown(["owners", "compared with", "lower P", "lower R"], rows) if rows else ""
 
 

@@ -108,7 +108,7 @@ def test_a_server_that_does_not_list_its_runs_is_named_with_its_log(monkeypatch)
     monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.0)
     monkeypatch.setattr(serve, "CLI_TIMEOUT_S", 0.0)
     monkeypatch.setattr(serve, "end_lost_runs", lambda _api, *, no_worker: None)
-    with pytest.raises(UsageError, match="within 0 s: see server[.]log"):
+    with pytest.raises(UsageError, match=r"within 0 s: see server\.log"):
         serve._end_earlier_runs(None, SimpleNamespace(log="server.log"))
 
 
