@@ -142,10 +142,10 @@ def test_a_kernel_and_a_row_are_a_metric(store, scheduler, tmp_path, capsys):
 
 @pytest.mark.usefixtures("_registered")
 def test_its_section_is_a_template(store, scheduler, tmp_path, monkeypatch):
-    made = writing._environment.__wrapped__()
+    made = writing.environment.__wrapped__(opening=writing.opening, quality=writing.quality)
     own = jinja2.DictLoader({"degrees.html": SECTION})
     made.loader = jinja2.ChoiceLoader([made.loader, own])
-    monkeypatch.setattr(writing, "_environment", lambda: made)
+    monkeypatch.setattr(writing, "environment", lambda **_: made)
     monkeypatch.setitem(METRICS, ROW.name, Metric(**vars(ROW) | {"section": "degrees.html"}))
     assert analyze(store, tmp_path, scheduler, "mean_degree,diameter") == 0
     means, largest = expected(store)
