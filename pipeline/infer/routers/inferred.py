@@ -7,7 +7,8 @@ again, or within such a group, so never two that one trace shows, where one of f
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
 router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
-right behind one address, which only parallel links do otherwise.
+right behind one address, which only parallel links do otherwise. Its addresses are those of a group
+or of a gateway: what it shows to different observers is known to be one router by hosts mostly.
 
 1. **Two vouchers.** Addresses of two routers, one of them not odd, have both among their sides.
    Counted between merged routers, until nothing changes. A router that answers with its outgoing
@@ -111,6 +112,7 @@ def merge_interfaces(
         Smallest interface of each router; of one of a given alias set the set's.
     """
     root, is_odd = gateways.copy(), _has_parallel_links(links, groups.group)
+    is_odd[groups.group[_has_parallel_links(links, gateways)[gateways]]] = True
     side_ptr, sides = _usable_sides(groups, alias)
     pairs, owners = watched_pairs(side_ptr, sides)
     certain = _are_two(spools, pairs, owners, groups.group, side_ptr, sides, mates)

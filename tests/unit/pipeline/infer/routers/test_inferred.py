@@ -100,6 +100,17 @@ def test_a_router_with_two_addresses_right_behind_one_does_not_vouch_alone(tmp_p
     assert merged(tmp_path, *ONE_VOUCHER, other.format(1), aliases=aliases)[1] == 0
 
 
+@pytest.mark.parametrize(("behind", "n_aliases"), [("20.1.1.1", 1), ("20.1.6.1", 2)])
+def test_nor_does_a_gateway_with_two_addresses_right_behind_one(tmp_path, behind, n_aliases):
+    lines = [
+        f"20.1.91.1 {behind} 20.1.5.1 20.1.9.9! > 20.1.9.9",
+        "20.1.92.1 20.1.2.1 20.1.3.1 20.1.9.9! > 20.1.9.9",
+    ]
+    names, found = merged(tmp_path, *ONE_VOUCHER, *lines)
+    assert "20.1.5.1" not in names  # the gateway has it, and 20.1.3.1
+    assert found == n_aliases
+
+
 def test_one_address_alone_does_not_join_two_routers_of_several_addresses(tmp_path):
     second = [
         line.replace("20.1.1.1", "20.1.5.1").replace("20.1.2.1", "20.1.6.1")
