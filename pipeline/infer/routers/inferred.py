@@ -61,7 +61,7 @@ from pipeline.infer.routers.vouchers.borders_crossed import cross_borders
 from pipeline.infer.routers.vouchers.ends import Aimed, find_ends
 from pipeline.infer.routers.vouchers.last_routers import join_last_routers
 from pipeline.infer.routers.vouchers.mate_sides import join_mates
-from pipeline.infer.routers.vouchers.observers import seen_by_one
+from pipeline.infer.routers.vouchers.observers import Observers, find_observers
 from pipeline.infer.routers.vouchers.same_ends import join_same_ends
 from pipeline.infer.routers.vouchers.single_vouchers import (
     is_inner,
@@ -89,7 +89,7 @@ def merge_interfaces(
     asn_of: Callable[[np.ndarray], np.ndarray],
     n_traces: int,
 ) -> np.ndarray:
-    """Merge interfaces into routers; twelve passes, or a few more, over the spools.
+    """Merge interfaces into routers; nine passes, or a few more, over the spools.
 
     Parameters
     ----------
@@ -111,20 +111,21 @@ def merge_interfaces(
     (n_interfaces,) int64
         Smallest interface of each router; of one of a given alias set the set's.
     """
+    observers = find_observers(spools, len(gateways))
     root, is_odd = gateways.copy(), _has_parallel_links(links, groups.group)
     is_odd[groups.group[_has_parallel_links(links, gateways)[gateways]]] = True
     side_ptr, sides = _usable_sides(groups, alias)
     pairs, owners = watched_pairs(side_ptr, sides)
-    certain = _are_two(spools, pairs, owners, groups.group, side_ptr, sides, mates)
+    certain = _are_two(observers, pairs, owners, groups.group, side_ptr, sides, mates)
     _merge_twice_vouched(root, pairs, owners, groups.group, is_odd, certain)
     is_odd[groups.group[groups.suspect]] = True
     asked = single_vouchers(root, groups, is_odd, side_ptr, sides, mates)
-    by_one = _sides_seen_by_one(spools, asked, side_ptr, sides)
+    by_one = _sides_seen_by_one(observers, asked, side_ptr, sides)
     credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
     merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
     plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~is_odd[groups.group])
     crossed = cross_borders(
-        spools, links, root, groups.group, owner, origin, plain, side_ptr, sides
+        observers, links, root, groups.group, owner, origin, plain, side_ptr, sides
     )
     merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
     take_apart(spools, root, gateways)
@@ -182,15 +183,15 @@ def _usable_sides(groups: Groups, alias: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _sides_seen_by_one(
-    spools: Spools, asked: np.ndarray, side_ptr: np.ndarray, sides: np.ndarray
+    observers: Observers, asked: np.ndarray, side_ptr: np.ndarray, sides: np.ndarray
 ) -> np.ndarray:
     """(n_asked,) bool: addresses of which one observer saw two sides."""
     ptr, at = positions_of_rows(side_ptr, asked)
-    return seen_by_one(spools, ptr, sides[at], np.arange(len(at)), len(side_ptr) - 1)
+    return observers.see_two(ptr, sides[at], np.arange(len(at)))
 
 
 def _are_two(
-    spools: Spools,
+    observers: Observers,
     pairs: np.ndarray,
     owners: np.ndarray,
     group: np.ndarray,
@@ -198,7 +199,7 @@ def _are_two(
     sides: np.ndarray,
     mates: np.ndarray,
 ) -> np.ndarray:
-    """Which pairs have vouchers that cannot be addresses of one odd router; two passes.
+    """Which pairs have vouchers that cannot be addresses of one odd router.
 
     Parameters
     ----------
@@ -215,13 +216,13 @@ def _are_two(
     certain = np.bincount(key, (mate == one) | (mate == other), len(keys)) > 0
     asked = np.unique(owners[~certain[key]])
     by_one = np.zeros(len(group), bool)
-    by_one[asked] = _sides_seen_by_one(spools, asked, side_ptr, sides)
+    by_one[asked] = _sides_seen_by_one(observers, asked, side_ptr, sides)
     certain |= np.bincount(key, ~by_one[owners], len(keys)) > 0
     open_rows = np.flatnonzero(~certain[key])
     open_rows = open_rows[np.argsort(key[open_rows], kind="stable")]
     vouchers = owners[open_rows]
     ptr = offsets(np.bincount(key[open_rows], minlength=len(keys)))
-    certain |= seen_by_one(spools, ptr, vouchers, group[vouchers], len(group))
+    certain |= observers.see_two(ptr, vouchers, group[vouchers])
     return certain[key]
 
 

@@ -27,16 +27,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.vouchers.observers import seen_by_one
+from pipeline.infer.routers.vouchers.observers import Observers
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 from pipeline.model.topology import NO_ASN
 
 
 def cross_borders(
-    spools: Spools,
+    observers: Observers,
     links: DirectedLinks,
     root: np.ndarray,
     group: np.ndarray,
@@ -46,11 +45,11 @@ def cross_borders(
     side_ptr: np.ndarray,
     sides: np.ndarray,
 ) -> np.ndarray:
-    """Which addresses are credible although one observer saw two of their sides; one pass.
+    """Which addresses are credible although one observer saw two of their sides.
 
     Parameters
     ----------
-    spools : Spools
+    observers : Observers
     links : DirectedLinks
     root : (n_interfaces,) int64
         Smallest interface of each router so far.
@@ -82,7 +81,7 @@ def cross_borders(
     members = np.argsort(root, kind="stable")
     all_ptr = offsets(np.bincount(root, minlength=len(root)))
     own_ptr, own = positions_of_rows(all_ptr, root[asked])
-    two_ways = seen_by_one(spools, own_ptr, members[own], np.arange(len(own)), len(root))
+    two_ways = observers.see_two(own_ptr, members[own], np.arange(len(own)))
     return one_as & (is_border | two_ways)
 
 

@@ -7,6 +7,8 @@ one observer saw is one by that habit or several routers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
@@ -14,12 +16,12 @@ from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_k
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
-from pipeline.model.columns.ragged import offsets
+from pipeline.model.columns.ragged import offsets, positions_of_rows
 
 
 @njit(cache=True, nogil=True)
-def _observe(hop_ptr, flags, ids, watched, keys, counts):
-    """Record (address, first address of the trace) of watched addresses; how many are new."""
+def _observe(hop_ptr, flags, ids, keys, counts):
+    """Record (address, first address of the trace); how many are new."""
     n_new = 0
     for trace in range(len(hop_ptr) - 1):
         first, end = hop_ptr[trace], hop_ptr[trace + 1]
@@ -27,7 +29,7 @@ def _observe(hop_ptr, flags, ids, watched, keys, counts):
             end -= 1
         for row in range(first, end):
             x = np.int64(ids[row])
-            if x < 0 or not watched[x]:
+            if x < 0:
                 continue
             key = (x << 32) | np.int64(ids[first])
             slot = slot_of(keys, key)
@@ -53,38 +55,66 @@ def _seen_twice(ptr, addresses, label, seen_ptr, observers, result):
                     result[row] = True
 
 
-def seen_by_one(
-    spools: Spools, ptr: np.ndarray, addresses: np.ndarray, label: np.ndarray, n: int
-) -> np.ndarray:
-    """Whether one observer saw two addresses of a row; one pass over the spools.
+@dataclass(frozen=True, eq=False)
+class Observers:
+    """From where each address was seen.
 
-    Parameters
+    Attributes
     ----------
-    spools : Spools
-    ptr : (n_rows + 1,) int64
-    addresses : (n_addresses,) int64
-        Addresses of each row.
-    label : (n_addresses,) int64
-        Two addresses of one row count as one if these are equal.
-    n : int
-        Interfaces.
-
-    Returns
-    -------
-    (n_rows,) bool
+    ptr : (n_interfaces + 1,) int64
+    observer : (n_pairs,) int64
+        First addresses of traces, ascending for each address.
     """
-    watched = np.zeros(n, bool)
-    watched[addresses] = True
+
+    ptr: np.ndarray
+    observer: np.ndarray
+
+    def see_two(self, ptr: np.ndarray, addresses: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Whether one observer saw two addresses of a row.
+
+        Parameters
+        ----------
+        ptr : (n_rows + 1,) int64
+        addresses : (n_addresses,) int64
+            Addresses of each row.
+        label : (n_addresses,) int64
+            Two addresses of one row count as one if these are equal.
+
+        Returns
+        -------
+        (n_rows,) bool
+        """
+        result = np.zeros(len(ptr) - 1, bool)
+        _seen_twice(ptr, addresses, label, self.ptr, self.observer, result)
+        return result
+
+    def see_both(self, root: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Whether one observer saw both routers of a pair.
+
+        Parameters
+        ----------
+        root : (n_interfaces,) int64
+            Smallest interface of each router.
+        one, other : (n_pairs,) int64
+            Two routers of each pair, by their smallest interfaces.
+
+        Returns
+        -------
+        (n_pairs,) bool
+        """
+        members = np.argsort(root, kind="stable")
+        all_ptr = offsets(np.bincount(root, minlength=len(root)))
+        ptr, at = positions_of_rows(all_ptr, np.column_stack([one, other]).ravel())
+        return self.see_two(ptr[::2], members[at], root[members[at]])
+
+
+def find_observers(spools: Spools, n: int) -> Observers:
+    """From where each of ``n`` addresses was seen; one pass over the spools."""
 
     def step(table: PairCounter, traces: Traces) -> None:
         table.reserve(len(traces.ids))
-        table.n_used += _observe(
-            traces.hop_ptr, traces.flags, traces.ids, watched, table.keys, table.counts
-        )
+        table.n_used += _observe(traces.hop_ptr, traces.flags, traces.ids, table.keys, table.counts)
 
     keys, _ = add_up([table.rows() for table in spools.run(lambda: PairCounter(1), step)])
-    address, observers = split_key(keys)
-    result = np.zeros(len(ptr) - 1, bool)
-    seen_ptr = offsets(np.bincount(address, minlength=n))
-    _seen_twice(ptr, addresses, label, seen_ptr, observers, result)
-    return result
+    address, observer = split_key(keys)
+    return Observers(offsets(np.bincount(address, minlength=n)), observer)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.infer.routers.vouchers.observers import seen_by_one
+from pipeline.infer.routers.vouchers.observers import find_observers
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
 from tests.addresses import format_addrs
@@ -21,5 +21,5 @@ def test_two_addresses_of_a_row_seen_by_one_observer(tmp_path):
     # The last row has two addresses that count as one; a destination's own reply counts for none.
     rows, label = np.array([a, b, a, c, b, a, b]), np.array([0, 1, 0, 1, 0, 5, 5])
     ptr = np.array([0, 2, 4, 5, 5, 7])
-    found = seen_by_one(spools, ptr, rows, label, len(addrs))
+    found = find_observers(spools, len(addrs)).see_two(ptr, rows, label)
     assert found.tolist() == [True, False, False, False, False]
