@@ -132,7 +132,7 @@ def merge_interfaces(
     parts = root
     aimed = Aimed(np.where(alias >= 0, -2, owner), asn_of, n_traces)
     ends = find_ends(spools, aimed)
-    root, at_hosts = join_last_routers(spools, links, root, ends)
+    root, at_hosts = join_last_routers(spools, links, root, ends, observers)
     take_apart(spools, root, parts)
     parts = root
     root = join_mates(parts, owner, asked, by_one, side_ptr, sides, mates)

@@ -7,6 +7,8 @@ are one router, if
 - both are in the AS of the destination, as elected: the traces did not end before they reached it;
 - no trace to the destination shows that an unanswered router follows;
 - no trace shows both: otherwise one of them answers only sometimes;
+- no observer saw both behind one router: what is entered from one place by two links is mostly two
+  routers before a silent one;
 - other traces go on from at most one of them, or the same routers follow both, or the traces to the
   same destinations end at both. Routers that lead on to different places are the last ones before a
   destination where its gateway never answers.
@@ -36,6 +38,7 @@ from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import find_watched
 from pipeline.infer.routers.vouchers.ends import Ends
 from pipeline.infer.routers.vouchers.neighbors import have_common
+from pipeline.infer.routers.vouchers.observers import Observers
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
@@ -46,7 +49,7 @@ _CONTRADICTED = 0.5
 
 
 def join_last_routers(
-    spools: Spools, links: DirectedLinks, root: np.ndarray, ends: Ends
+    spools: Spools, links: DirectedLinks, root: np.ndarray, ends: Ends, observers: Observers
 ) -> tuple[np.ndarray, bool]:
     """Join last routers of the same destinations; up to three passes over the spools.
 
@@ -59,6 +62,7 @@ def join_last_routers(
     root : (n_interfaces,) int64
         Smallest interface of each router so far.
     ends : Ends
+    observers : Observers
 
     Returns
     -------
@@ -82,10 +86,26 @@ def join_last_routers(
         if np.count_nonzero(~apart) > _CONTRADICTED * len(pairs):
             believed = turn > 0  # later only those that are in one trace may be left
             break
+        apart[apart] = ~_entered_from_one(observers, links, root, one[apart], other[apart])
         if not apart.any():
             break
         unite(root, one[apart], other[apart])
     return root, believed
+
+
+def _entered_from_one(
+    observers: Observers,
+    links: DirectedLinks,
+    root: np.ndarray,
+    one: np.ndarray,
+    other: np.ndarray,
+) -> np.ndarray:
+    """(n_pairs,) bool: one router precedes both, and one observer saw both."""
+    near, far = root[links.near], root[links.far]
+    kept = (links.n_router > 0) & (near != far)
+    entered = have_common(far[kept], near[kept], one, other, len(root))
+    entered[entered] = observers.see_both(root, one[entered], other[entered])
+    return entered
 
 
 def _pairs_of_routers(

@@ -47,6 +47,23 @@ def test_other_last_routers_stay_apart(tmp_path, lines):
     assert {A, B} <= set(nodes(tmp_path, *lines))
 
 
+# One observer sees B too, on its way to another destination.
+TOO = f"20.3.91.1 20.3.6.1 {B} > 20.3.9.8"
+
+
+@pytest.mark.parametrize(
+    ("lines", "are_one"),
+    [
+        ((FIRST, SECOND, ON, TOO), True),
+        ((FIRST, SECOND.replace("20.3.6.1", "20.3.5.1"), ON), True),
+        ([line.replace("20.3.6.1", "20.3.5.1") for line in (FIRST, SECOND, ON, TOO)], False),
+    ],
+    ids=["one-observer", "one-before", "both"],
+)
+def test_routers_that_one_observer_enters_from_one_place_are_two(tmp_path, lines, are_one):
+    assert (B not in nodes(tmp_path, *lines)) == are_one
+
+
 def test_nothing_is_believed_where_traces_were_aimed_at_routers(tmp_path):
     lines = [f"20.3.{i}.1 20.3.{i}.5 20.3.{i}.9 > 20.3.{i}.10" for i in range(20, 24)]
     lines += [f"20.3.{i}.1 20.3.{i}.9 20.3.{i}.5 > 20.3.{i}.10" for i in range(20, 24)]
