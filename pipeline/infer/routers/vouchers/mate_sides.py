@@ -7,8 +7,7 @@ known, one address b is enough to join the two (``inferred``), if
 - b's router is not odd;
 - both are in one AS, as elected: a router that answers with another address than that by which
   packets came in mostly shows the router of a neighbour;
-- no two of b's sides were seen by one observer, or all addresses before b are on one router already
-  or are one: the observer merely saw the mate too, from the other direction;
+- no two of b's sides were seen by one observer, which mostly sees two routers then;
 - what is joined then, by this rule alone, has one router of several addresses at most.
 
 The mates are those of APAR [1]_ and kapar [2]_, which use them without knowing owners.
@@ -25,7 +24,6 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.routers.forest import unite
-from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value
 from pipeline.model.topology import NO_ASN
 
@@ -64,9 +62,7 @@ def join_mates(
     row, side = row_of_value(ptr), sides[at]
     mate = mates[asked][row]
     is_mate = side == mate
-    before, _ = split_key(np.unique((row[~is_mate] << 32) | root[side[~is_mate]]))
-    credible = ~by_one | (np.bincount(before, minlength=len(asked)) == 1)
-    credible &= np.bincount(row, is_mate, len(asked)) > 0
+    credible = ~by_one & (np.bincount(row, is_mate, len(asked)) > 0)
     used = credible[row] & ~is_mate & (owner[side] == owner[mate]) & (owner[side] != NO_ASN)
     one, other = root[side[used]], root[mate[used]]
     size = np.bincount(root, minlength=len(root))
