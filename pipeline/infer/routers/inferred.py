@@ -3,7 +3,7 @@
 ``point_to_point`` joins what one address vouches for, unless a trace contradicts it. A node of
 the graph must be right, and the election gains from it too: two addresses are merged only if they
 are the gateway of one host or dead ends of the same traces (``gateways``), which no rule divides
-again, or within such a group, so never two that one trace shows, where one of five rules holds.
+again, or within such a group, so never two that one trace shows, where one of six rules holds.
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
 router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
@@ -22,13 +22,15 @@ or of a gateway: what it shows to different observers is known to be one router 
    (``mate_sides``).
 5. **Routers at which traces to the same destinations end**, some of which do not answer every time
    (``same_ends``).
+6. **The mate of an address and what is before that address**, though its router may be odd, if a
+   common successor or a common destination supports it (``supported_mates``).
 
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
 2 without looking at parallel links, both without looking at observers, and a router is odd only if
 two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
-in one trace is taken apart again: to what was joined before rules 3 to 5, or to gateways.
+in one trace is taken apart again: to what was joined before rules 3 to 6, or to gateways.
 
 Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
 AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
@@ -68,6 +70,7 @@ from pipeline.infer.routers.vouchers.single_vouchers import (
     merge_sides,
     single_vouchers,
 )
+from pipeline.infer.routers.vouchers.supported_mates import join_supported_mates
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
@@ -89,7 +92,7 @@ def merge_interfaces(
     asn_of: Callable[[np.ndarray], np.ndarray],
     n_traces: int,
 ) -> np.ndarray:
-    """Merge interfaces into routers; nine passes, or a few more, over the spools.
+    """Merge interfaces into routers; ten passes, or a few more, over the spools.
 
     Parameters
     ----------
@@ -141,6 +144,9 @@ def merge_interfaces(
         parts = root
         root = join_same_ends(spools, links, root, aimed, ends)
         take_apart(spools, root, parts)
+    parts = root
+    root = join_supported_mates(observers, links, root, owner, mates, alias, ends)
+    take_apart(spools, root, parts)
     return np.where(alias >= 0, alias, root)
 
 

@@ -129,6 +129,7 @@ def test_a_doubtful_side_leads_only_where_the_router_leads(
     tmp_path, monkeypatch, beyond, n_aliases
 ):
     monkeypatch.setattr(inferred, "join_mates", lambda root, *_: root.copy())
+    monkeypatch.setattr(inferred, "join_supported_mates", lambda spools, links, root, *_: root)
     # 20.1.1.1 is the mate of 20.1.1.2, and one router with 20.1.2.1 by two vouchers.
     lines = (
         "20.1.91.1 20.1.1.1 20.1.1.2",
