@@ -14,7 +14,9 @@ from tests import soak
 os.environ["HOPSCOPE_CALIBRATION"] = os.devnull
 # Clusters of tests wait most of the time: half of what they cost then is looking at themselves.
 os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "false"
-os.environ["DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL"] = "200ms"
+os.environ["DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL"] = "1s"
+os.environ["DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL"] = "5s"
+os.environ["DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL"] = "1s"
 
 INTEGRATION = Path(__file__).parent / "integration"
 
@@ -56,14 +58,15 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000, 20, 50)  # libraries that tests import later stay, too
         gc.enable()
 
 
 # The longest, which begin first: each takes a tester more than half a minute.
 LONGEST = (
     *("test_prefect.py", "test_readme.py", "test_gangs.py", "test_urls.py", "test_cluster.py"),
-    *("test_notices.py", "test_explorer_in_browser.py", "test_kills.py", "test_cancelled_runs.py"),
-    *("test_prefect_stops.py", "test_nights_soak.py"),
+    *("test_notices.py", "test_explorer_in_browser.py", "test_kills.py", "test_prefect_stops.py"),
+    "test_nights_soak.py",
 )
 # Share of the other files among which those of integration are spread: they wait much, and the
 # last files should be short.

@@ -1,122 +1,18 @@
-"""Runs that are cancelled, or killed with their worker, leave no process and no turn taken."""
+"""A run that is cancelled leaves nothing on a GPU; on cores: test_prefect.py."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import subprocess
 import sys
 import time
 
-import psutil
 import pytest
 
 from benchmarks.lib.footprint import gpu_processes
-from flows.processes.holders import Holder, Seat
-from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
-from tests.served import LAB, RUN_S, STOP_S, Served, serving, wait_until
-
-WORKER = ("-m", "prefect", "worker", "start")
-SERVER = ("-m", "flows.processes.local_server")
-
-
-def processes(served: Served, words: str) -> list[psutil.Process]:
-    """Descendants of ``serve`` whose command holds some words, and all below each of them."""
-    found = set()
-    for child in psutil.Process(served.process.pid).children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            if words in " ".join(child.cmdline()):
-                found |= {child, *child.children(recursive=True)}
-    return list(found)
-
-
-def programs(served: Served, words: tuple[str, ...]) -> set[psutil.Process]:
-    """Descendants of ``serve`` whose command begins with Python and some words."""
-    found = set()
-    for child in psutil.Process(served.process.pid).children(recursive=True):
-        with contextlib.suppress(psutil.Error):  # it has just ended
-            if tuple(child.cmdline()[1 : len(words) + 1]) == words:
-                found.add(child)
-    return found
-
-
-def searching(served: Served, topology, **more: object) -> tuple[dict, list[psutil.Process]]:
-    """A run in the middle of its searches, and its processes: the flow, its cluster's workers."""
-    options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 8} | more
-    run = served.start(inputs=[str(topology)], snapshot="long", options=options)
-
-    def has_begun() -> bool:
-        assert served.state(run)["type"] in ("SCHEDULED", "PENDING", "RUNNING"), served.state(run)
-        progress = served.artifacts(run).get("search-progress")
-        if progress is None or float(progress["data"]) <= 0:
-            return False
-        # A flow and a worker of Dask at least: a run that goes on has progress before it has those.
-        return len(processes(served, "prefect.engine")) > 1
-
-    wait_until(has_begun, RUN_S, served.process, served.home / "worker.log")
-    return run, processes(served, "prefect.engine")
-
-
-def freed_after(own: list[psutil.Process], store) -> float:
-    """Seconds until processes are gone and the turn on a store is free."""
-    since = time.monotonic()
-    _, alive = psutil.wait_procs(own, timeout=STOP_S)
-    assert alive == []
-    os.close(Seat(store / WORKING).take(Holder.me("the test"), wait=True))
-    return time.monotonic() - since
-
-
-def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_begin(
-    tmp_path, capsys
-):
-    topology, store = tmp_path / "large.brite", tmp_path / "store"
-    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
-    with serving(tmp_path) as served:
-        run, own = searching(served, topology)
-        cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
-        subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
-        cancelled_s = freed_after(own, store)
-        wait_until(lambda: served.state(run)["type"] == "CANCELLED")
-
-        run, own = searching(served, topology)
-        (worker,) = programs(served, WORKER)
-        flow = [each for each in own if "prefect.engine" in " ".join(each.cmdline())]
-        assert flow
-        own.append(worker)
-        for process in (worker, *flow):
-            process.kill()
-        killed_s = freed_after(own, store)
-        wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
-        wait_until(lambda: programs(served, WORKER) - {worker}, STOP_S)
-        assert "the worker ended with status 137: starting it again" in served.log.read_text()
-
-        assert_a_run_that_was_starting_begins_again(served)
-        assert served.process.poll() is None
-    with capsys.disabled():
-        sys.stdout.write(
-            f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"
-        )
-
-
-def assert_a_run_that_was_starting_begins_again(served: Served) -> None:
-    """Also where the server ended at the same time."""
-    options = {"allow_special": ["198.18.0.0/15"]}
-    run = served.start(inputs=[str(LAB)], snapshot="again", options=options)
-    wait_until(lambda: served.state(run)["type"] != "SCHEDULED", log=served.log, every_s=0.1)
-    ended = processes(served, "prefect.engine")
-    for process in programs(served, WORKER) | programs(served, SERVER):
-        process.kill()
-    _, alive = psutil.wait_procs(ended, timeout=STOP_S)
-    assert alive == []
-
-    def is_complete() -> bool:
-        with contextlib.suppress(OSError):  # the server has not started again
-            return served.state(run)["type"] == "COMPLETED"
-        return False
-
-    wait_until(is_complete, RUN_S, None, served.log)
+from tests.integration.searching_runs import freed_after, searching
+from tests.served import STOP_S, serving, wait_until
 
 
 @pytest.mark.gpu

@@ -147,7 +147,8 @@ def test_what_is_known_of_no_as_has_no_chart(page, tmp_path):
     ]
 
 
-def test_charts_are_drawn_after_the_list_which_stays_where_it_is(page, report):
+def test_charts_are_drawn_after_the_list_which_stays_where_it_is(fresh_page, report):
+    page = fresh_page
     page.add_init_script("window.requestIdleCallback = (task) => { window.draw = task; };")
     opened(page, report)
     page.wait_for_function("() => Boolean(window.draw)")

@@ -52,8 +52,9 @@ ROW_IN_SIGHT = """() => {
 }"""
 
 
-def test_the_list_renders_few_rows_of_fifty_thousand_whatever_is_done(page, large):
+def test_the_list_renders_few_rows_of_fifty_thousand_whatever_is_done(fresh_page, large):
     """A list that renders every row freezes; how long each step takes: benchmarks/bench_list.py."""
+    page = fresh_page
     page.add_init_script(COUNTS_ROWS)
     page.goto(url(large))
     page.wait_for_selector("#list[data-ready]")
@@ -134,6 +135,10 @@ def test_keys_lead_through_the_list_and_into_a_page(page, small, large):
     press("ArrowDown", 60, times=60)
     press("End", N_ASES - 1)
     press("Home", 0)
+    page.evaluate("document.activeElement.closest('tr').dataset.before = 'yes'")
+    page.set_viewport_size({"width": 390, "height": 844})  # rows are made again
+    page.wait_for_function("() => !document.querySelector('tr[data-before]')")
+    assert page.evaluate("document.activeElement.closest('tr')?.dataset.place") == "0"
     page.goto(url(small))
     page.wait_for_selector("#list[data-ready]")
     page.fill("#find", "64500")

@@ -30,7 +30,15 @@ from flows.processes.server import HOST
 from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
-from tests.served import LAB, RUN_S, STOP_S, wait_until
+from tests.integration.searching_runs import (
+    SERVER,
+    WORKER,
+    freed_after,
+    processes,
+    programs,
+    searching,
+)
+from tests.served import LAB, RUN_S, STOP_S, Served, wait_until
 from tests.server_log import faults
 
 pytest_plugins = ("tests.browser",)
@@ -383,6 +391,54 @@ def test_lines_of_json_name_run_and_step_from_prefect_to_the_last_warning(served
     assert steps >= {"read", "infer", "build", "write", "search", "report"}
     (said,) = [line for line in lines if "empty.warts" in line["message"] and "step" not in line]
     assert said["level"] == "warning"
+
+
+def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_begin(served, capsys):
+    folder = served.out.parent
+    topology, store = folder / "searched.brite", folder / "store"
+    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
+    run, own = searching(served, topology)
+    cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
+    subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
+    cancelled_s = freed_after(own, store)
+    wait_until(lambda: served.state(run)["type"] == "CANCELLED")
+
+    run, own = searching(served, topology)
+    (worker,) = programs(served, WORKER)
+    flow = [each for each in own if "prefect.engine" in " ".join(each.cmdline())]
+    assert flow
+    own.append(worker)
+    for process in (worker, *flow):
+        process.kill()
+    killed_s = freed_after(own, store)
+    wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
+    wait_until(lambda: programs(served, WORKER) - {worker}, STOP_S)
+    assert "the worker ended with status 137: starting it again" in served.log.read_text()
+    assert_a_run_that_was_starting_begins_again(served)
+    assert served.process.poll() is None
+    with capsys.disabled():
+        sys.stdout.write(
+            f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"
+        )
+
+
+def assert_a_run_that_was_starting_begins_again(served: Served) -> None:
+    """Also where the server ended at the same time."""
+    options = {"allow_special": ["198.18.0.0/15"]}
+    run = served.start(inputs=[str(LAB)], snapshot="begun-again", options=options)
+    wait_until(lambda: served.state(run)["type"] != "SCHEDULED", log=served.log, every_s=0.1)
+    ended = processes(served, "prefect.engine")
+    for process in programs(served, WORKER) | programs(served, SERVER):
+        process.kill()
+    _, alive = psutil.wait_procs(ended, timeout=STOP_S)
+    assert alive == []
+
+    def is_complete() -> bool:
+        with contextlib.suppress(OSError):  # the server has not started again
+            return served.state(run)["type"] == "COMPLETED"
+        return False
+
+    wait_until(is_complete, RUN_S, None, served.log)
 
 
 # Last of all: it stops what the others use.

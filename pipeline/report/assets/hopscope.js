@@ -211,7 +211,11 @@ const hopscope = (() => {
       wanted.forEach((row, at) => {
         if (body.rows[at] !== row) body.insertBefore(row, body.rows[at] || null);
       });
-      if (focused && !focused.isConnected) active = +focused.dataset.place;
+      if (focused && !focused.isConnected) {
+        active = +focused.dataset.place;
+        const link = wanted[active - newFrom]?.querySelector("a"); // made again for another width
+        if (link?.href === focused.querySelector("a").href) link.focus({ preventScroll: true });
+      }
       from = newFrom;
       to = newTo;
       const all = (rows.length * height) / scale();
