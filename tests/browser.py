@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.viewports import DESK
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 # Suggestions of the address bar, pages of their own that would be loaded beside each page of a test
@@ -80,9 +82,6 @@ def browser() -> Iterator:
         started.close()
 
 
-DESK = {"width": 1440, "height": 900}
-
-
 @contextlib.contextmanager
 def _watched(page) -> Iterator:
     """The page; the test fails when a script of it throws or a dialog opens."""
@@ -107,9 +106,8 @@ def _watched(page) -> Iterator:
 # A page of its own takes a process of its own, and that a fifth of a second of a core.
 @pytest.fixture(scope="module")
 def _window(browser) -> Iterator:
-    context = browser.new_context(viewport=DESK)
-    yield context.new_page()
-    context.close()
+    with browser.new_context(viewport=DESK) as context:
+        yield context.new_page()
 
 
 @pytest.fixture
@@ -118,17 +116,15 @@ def page(_window) -> Iterator:
 
     Tests of a module use one after another. One that adds scripts to it takes ``fresh_page``.
     """
+    _window.mouse.move(0, 0)
+    _window.set_viewport_size(DESK)
+    _window.emulate_media(media="null")
     with _watched(_window) as page:
         yield page
-    page.mouse.move(0, 0)
-    page.set_viewport_size(DESK)
-    page.emulate_media(media="null")
 
 
 @pytest.fixture
 def fresh_page(browser) -> Iterator:
     """The same, but used by no other test."""
-    context = browser.new_context(viewport=DESK)
-    with _watched(context.new_page()) as page:
+    with browser.new_context(viewport=DESK) as context, _watched(context.new_page()) as page:
         yield page
-    context.close()

@@ -12,7 +12,8 @@ from tests import soak
 
 # Plans of tests do not depend on who has calibrated this machine.
 os.environ["HOPSCOPE_CALIBRATION"] = os.devnull
-# Clusters of tests wait most of the time: half of what they cost then is looking at themselves.
+# Clusters of tests wait most of the time: two thirds of what they cost then is to look at
+# themselves.
 os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "false"
 os.environ["DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL"] = "1s"
 os.environ["DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL"] = "5s"
@@ -62,9 +63,13 @@ def pytest_collection():
         gc.enable()
 
 
+# Files that use ``served``: one tester runs them, in this order, so that it is started once. The
+# last test of the last one stops it.
+ONE_SERVER = ("test_cancelled_runs.py", "test_prefect.py")
 # The longest, which begin first: each takes a tester more than half a minute.
 LONGEST = (
-    *("test_prefect.py", "test_readme.py", "test_gangs.py", "test_urls.py", "test_cluster.py"),
+    *ONE_SERVER,
+    *("test_readme.py", "test_gangs.py", "test_urls.py", "test_cluster.py"),
     *("test_notices.py", "test_explorer_in_browser.py", "test_kills.py", "test_prefect_stops.py"),
     "test_nights_soak.py",
 )
@@ -97,6 +102,21 @@ def _among_others(items: list[pytest.Item]) -> list[pytest.Item]:
     longest = [INTEGRATION / name for name in LONGEST]
     place |= {path: longest.index(path) - len(longest) for path in waiting if path in longest}
     return [item for path in sorted(files, key=place.__getitem__) for item in files[path]]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """That of ``--dist loadfile``, to which files with one server are one file."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileAndServer(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = super()._split_scope(nodeid)
+            return "served" if Path(path).name in ONE_SERVER else path
+
+    return ByFileAndServer(config, log)
 
 
 def pytest_collection_modifyitems(config, items):

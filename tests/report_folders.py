@@ -18,7 +18,6 @@ from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, effective_of, widths_of
 
 N_ASES = 50_000
-PHONE = {"width": 390, "height": 844}
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=\"alert('2')\">&amp;{{7*7}}"
 TURNED = "\u202egnp.exe\u2066 \x00\x1b[31m"
 

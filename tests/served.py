@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from flows.processes.server import HOST, free_port, stop_process
@@ -30,6 +31,9 @@ DATABASE = "prefect.db"  # in PREFECT_HOME
 START_S = 240.0  # on a busy machine
 RUN_S = 240.0
 STOP_S = 180.0
+# What ``serve`` starts with Python.
+WORKER = ("-m", "prefect", "worker", "start")
+SERVER = ("-m", "flows.processes.local_server")
 
 kept_folder = Path()  # from one run of pytest to the next; set before the first test
 
@@ -48,6 +52,15 @@ class Served:
     @property
     def home(self) -> Path:
         return Path(self.environment["PREFECT_HOME"])
+
+    def programs(self, words: tuple[str, ...]) -> set[psutil.Process]:
+        """Descendants whose command begins with Python and some words."""
+        found = set()
+        for child in psutil.Process(self.process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.Error):  # it has just ended
+                if tuple(child.cmdline()[1 : len(words) + 1]) == words:
+                    found.add(child)
+        return found
 
     def post(self, path: str, body: dict) -> Any:
         headers = {"Content-Type": "application/json"}
@@ -223,6 +236,13 @@ def wait_until(
             said = log.read_text(errors="replace")[-3000:] if log else ""
             pytest.fail(f"{why}: {seen() if seen else ''}\n{said}")
         time.sleep(every_s)
+
+
+def succeeds(ask: Callable[[], object]) -> object:
+    """What is answered; False while the server is away."""
+    with contextlib.suppress(OSError):
+        return ask()
+    return False
 
 
 @pytest.fixture(scope="session")

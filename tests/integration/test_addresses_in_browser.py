@@ -15,10 +15,10 @@ from pipeline.report.addresses import shards
 from pipeline.report.write import write_reports
 from tests.accessibility import findings
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.viewports import PHONE
 
 pytest_plugins = ("tests.browser",)
 
-PHONE = {"width": 390, "height": 844}
 HOSTILE = "</script><img src=x onerror=\"alert('2')\">"
 
 

@@ -12,10 +12,10 @@ import pytest
 from pipeline.report import write_reports
 from tests.accessibility import findings
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.viewports import PHONE
 
 pytest_plugins = ("tests.browser",)
 
-PHONE = {"width": 390, "height": 844}
 HOSTILE = "=cmd|' /C calc'!A0</script><b>, \"quoted\""
 N_INGRESSES, N_NEIGHBORS = 20, 10
 

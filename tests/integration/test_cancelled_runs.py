@@ -1,18 +1,114 @@
-"""A run that is cancelled leaves nothing on a GPU; on cores: test_prefect.py."""
+"""Runs that are cancelled, or killed with their worker, leave no process and no turn taken."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from benchmarks.lib.footprint import gpu_processes
+from flows.processes.holders import Holder, Seat
+from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
-from tests.integration.searching_runs import freed_after, searching
-from tests.served import STOP_S, serving, wait_until
+from tests.served import (
+    LAB,
+    RUN_S,
+    SERVER,
+    STOP_S,
+    WORKER,
+    Served,
+    serving,
+    succeeds,
+    wait_until,
+)
+
+
+def processes(served: Served, words: str) -> list[psutil.Process]:
+    """Descendants of ``serve`` whose command holds some words, and all below each of them."""
+    found = set()
+    for child in psutil.Process(served.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if words in " ".join(child.cmdline()):
+                found |= {child, *child.children(recursive=True)}
+    return list(found)
+
+
+def searching(served: Served, topology, **more: object) -> tuple[dict, list[psutil.Process]]:
+    """A run in the middle of its searches, and its processes: the flow, its cluster's workers."""
+    options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 8} | more
+    run = served.start(inputs=[str(topology)], snapshot="long", options=options)
+
+    def has_begun() -> bool:
+        assert served.state(run)["type"] in ("SCHEDULED", "PENDING", "RUNNING"), served.state(run)
+        progress = served.artifacts(run).get("search-progress")
+        if progress is None or float(progress["data"]) <= 0:
+            return False
+        # A flow and a worker of Dask at least: a run that goes on has progress before it has those.
+        return len(processes(served, "prefect.engine")) > 1
+
+    wait_until(has_begun, RUN_S, served.process, served.home / "worker.log")
+    return run, processes(served, "prefect.engine")
+
+
+def freed_after(own: list[psutil.Process], store) -> float:
+    """Seconds until processes are gone and the turn on a store is free."""
+    since = time.monotonic()
+    _, alive = psutil.wait_procs(own, timeout=STOP_S)
+    assert alive == []
+    os.close(Seat(store / WORKING).take(Holder.me("the test"), wait=True))
+    return time.monotonic() - since
+
+
+def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_begin(served, capsys):
+    folder = served.out.parent
+    topology, store = folder / "searched.brite", folder / "store"
+    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
+    run, own = searching(served, topology)
+    cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
+    subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
+    cancelled_s = freed_after(own, store)
+    wait_until(lambda: served.state(run)["type"] == "CANCELLED")
+
+    run, own = searching(served, topology)
+    (worker,) = served.programs(WORKER)
+    flow = [each for each in own if "prefect.engine" in " ".join(each.cmdline())]
+    assert flow
+    own.append(worker)
+    for process in (worker, *flow):
+        process.kill()
+    killed_s = freed_after(own, store)
+    wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
+    wait_until(lambda: served.programs(WORKER) - {worker}, STOP_S)
+    assert "the worker ended with status 137: starting it again" in served.log.read_text()
+
+    assert_a_run_that_was_starting_begins_again(served)
+    assert served.process.poll() is None
+    with capsys.disabled():
+        sys.stdout.write(
+            f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"
+        )
+
+
+def assert_a_run_that_was_starting_begins_again(served: Served) -> None:
+    """Also where the server ended at the same time."""
+    options = {"allow_special": ["198.18.0.0/15"]}
+    run = served.start(inputs=[str(LAB)], snapshot="begun-again", options=options)
+    wait_until(lambda: served.state(run)["type"] != "SCHEDULED", log=served.log, every_s=0.1)
+    ended = processes(served, "prefect.engine")
+    for process in served.programs(WORKER) | served.programs(SERVER):
+        process.kill()
+    _, alive = psutil.wait_procs(ended, timeout=STOP_S)
+    assert alive == []
+    # The server has not started again at first.
+    wait_until(
+        lambda: succeeds(lambda: served.state(run)["type"] == "COMPLETED"), RUN_S, None, served.log
+    )
 
 
 @pytest.mark.gpu

@@ -16,10 +16,10 @@ from pipeline.explore.session import Session
 from tests.accessibility import findings
 from tests.real_data import REPOSITORY
 from tests.unit.pipeline.stages.test_search import run
+from tests.viewports import PHONE
 
 pytest_plugins = ("tests.browser",)
 
-PHONE = {"width": 390, "height": 844}
 READY_MS = 120_000  # the first jobs start a process, which may have to compile
 
 

@@ -13,11 +13,10 @@ from pipeline.report.write import write_reports
 from tests.accessibility import findings
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import widths_of
+from tests.viewports import DESK, PHONE
 
 pytest_plugins = ("tests.browser",)
 
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1440, "height": 900}
 FULL_WIDTH = "\uff1d1+1"
 FORMULA = '=HYPERLINK("http://example.com","a, b")'
 

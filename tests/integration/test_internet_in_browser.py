@@ -12,12 +12,11 @@ from pipeline.report.write import write_reports
 from tests.accessibility import findings
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.viewports import DESK, PHONE
 
 pytest_plugins = ("tests.browser",)
 
 N_ASES = 12
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1440, "height": 900}
 LONG_NAME = "Farther Isles Cooperative Telecommunications, Inc."
 HOSTILE = "</script><img src=x onerror=\"alert('2')\">"
 

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.report.pages.index_page import COLUMNS
 from tests.report_folders import N_ASES, url
+from tests.viewports import DESK, PHONE
 
 pytest_plugins = ("tests.browser", "tests.report_fixtures")
 
@@ -136,7 +137,7 @@ def test_keys_lead_through_the_list_and_into_a_page(page, small, large):
     press("End", N_ASES - 1)
     press("Home", 0)
     page.evaluate("document.activeElement.closest('tr').dataset.before = 'yes'")
-    page.set_viewport_size({"width": 390, "height": 844})  # rows are made again
+    page.set_viewport_size(PHONE)  # rows are made again
     page.wait_for_function("() => !document.querySelector('tr[data-before]')")
     assert page.evaluate("document.activeElement.closest('tr')?.dataset.place") == "0"
     page.goto(url(small))
@@ -223,9 +224,7 @@ def test_without_scripts_the_heads_of_columns_stand_apart(browser, small):
 
 
 def test_without_scripts_no_head_of_a_column_is_cut(browser, wide):
-    context = browser.new_context(
-        java_script_enabled=False, viewport={"width": 1440, "height": 900}
-    )
+    context = browser.new_context(java_script_enabled=False, viewport=DESK)
     page = context.new_page()
     page.goto(url(wide))
     cut = page.locator("#list thead th").evaluate_all("""all => all.filter(head => {
@@ -254,7 +253,7 @@ def test_figures_of_a_narrow_list_begin_below_number_and_name(page, large, width
 
 @pytest.mark.parametrize("folder", ["large", "wide"])
 def test_names_have_the_room_that_figures_leave(page, request, folder):
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size(DESK)
     page.goto(url(request.getfixturevalue(folder)))
     page.wait_for_selector("#list[data-ready]")
     in_ems = """head => {

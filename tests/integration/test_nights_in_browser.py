@@ -15,11 +15,11 @@ from pipeline.report.nights.rows import NO_REPORT, OK, PARTIAL, NightRow
 from tests.accessibility import findings
 from tests.unit.pipeline.report.nights.test_rows import write_night
 from tests.unit.pipeline.report.test_comparison import some_changes
+from tests.viewports import PHONE
 
 pytest_plugins = ("tests.browser",)
 
 HOSTILE = "</td></style><script>alert(1)</script><img src=x onerror=\"alert('2')\">"
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
 """The nightly flow on a real Prefect server: deployed, run, watched, looked at, stopped.
 
-One server for the whole file, since it takes seconds to start: ``python -m flows.serve`` starts
-it, deploys from prefect.yaml and runs a worker, as ``make serve`` does; the last test stops it.
+One server for this file and test_cancelled_runs.py, since it takes seconds to start:
+``python -m flows.serve`` starts it, deploys from prefect.yaml and runs a worker, as ``make serve``
+does; the last test stops it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import sys
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -30,15 +30,7 @@ from flows.processes.server import HOST
 from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
-from tests.integration.searching_runs import (
-    SERVER,
-    WORKER,
-    freed_after,
-    processes,
-    programs,
-    searching,
-)
-from tests.served import LAB, RUN_S, STOP_S, Served, wait_until
+from tests.served import LAB, RUN_S, SERVER, STOP_S, succeeds, wait_until
 from tests.server_log import faults
 
 pytest_plugins = ("tests.browser",)
@@ -253,17 +245,6 @@ def test_wrong_parameters_are_refused_before_there_is_a_run(served, parameters):
     assert served.post("/flow_runs/count", {}) == before
 
 
-def prefect_server_of(served) -> psutil.Process | None:
-    for child in psutil.Process(served.process.pid).children(recursive=True):
-        with contextlib.suppress(psutil.Error):  # it has just ended
-            words = child.cmdline()
-            room = "flows.processes."
-            server, tie = room + "local_server", room + "die_with_parent"
-            if server in words and tie not in words:
-                return child
-    return None
-
-
 def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is_ended(served):
     """The test works on the store first, so all runs meet one that works."""
     store = served.out.parent / "store"
@@ -294,9 +275,9 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
         wait_until(lambda: "Overlapping" in served.said(third))  # lines come a moment later
         assert "Traceback" not in served.said(third)
 
-        server = prefect_server_of(served)
+        (server,) = served.programs(SERVER)
         server.kill()
-        wait_until(lambda: prefect_server_of(served) not in (None, server))
+        wait_until(lambda: served.programs(SERVER) - {server})
         wait_until(lambda: succeeds(lambda: served.state(second)["name"] == "Waiting"))
         # What serve does now and then: the killed run by hand has ended.
         killed = {"flow_runs": {"state": {"name": {"any_": ["Crashed"]}}}}
@@ -325,9 +306,9 @@ def test_a_run_whose_process_starts_while_the_server_is_away_begins_again(served
     run = served.start(**given)
     # Its process is being started.
     wait_until(lambda: served.state(run)["type"] != "SCHEDULED", every_s=0.1)
-    server = prefect_server_of(served)
+    (server,) = served.programs(SERVER)
     server.kill()
-    wait_until(lambda: prefect_server_of(served) not in (None, server))
+    wait_until(lambda: served.programs(SERVER) - {server})
     wait_until(lambda: succeeds(lambda: served.state(run)["type"] == "COMPLETED"))
     assert (served.out / "again" / "index.html").is_file()
 
@@ -339,12 +320,6 @@ def test_two_nights_are_compared_by_a_deployment_of_its_own(served, night):
     assert run["state"]["type"] == "COMPLETED", run["state"]
     assert served.artifacts(run)["events"]["type"] == "table"
     assert "turns" in get(f"{served.reports_url}/reports/last-night/changes.html")
-
-
-def succeeds(ask: Callable[[], object]) -> object:
-    with contextlib.suppress(OSError):
-        return ask()
-    return False
 
 
 @pytest.mark.parametrize(
@@ -391,54 +366,6 @@ def test_lines_of_json_name_run_and_step_from_prefect_to_the_last_warning(served
     assert steps >= {"read", "infer", "build", "write", "search", "report"}
     (said,) = [line for line in lines if "empty.warts" in line["message"] and "step" not in line]
     assert said["level"] == "warning"
-
-
-def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_begin(served, capsys):
-    folder = served.out.parent
-    topology, store = folder / "searched.brite", folder / "store"
-    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
-    run, own = searching(served, topology)
-    cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
-    subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
-    cancelled_s = freed_after(own, store)
-    wait_until(lambda: served.state(run)["type"] == "CANCELLED")
-
-    run, own = searching(served, topology)
-    (worker,) = programs(served, WORKER)
-    flow = [each for each in own if "prefect.engine" in " ".join(each.cmdline())]
-    assert flow
-    own.append(worker)
-    for process in (worker, *flow):
-        process.kill()
-    killed_s = freed_after(own, store)
-    wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
-    wait_until(lambda: programs(served, WORKER) - {worker}, STOP_S)
-    assert "the worker ended with status 137: starting it again" in served.log.read_text()
-    assert_a_run_that_was_starting_begins_again(served)
-    assert served.process.poll() is None
-    with capsys.disabled():
-        sys.stdout.write(
-            f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"
-        )
-
-
-def assert_a_run_that_was_starting_begins_again(served: Served) -> None:
-    """Also where the server ended at the same time."""
-    options = {"allow_special": ["198.18.0.0/15"]}
-    run = served.start(inputs=[str(LAB)], snapshot="begun-again", options=options)
-    wait_until(lambda: served.state(run)["type"] != "SCHEDULED", log=served.log, every_s=0.1)
-    ended = processes(served, "prefect.engine")
-    for process in programs(served, WORKER) | programs(served, SERVER):
-        process.kill()
-    _, alive = psutil.wait_procs(ended, timeout=STOP_S)
-    assert alive == []
-
-    def is_complete() -> bool:
-        with contextlib.suppress(OSError):  # the server has not started again
-            return served.state(run)["type"] == "COMPLETED"
-        return False
-
-    wait_until(is_complete, RUN_S, None, served.log)
 
 
 # Last of all: it stops what the others use.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import threading
-import time
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from flows.pages import progress as module
 from flows.pages.inert import inert
 from flows.pages.progress import listening, progress_artifact
 from pipeline.model.progress import Progress
+from tests.served import wait_until
 
 INGEST = [
     Progress("read", 0, 4, "files", "0 traces"),
@@ -46,10 +48,8 @@ def test_percent_of_ingest_only_grows_to_100(published):
         for progress in INGEST:
             callback(progress)
             shown = module._percent(progress), module._words(progress)
-            end = time.monotonic() + 30
-            while shown not in published:  # another thread publishes, on a busy machine late
-                assert time.monotonic() < end, published
-                time.sleep(0.005)
+            # Another thread publishes, on a busy machine late.
+            wait_until(partial(operator.contains, published, shown), every_s=0.005)
     percents = [percent for percent, _ in published]
     assert percents == sorted(percents)
     assert percents[0] == 0.0
