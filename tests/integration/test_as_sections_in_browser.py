@@ -8,8 +8,9 @@ import pytest
 
 from pipeline.report.write import write_reports
 from tests.accessibility import findings
-from tests.report_folders import HOSTILE, PHONE, url
+from tests.report_folders import HOSTILE, url
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.viewports import PHONE
 
 pytest_plugins = ("tests.browser", "tests.report_fixtures")
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -23,7 +24,6 @@ from tests.served import (
     STOP_S,
     WORKER,
     Served,
-    serving,
     succeeds,
     wait_until,
 )
@@ -39,10 +39,20 @@ def processes(served: Served, words: str) -> list[psutil.Process]:
     return list(found)
 
 
-def searching(served: Served, topology, **more: object) -> tuple[dict, list[psutil.Process]]:
+def of_its_own(folder: Path) -> dict[str, str]:
+    """Parameters of runs that no other test of the server sees."""
+    return {"store": str(folder / "store"), "out": str(folder / "out")}
+
+
+def searching(served: Served, folder: Path, **more: object) -> tuple[dict, list[psutil.Process]]:
     """A run in the middle of its searches, and its processes: the flow, its cluster's workers."""
+    topology = folder / "large.brite"
+    if not topology.exists():
+        generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
     options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 8} | more
-    run = served.start(inputs=[str(topology)], snapshot="long", options=options)
+    run = served.start(
+        inputs=[str(topology)], snapshot="long", options=options, **of_its_own(folder)
+    )
 
     def has_begun() -> bool:
         assert served.state(run)["type"] in ("SCHEDULED", "PENDING", "RUNNING"), served.state(run)
@@ -56,38 +66,37 @@ def searching(served: Served, topology, **more: object) -> tuple[dict, list[psut
     return run, processes(served, "prefect.engine")
 
 
-def freed_after(own: list[psutil.Process], store) -> float:
+def freed_after(own: list[psutil.Process], folder: Path) -> float:
     """Seconds until processes are gone and the turn on a store is free."""
     since = time.monotonic()
     _, alive = psutil.wait_procs(own, timeout=STOP_S)
     assert alive == []
-    os.close(Seat(store / WORKING).take(Holder.me("the test"), wait=True))
+    os.close(Seat(folder / "store" / WORKING).take(Holder.me("the test"), wait=True))
     return time.monotonic() - since
 
 
-def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_begin(served, capsys):
-    folder = served.out.parent
-    topology, store = folder / "searched.brite", folder / "store"
-    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
-    run, own = searching(served, topology)
+def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_begin(
+    served, tmp_path, capsys
+):
+    run, own = searching(served, tmp_path)
     cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
     subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
-    cancelled_s = freed_after(own, store)
+    cancelled_s = freed_after(own, tmp_path)
     wait_until(lambda: served.state(run)["type"] == "CANCELLED")
 
-    run, own = searching(served, topology)
+    run, own = searching(served, tmp_path)
     (worker,) = served.programs(WORKER)
     flow = [each for each in own if "prefect.engine" in " ".join(each.cmdline())]
     assert flow
     own.append(worker)
     for process in (worker, *flow):
         process.kill()
-    killed_s = freed_after(own, store)
+    killed_s = freed_after(own, tmp_path)
     wait_until(lambda: served.state(run)["type"] == "CRASHED", RUN_S, None, served.log)
     wait_until(lambda: served.programs(WORKER) - {worker}, STOP_S)
     assert "the worker ended with status 137: starting it again" in served.log.read_text()
 
-    assert_a_run_that_was_starting_begins_again(served)
+    assert_a_run_that_was_starting_begins_again(served, tmp_path)
     assert served.process.poll() is None
     with capsys.disabled():
         sys.stdout.write(
@@ -95,10 +104,10 @@ def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_be
         )
 
 
-def assert_a_run_that_was_starting_begins_again(served: Served) -> None:
+def assert_a_run_that_was_starting_begins_again(served: Served, folder: Path) -> None:
     """Also where the server ended at the same time."""
     options = {"allow_special": ["198.18.0.0/15"]}
-    run = served.start(inputs=[str(LAB)], snapshot="begun-again", options=options)
+    run = served.start(inputs=[str(LAB)], snapshot="again", options=options, **of_its_own(folder))
     wait_until(lambda: served.state(run)["type"] != "SCHEDULED", log=served.log, every_s=0.1)
     ended = processes(served, "prefect.engine")
     for process in served.programs(WORKER) | served.programs(SERVER):
@@ -112,22 +121,19 @@ def assert_a_run_that_was_starting_begins_again(served: Served) -> None:
 
 
 @pytest.mark.gpu
-def test_a_run_that_is_cancelled_frees_its_gpu(tmp_path, capsys):
-    topology = tmp_path / "large.brite"
-    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
-    with serving(tmp_path) as served:
-        run, own = searching(served, topology, pack=1, device="gpu")
-        pids = {process.pid for process in own}
-        assert pids & gpu_processes()
-        cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
-        since = time.monotonic()
-        subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
-        asked_s = time.monotonic() - since
-        wait_until(lambda: not pids & gpu_processes(), STOP_S, every_s=0.1)
-        gpu_s = time.monotonic() - since
-        freed_after(own, tmp_path / "store")
-        all_s = time.monotonic() - since
-        wait_until(lambda: served.state(run)["type"] == "CANCELLED")
+def test_a_run_that_is_cancelled_frees_its_gpu(served, tmp_path, capsys):
+    run, own = searching(served, tmp_path, pack=1, device="gpu")
+    pids = {process.pid for process in own}
+    assert pids & gpu_processes()
+    cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
+    since = time.monotonic()
+    subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
+    asked_s = time.monotonic() - since
+    wait_until(lambda: not pids & gpu_processes(), STOP_S, every_s=0.1)
+    gpu_s = time.monotonic() - since
+    freed_after(own, tmp_path)
+    all_s = time.monotonic() - since
+    wait_until(lambda: served.state(run)["type"] == "CANCELLED")
     with capsys.disabled():
         sys.stdout.write(
             f"after `prefect flow-run cancel`, which took {asked_s:.1f} s: no process of the run "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report_folders import HOSTILE, PHONE, url
+from tests.report_folders import HOSTILE, url
+from tests.viewports import PHONE
 
 pytest_plugins = ("tests.browser", "tests.report_fixtures")
 
