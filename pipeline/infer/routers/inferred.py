@@ -25,6 +25,9 @@ or of a gateway: what it shows to different observers is known to be one router 
 6. **The mate of an address and what is before that address**, though its router may be odd, if a
    common successor or a common destination supports it (``supported_mates``).
 
+A router that a join shows to have two addresses right behind one router is odd as well: a plain one
+has one address on a link. Rules 1 and 2 are repeated then, without what it vouched for.
+
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
 2 without looking at parallel links, both without looking at observers, and a router is odd only if
 two of its addresses are suspect.
@@ -53,6 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -77,6 +81,7 @@ from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 _VOUCHERS = 2
+_ROUNDS = 3
 _SUSPECTS = 2  # addresses of a router that is odd for the election
 
 
@@ -115,22 +120,8 @@ def merge_interfaces(
         Smallest interface of each router; of one of a given alias set the set's.
     """
     observers = find_observers(spools, len(gateways))
-    root, is_odd = gateways.copy(), _has_parallel_links(links, groups.group)
-    is_odd[groups.group[_has_parallel_links(links, gateways)[gateways]]] = True
-    side_ptr, sides = _usable_sides(groups, alias)
-    pairs, owners = watched_pairs(side_ptr, sides)
-    certain = _are_two(observers, pairs, owners, groups.group, side_ptr, sides, mates)
-    _merge_twice_vouched(root, pairs, owners, groups.group, is_odd, certain)
-    is_odd[groups.group[groups.suspect]] = True
-    asked = single_vouchers(root, groups, is_odd, side_ptr, sides, mates)
-    by_one = _sides_seen_by_one(observers, asked, side_ptr, sides)
-    credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
-    merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
-    plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~is_odd[groups.group])
-    crossed = cross_borders(
-        observers, links, root, groups.group, owner, origin, plain, side_ptr, sides
-    )
-    merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
+    vouched = _merge_vouched(observers, links, groups, mates, alias, origin, gateways, owner)
+    root = vouched.root
     take_apart(spools, root, gateways)
     parts = root
     aimed = Aimed(np.where(alias >= 0, -2, owner), asn_of, n_traces)
@@ -138,7 +129,8 @@ def merge_interfaces(
     root, at_hosts = join_last_routers(spools, links, root, ends, observers)
     take_apart(spools, root, parts)
     parts = root
-    root = join_mates(parts, owner, asked, by_one, side_ptr, sides, mates)
+    side_ptr, sides = _usable_sides(groups, alias)
+    root = join_mates(parts, owner, vouched.asked, vouched.by_one, side_ptr, sides, mates)
     take_apart(spools, root, parts)
     if at_hosts:
         parts = root
@@ -148,6 +140,66 @@ def merge_interfaces(
     root = join_supported_mates(observers, links, root, owner, mates, alias, ends)
     take_apart(spools, root, parts)
     return np.where(alias >= 0, alias, root)
+
+
+class _Vouched(NamedTuple):
+    """Routers by rules 1 and 2.
+
+    Attributes
+    ----------
+    root : (n_interfaces,) int64
+        Smallest interface of each router.
+    is_odd : (n_interfaces,) bool
+        Of each group.
+    asked : (n_asked,) int64
+        Addresses that vouch if they are credible.
+    by_one : (n_asked,) bool
+        One observer saw two of their sides.
+    """
+
+    root: np.ndarray
+    is_odd: np.ndarray
+    asked: np.ndarray
+    by_one: np.ndarray
+
+
+def _merge_vouched(
+    observers: Observers,
+    links: DirectedLinks,
+    groups: Groups,
+    mates: np.ndarray,
+    alias: np.ndarray,
+    origin: np.ndarray,
+    gateways: np.ndarray,
+    owner: np.ndarray,
+) -> _Vouched:
+    """Rules 1 and 2, again without the vouchers that turn out to be odd."""
+    group = groups.group
+    is_odd = _has_parallel_links(links, group)
+    is_odd[group[_has_parallel_links(links, gateways)[gateways]]] = True
+    side_ptr, sides = _usable_sides(groups, alias)
+    pairs, owners = watched_pairs(side_ptr, sides)
+    certain = _are_two(observers, pairs, owners, group, side_ptr, sides, mates)
+    shown_odd = np.zeros(len(group), bool)
+    shown_odd[group[groups.suspect]] = True
+    for _ in range(_ROUNDS):
+        root = gateways.copy()
+        _merge_twice_vouched(root, pairs, owners, group, is_odd, certain)
+        odd = is_odd | shown_odd
+        asked = single_vouchers(root, groups, odd, side_ptr, sides, mates)
+        by_one = _sides_seen_by_one(observers, asked, side_ptr, sides)
+        credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
+        merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
+        plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~odd[group])
+        crossed = cross_borders(
+            observers, links, root, group, owner, origin, plain, side_ptr, sides
+        )
+        merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
+        found = group[_on_parallel_links(links, root)]
+        if odd[found].all():
+            break
+        is_odd[found] = True
+    return _Vouched(root, odd, asked, by_one)
 
 
 def trust_groups(
@@ -240,6 +292,16 @@ def _has_parallel_links(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
     pairs, n_addresses = np.unique((near << 32) | far, return_counts=True)
     result[split_key(pairs[n_addresses > 1])[1]] = True
     return result
+
+
+def _on_parallel_links(links: DirectedLinks, root: np.ndarray) -> np.ndarray:
+    """Addresses of routers of which two were seen right behind one router."""
+    on_the_way = links.n_router > 0
+    near, far = split_key(np.unique((root[links.near[on_the_way]] << 32) | links.far[on_the_way]))
+    _, which, n_addresses = np.unique(
+        (near << 32) | root[far], return_inverse=True, return_counts=True
+    )
+    return far[n_addresses[which] > 1]
 
 
 def _merge_twice_vouched(

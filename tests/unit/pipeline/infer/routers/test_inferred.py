@@ -139,6 +139,24 @@ def test_a_doubtful_side_leads_only_where_the_router_leads(
     assert merged(tmp_path, *TWO_VOUCHERS, *lines)[1] == n_aliases
 
 
+@pytest.mark.parametrize(("shown", "n_aliases"), [("20.1.1.2", 3), ("20.1.7.1", 2)])
+def test_a_router_that_shows_two_addresses_behind_one_router_is_odd(
+    tmp_path, monkeypatch, shown, n_aliases
+):
+    monkeypatch.setattr(inferred, "join_supported_mates", lambda spools, links, root, *_: root)
+    # 20.1.1.2 and 20.1.7.1 are the gateway of one host, 20.1.5.1 and 20.1.6.1 that of another, and
+    # 20.1.1.1 is the mate of 20.1.1.2.
+    lines = (
+        "20.1.91.1 20.1.1.1 20.1.1.2 20.1.99.1! > 20.1.99.1",
+        "20.1.92.1 20.1.5.1 20.1.1.2 20.1.99.1! > 20.1.99.1",
+        f"20.1.93.1 20.1.6.1 {shown} 20.1.99.1! > 20.1.99.1",
+        "20.1.94.1 20.1.8.1 20.1.7.1 20.1.99.1! > 20.1.99.1",
+        "20.1.92.1 20.1.5.1 20.1.98.1! > 20.1.98.1",
+        "20.1.93.1 20.1.6.1 20.1.98.1! > 20.1.98.1",
+    )
+    assert merged(tmp_path, *lines)[1] == n_aliases
+
+
 def test_a_given_alias_set_is_a_router_as_it_is_given(tmp_path):
     aliases = alias_sets(["20.1.1.1", "20.1.60.1"])
     names, n_aliases = merged(
