@@ -3,7 +3,7 @@
 ``point_to_point`` joins what one address vouches for, unless a trace contradicts it. A node of
 the graph must be right, and the election gains from it too: two addresses are merged only if they
 are the gateway of one host or dead ends of the same traces (``gateways``), which no rule divides
-again, or within such a group, so never two that one trace shows, where one of six rules holds.
+again, or within such a group, so never two that one trace shows, where one of seven rules holds.
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
 router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
@@ -24,6 +24,7 @@ or of a gateway: what it shows to different observers is known to be one router 
    (``same_ends``).
 6. **The mate of an address and what is before that address**, though its router may be odd, if a
    common successor or a common destination supports it (``supported_mates``).
+7. **Routers with the same neighbours**, of which no observer saw both (``same_place``).
 
 A router that a join shows to have two addresses right behind one router is odd as well: a plain one
 has one address on a link. Rules 1 and 2 are repeated then, without what it vouched for.
@@ -33,7 +34,9 @@ The election loses more by groups that are missing than nodes do (``trust_groups
 two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
-in one trace is taken apart again: to what was joined before rules 3 to 6, or to gateways.
+in one trace is taken apart again: to what was joined before rules 3 to 7, or to gateways. So is one
+whose parts send packets for the same destinations different ways (``next_hops``), to what rule 1
+joined.
 
 Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
 AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
@@ -67,8 +70,10 @@ from pipeline.infer.routers.vouchers.borders_crossed import cross_borders
 from pipeline.infer.routers.vouchers.ends import Aimed, find_ends
 from pipeline.infer.routers.vouchers.last_routers import join_last_routers
 from pipeline.infer.routers.vouchers.mate_sides import join_mates
+from pipeline.infer.routers.vouchers.next_hops import take_apart_diverging
 from pipeline.infer.routers.vouchers.observers import Observers, find_observers
 from pipeline.infer.routers.vouchers.same_ends import join_same_ends
+from pipeline.infer.routers.vouchers.same_place import join_same_place
 from pipeline.infer.routers.vouchers.single_vouchers import (
     is_inner,
     merge_sides,
@@ -97,7 +102,7 @@ def merge_interfaces(
     asn_of: Callable[[np.ndarray], np.ndarray],
     n_traces: int,
 ) -> np.ndarray:
-    """Merge interfaces into routers; ten passes, or a few more, over the spools.
+    """Merge interfaces into routers; twelve passes, or a few more, over the spools.
 
     Parameters
     ----------
@@ -121,8 +126,9 @@ def merge_interfaces(
     """
     observers = find_observers(spools, len(gateways))
     vouched = _merge_vouched(observers, links, groups, mates, alias, origin, gateways, owner)
-    root = vouched.root
+    root = vouched.root.copy()
     take_apart(spools, root, gateways)
+    sure = np.where(root == vouched.root, vouched.twice, root)
     parts = root
     aimed = Aimed(np.where(alias >= 0, -2, owner), asn_of, n_traces)
     ends = find_ends(spools, aimed)
@@ -138,7 +144,10 @@ def merge_interfaces(
         take_apart(spools, root, parts)
     parts = root
     root = join_supported_mates(observers, links, root, owner, mates, alias, ends)
+    is_plain = ~vouched.is_odd[groups.group] & ~groups.suspect
+    root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed, ends)
     take_apart(spools, root, parts)
+    take_apart_diverging(spools, aimed, root, sure)
     return np.where(alias >= 0, alias, root)
 
 
@@ -149,6 +158,8 @@ class _Vouched(NamedTuple):
     ----------
     root : (n_interfaces,) int64
         Smallest interface of each router.
+    twice : (n_interfaces,) int64
+        The same by rule 1 alone.
     is_odd : (n_interfaces,) bool
         Of each group.
     asked : (n_asked,) int64
@@ -158,6 +169,7 @@ class _Vouched(NamedTuple):
     """
 
     root: np.ndarray
+    twice: np.ndarray
     is_odd: np.ndarray
     asked: np.ndarray
     by_one: np.ndarray
@@ -185,7 +197,7 @@ def _merge_vouched(
     for _ in range(_ROUNDS):
         root = gateways.copy()
         _merge_twice_vouched(root, pairs, owners, group, is_odd, certain)
-        odd = is_odd | shown_odd
+        twice, odd = root.copy(), is_odd | shown_odd
         asked = single_vouchers(root, groups, odd, side_ptr, sides, mates)
         by_one = _sides_seen_by_one(observers, asked, side_ptr, sides)
         credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
@@ -199,7 +211,7 @@ def _merge_vouched(
         if odd[found].all():
             break
         is_odd[found] = True
-    return _Vouched(root, odd, asked, by_one)
+    return _Vouched(root, twice, odd, asked, by_one)
 
 
 def trust_groups(

@@ -65,6 +65,17 @@ def test_one_credible_address_vouches_too(tmp_path):
     assert merged(tmp_path, *ONE_VOUCHER)[1] == 1
 
 
+def test_what_sends_packets_for_the_same_destinations_two_ways_is_divided(tmp_path, monkeypatch):
+    ways = [
+        *(f"20.1.91.1 20.1.1.1 20.1.60.{aim}! > 20.1.60.{aim}" for aim in (1, 2)),
+        *(f"20.1.92.1 20.1.2.1 20.1.8.1 20.1.8.5 > 20.1.60.{aim}" for aim in (1, 2)),
+    ]
+    assert merged(tmp_path, *ONE_VOUCHER, *ways)[1] == 0
+    assert merged(tmp_path, *ONE_VOUCHER, *ways[:2])[1] == 1
+    monkeypatch.setattr(inferred, "take_apart_diverging", lambda *_: None)
+    assert merged(tmp_path, *ONE_VOUCHER, *ways)[1] == 1
+
+
 def test_two_addresses_of_one_trace_are_never_one_router(tmp_path):
     both = "20.1.91.1 20.1.1.1 20.1.5.1 20.1.2.1"
     assert "20.1.2.1" in merged(tmp_path, *TWO_VOUCHERS, both)[0]
@@ -130,6 +141,7 @@ def test_a_doubtful_side_leads_only_where_the_router_leads(
 ):
     monkeypatch.setattr(inferred, "join_mates", lambda root, *_: root.copy())
     monkeypatch.setattr(inferred, "join_supported_mates", lambda spools, links, root, *_: root)
+    monkeypatch.setattr(inferred, "join_same_place", lambda spools, seen, links, root, *_: root)
     # 20.1.1.1 is the mate of 20.1.1.2, and one router with 20.1.2.1 by two vouchers.
     lines = (
         "20.1.91.1 20.1.1.1 20.1.1.2",
