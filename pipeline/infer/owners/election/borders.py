@@ -91,6 +91,7 @@ from pipeline.infer.owners.election.costs import (
     without_habit,
 )
 from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
+from pipeline.infer.owners.election.following import take_back
 from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import (
     Relations,
@@ -235,8 +236,9 @@ def _elect(
     ways = ways._replace(relations=with_stranger(relations))
     margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
     undone = earlier.undone(labels, margins)
+    taken = take_back(*graph, labels, size, n_known, ways, held, change, met)
     labels, margins = np.where(undone, held, labels), np.where(undone, 0, margins)
-    return _Outcome(labels, margins, certain & ~undone, row, stands_for)
+    return _Outcome(labels, margins, certain & ~undone & ~taken, row, stands_for)
 
 
 def elect_owners(
