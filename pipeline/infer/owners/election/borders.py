@@ -22,7 +22,7 @@ known instead is how a router's links are numbered and who is at their other end
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not. If all traces
    through a group were aimed at a single AS, that settles ties; not if an alias set knows a single
-   address of it (``earlier``).
+   address of it (``earlier``), save between ASes of one organisation.
    The second origin of a prefix (``ip2as``) is a candidate too: links, hosts and destinations
    whose prefix it announces cost less in it than in an AS that does not.
    A member of an exchange point that is registered with an address of a group is evidence for that
@@ -109,6 +109,7 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED_SECOND,
     HOST,
     ONLY,
+    ONLY_OF_SIBLINGS,
     HostsBehind,
     Members,
     Surroundings,
@@ -201,7 +202,8 @@ def _elect(
     met = np.zeros(len(ases) + 1, np.int64)
     held, change = earlier.held, earlier.change
     stands_for = np.arange(len(ases))
-    is_host = (other <= HOST) & (other != ONLY) & (other != AIMED_SECOND)  # or a destination beyond
+    is_host = other <= HOST  # or a destination beyond
+    is_host &= (other != ONLY) & (other != ONLY_OF_SIBLINGS) & (other != AIMED_SECOND)
     router, host = row_of_value(ptr)[is_host], numbered[is_host]
 
     def name(earlier_names: np.ndarray | None) -> bool:
@@ -234,9 +236,9 @@ def _elect(
         settle(*graph, labels, size, n_known, ways, held, change, tried, met)
         certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
     ways = ways._replace(relations=with_stranger(relations))
+    taken = take_back(*graph, labels, size, n_known, ways, held, change, met)
     margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
     undone = earlier.undone(labels, margins)
-    taken = take_back(*graph, labels, size, n_known, ways, held, change, met)
     labels, margins = np.where(undone, held, labels), np.where(undone, 0, margins)
     return _Outcome(labels, margins, certain & ~undone & ~taken, row, stands_for)
 
@@ -282,8 +284,7 @@ def elect_owners(
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
     last = None
     for now in known:
-        settles = now.only_settles
-        if last is None or now.groups is not last.groups or (settles != last.only_settles).any():
+        if last is None or now.sees_more_than(last):
             around = surround(
                 links,
                 now.groups,
@@ -296,7 +297,8 @@ def elect_owners(
                 members,
                 ases,
                 now.in_set,
-                settles,
+                now.only_settles,
+                now.registries.organisations is not None,
             )
         last = now
         group = now.groups.group

@@ -19,6 +19,7 @@ from pipeline.infer.owners.election.surroundings import (
     HOST_OR_ROUTER,
     MEMBER,
     ONLY,
+    ONLY_OF_SIBLINGS,
     PRIVATE,
     UNNUMBERED,
 )
@@ -147,6 +148,9 @@ def cost_of(label, start, end, other, numbered, second, labels, size, n_known, w
             is_second = is_second or z == label
         elif other[i] == ONLY:
             if z != label:
+                cost += _ONLY_ELSE
+        elif other[i] == ONLY_OF_SIBLINGS:
+            if z != label and relation(ways.relations, label, z) == SIBLING:
                 cost += _ONLY_ELSE
         elif other[i] == MEMBER:
             is_registered = True

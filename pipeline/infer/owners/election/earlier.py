@@ -70,12 +70,19 @@ class Knowledge:
         """(n_interfaces,) bool: groups whose ties the only AS that was aimed at settles.
 
         Of a router that an alias set knows by one address, the links to the routers on both sides
-        say the same.
+        say the same; but not between ASes of one organisation, whose links cost nearly the same in
+        either.
         """
         group = self.groups.group
         size = np.bincount(group, minlength=len(group))
         size[group[~self.in_set]] += 1
         return size > 1
+
+    def sees_more_than(self, before: Knowledge) -> bool:
+        """Whether routers have other surroundings than by what was known before."""
+        organisations = self.registries.organisations is not before.registries.organisations
+        settles = (self.only_settles != before.only_settles).any()
+        return self.groups is not before.groups or organisations or bool(settles)
 
 
 class Standing(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.election.costs import cost_of
-from pipeline.infer.owners.election.surroundings import HOST, Surroundings
+from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
 from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import row_of_value
 
@@ -106,7 +106,7 @@ def count_majorities(around: Surroundings, group_of: np.ndarray, row_of: np.ndar
     """
     n = len(around.ptr) - 1
     source = row_of_value(around.ptr)
-    mapped = around.numbered >= 0
+    mapped = (around.numbered >= 0) & (around.other != ONLY_OF_SIBLINGS)
     keys, counts = np.unique((source[mapped] << 32) | around.numbered[mapped], return_counts=True)
     group, row = split_key(keys)
     is_own = row_of >= 0
@@ -140,7 +140,7 @@ def find_customers(
     between = linked & certain[source] & certain[end] & (labels[source] != beyond)
     between &= (numbered == beyond) | (numbered == labels[source])
     excluded = np.zeros(n, bool)
-    excluded[source[own_numbers | (other <= HOST)]] = True
+    excluded[source[own_numbers | ((other <= HOST) & (other != ONLY_OF_SIBLINGS))]] = True
     excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
     of_several = (most > least) | (at_exchange & (most >= 0))
     return of_several & ~around.goes_on & ~excluded

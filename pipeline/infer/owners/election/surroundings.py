@@ -23,6 +23,7 @@ HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
 AIMED = -4  # an AS that an address of the group was the last router to
 AIMED_PERHAPS = -5  # the same, but its destinations answered and may be routers
 ONLY = -6  # the only AS that traces through the group were aimed at
+ONLY_OF_SIBLINGS = -9  # the same, said of siblings alone
 AIMED_SECOND = -8  # second origin of what an address of the group was the last router to
 MEMBER = -7  # a member registered with an address of the group on the LAN of an exchange point
 
@@ -78,7 +79,7 @@ class Surroundings:
     ptr : (n_interfaces + 1,) int64
     other : (n_rows,) int64
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
-        ``AIMED_PERHAPS``, ``AIMED_SECOND``, ``ONLY``, ``MEMBER``.
+        ``AIMED_PERHAPS``, ``AIMED_SECOND``, ``ONLY``, ``ONLY_OF_SIBLINGS``, ``MEMBER``.
     numbered : (n_rows,) int64
         AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``,
         ``PRIVATE``. The AS row of hosts or destinations.
@@ -152,6 +153,7 @@ def surround(
     ases: np.ndarray,
     in_set: np.ndarray,
     only_settles: np.ndarray,
+    has_siblings: bool = False,
 ) -> Surroundings:
     """Gather the evidence of each group.
 
@@ -161,6 +163,8 @@ def surround(
         As for ``elect_owners``.
     in_set, only_settles : (n_interfaces,) bool
         As of ``Knowledge``.
+    has_siblings : bool
+        It is known which ASes are of one organisation.
     row : (n_interfaces,) int64
         AS row that each address is numbered from; -1 for none, and on LANs.
     second : (n_interfaces,) int64
@@ -203,7 +207,7 @@ def surround(
     host_second = np.full(len(gates), np.iinfo(np.int64).max)  # none, where any host has none
     np.minimum.at(host_second, which, rows_of(ases, hosts.second[known]))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
-    past, aimed, aimed_at = aims_of_groups(aims, group, leads_on, only_settles, ases)
+    past, aimed, aimed_at = aims_of_groups(aims, group, leads_on, only_settles, ases, has_siblings)
     registered = np.searchsorted(ases, members.asn)
     member, registered = split_key(np.unique((group[members.router] << 32) | registered))
     source = np.concatenate([one, other[linked], a, group[gate], past, member])
@@ -236,7 +240,12 @@ def rows_of(ases: np.ndarray, asn: np.ndarray) -> np.ndarray:
 
 
 def aims_of_groups(
-    aims: Aims, group: np.ndarray, leads_on: np.ndarray, only_settles: np.ndarray, ases: np.ndarray
+    aims: Aims,
+    group: np.ndarray,
+    leads_on: np.ndarray,
+    only_settles: np.ndarray,
+    ases: np.ndarray,
+    has_siblings: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Group, kind and AS row of what traces past each group were aimed at.
 
@@ -247,6 +256,8 @@ def aims_of_groups(
     leads_on, only_settles : (n_interfaces,) bool
         Groups that traces pass through, and those that get ``ONLY``.
     ases : (n_ases,) int64, ascending
+    has_siblings : bool
+        The others get ``ONLY_OF_SIBLINGS``.
     """
     n = len(group)
     last, row = group[aims.router], np.searchsorted(ases, aims.asn)
@@ -257,9 +268,11 @@ def aims_of_groups(
     some = aims.only != NO_ASN
     np.minimum.at(least, group[some], aims.only[some])
     np.maximum.at(most, group[some], aims.only[some])
-    through = np.flatnonzero((n_aims == 0) & (least == most) & (least >= 0) & only_settles)
+    through = (n_aims == 0) & (least == most) & (least >= 0)
+    through = np.flatnonzero(through & (only_settles | has_siblings))
+    only = np.where(only_settles[through], ONLY, ONLY_OF_SIBLINGS)
     return (
         np.concatenate([last, through]),
-        np.concatenate([kind, np.full(len(through), ONLY)]),
+        np.concatenate([kind, only]),
         np.concatenate([row, np.searchsorted(ases, most[through])]),
     )

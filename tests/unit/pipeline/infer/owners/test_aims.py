@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.infer.owners.aims import MANY, Aims, find_aims
-from pipeline.infer.owners.election.surroundings import ONLY, aims_of_groups
+from pipeline.infer.owners.election.surroundings import ONLY, ONLY_OF_SIBLINGS, aims_of_groups
 from pipeline.infer.traces.merge import find_addrs, merge_addresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.measured.traces import PART_CUT, PART_FURTHER
@@ -85,6 +85,8 @@ def test_the_only_as_is_left_out_where_it_settles_nothing():
     group, settles = np.arange(2), np.array([False, True])
     found = aims_of_groups(aims, group, np.zeros(2, bool), settles, np.array([2, 3]))
     assert [column.tolist() for column in found] == [[1], [ONLY], [1]]
+    found = aims_of_groups(aims, group, np.zeros(2, bool), settles, np.array([2, 3]), True)
+    assert [column.tolist() for column in found] == [[0, 1], [ONLY_OF_SIBLINGS, ONLY], [1, 1]]
 
 
 def test_one_trace_is_aimed_at_one_as_all_along_and_shows_no_only_one(tmp_path):

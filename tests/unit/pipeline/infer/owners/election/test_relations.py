@@ -10,7 +10,7 @@ from pipeline.infer.owners.election.relations import NOTHING, relation, relation
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
-from tests.unit.pipeline.infer.handmade import asn_of, infer
+from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer
 from tests.unit.pipeline.infer.owners.test_unannounced import BORDER, INNER, UNANNOUNCED
 
 # One link on either side: the router in the middle is in AS 1 or in AS 2.
@@ -55,6 +55,23 @@ def test_inner_links_may_be_numbered_from_a_sibling(tmp_path, read):
     known = read(organisations="2 a\n7 a\n")
     found = asn_of(infer(tmp_path, *lines, borders="elected", registries=known))
     assert found[inside] == 7
+
+
+def test_the_only_as_aimed_at_settles_between_siblings_of_a_known_router_too(tmp_path, read):
+    # Behind a router of AS 2 one known by a single address, then one of AS 7; all links are
+    # numbered from AS 2, and what passes both was aimed at AS 7.
+    middle = "20.2.0.6"
+    lines = [
+        *(f"20.2.0.33 20.2.0.2 {middle} 20.2.0.10 20.7.0.{i} > 20.7.{i}.8" for i in (9, 14, 18)),
+        *(f"20.2.0.37 20.2.0.2 20.2.0.{i} > 20.2.{i}.8" for i in (41, 46, 50)),
+    ]
+    known = alias_sets([middle], ["20.2.0.2"], ["20.2.0.10"])
+    options = {"borders": "elected", "aliases": known}
+    found = asn_of(infer(tmp_path, *lines, **options))
+    assert (found["20.2.0.2"], found[middle], found["20.2.0.10"]) == (2, 2, 7)
+    options["registries"] = read(organisations="2 a\n7 a\n")
+    found = asn_of(infer(tmp_path, *lines, **options))
+    assert (found["20.2.0.2"], found[middle], found["20.2.0.10"]) == (2, 7, 7)
 
 
 def test_a_router_that_numbers_a_link_to_a_customer_is_not_in_its_siblings_as(tmp_path, read):
