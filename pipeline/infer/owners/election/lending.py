@@ -10,7 +10,9 @@ and A is believed to use B's addresses if that saves at least ``_PRIOR``, what t
 costs:
 
 1. a pair is examined if two routers were elected into B though hosts or destinations behind them
-   speak for A and none for B, or if a link inside A is numbered from B;
+   speak for A and none for B, or if a link inside A is numbered from B. If one such router shows
+   the pair, those that were in A in the election before (``earlier``) and are in B now speak for A
+   too: each election begins anew, and a router that is known better may have lost what spoke for A;
 2. these routers are put into A, and then each router that is in A or B, where one next to it was
    moved, into the cheaper of the two, until nothing changes;
 3. what that saves is the sum over all moves, since each link costs the same from both its ends.
@@ -89,7 +91,7 @@ def find_users(
     -------
     (n_ases + 1,) int64
     """
-    key, group = _evidence(around, numbered, labels, n_known)
+    key, group = _evidence(around, numbered, labels, n_known, held)
     lent_from = np.full(len(size) + 1, -1, np.int64)
     pairs, starts = np.unique(key, return_index=True)
     n_each = np.diff(starts, append=len(key))
@@ -114,7 +116,11 @@ def find_users(
 
 
 def _evidence(
-    around: Surroundings, numbered: np.ndarray, labels: np.ndarray, n_known: int
+    around: Surroundings,
+    numbered: np.ndarray,
+    labels: np.ndarray,
+    n_known: int,
+    held: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of user and lender (ascending, ``user << 32 | lender``), and groups that show them."""
     source, other = row_of_value(around.ptr), around.other
@@ -128,6 +134,11 @@ def _evidence(
     inside = (other >= 0) & (numbered >= 0) & (label >= 0) & (label < n_known)
     inside &= (labels[np.maximum(other, 0)] == label) & (numbered != label)
     lent, at_link = _distinct((label[inside] << 32) | numbered[inside], source[inside])
+    left = np.flatnonzero((held >= 0) & (labels >= 0) & (labels != held))
+    pair = (held[left] << 32) | labels[left]
+    hinted = np.isin(pair, claim) | np.isin(pair, lent)
+    left, pair = left[hinted], pair[hinted]
+    claim, claimant = _distinct(np.append(claim, pair), np.append(claimant, left))
     _, which, n_routers = np.unique(claim, return_inverse=True, return_counts=True)
     asked = (n_routers[which] >= _ROUTERS) | np.isin(claim, lent)
     return _distinct(np.append(claim[asked], lent), np.append(claimant[asked], at_link))

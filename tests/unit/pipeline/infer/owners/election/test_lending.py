@@ -1,6 +1,7 @@
 """ASes that number their inner links from another AS's addresses."""
 
 import numpy as np
+import pytest
 
 from pipeline.infer.owners.election.costs import without_habit
 from pipeline.infer.owners.election.lending import find_users
@@ -59,3 +60,28 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
     lent_from = find_users(around, numbered, labels, size, 2, ways, held, 0, met)
     assert lent_from.tolist() == [-1, -1, -1]
     assert labels.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("held", "user"),
+    [
+        ([-1, -1, -1], 1),  # one router speaks for AS row 0: not enough to ask
+        ([1, 1, 1], 1),
+        ([0, -1, -1], 1),
+        ([0, 0, 0], 0),
+        ([-1, 0, 0], 0),  # the other two were in AS row 0
+        ([-1, 2, 2], 1),  # nothing speaks for AS row 2 now
+    ],
+)
+def test_routers_that_were_in_an_as_with_lent_addresses_speak_for_it(held, user):
+    # A row of three routers, whose links AS row 1 numbers. At two addresses of the first traces to
+    # AS row 0 end: 55 against what two links cost that are inside AS row 0, 3 each.
+    entries = [[*[(AIMED, 0)] * 2, (1, 1)], [(0, 1), (2, 1)], [(1, 1)]]
+    other, numbered = np.array([row for rows in entries for row in rows]).T
+    none, no = np.full(len(other), -1), np.zeros(3, bool)
+    around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none, no, no)
+    labels, size, met = np.array([1, 1, 1]), np.array([5, 5, 5]), np.zeros(4, np.int64)
+    ways = without_habit(relations_among(np.array([1, 2, 3]), Registries()))
+    lent_from = find_users(around, numbered, labels, size, 3, ways, np.array(held), 0, met)
+    assert labels.tolist() == [user] * 3
+    assert lent_from.tolist() == [1 if user == 0 else -1, -1, -1, -1]
