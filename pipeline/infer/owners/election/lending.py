@@ -19,7 +19,7 @@ costs:
    If it is too little, all is undone. So it is if a router moves again and again: what it costs
    that traces end at it depends on its neighbours' ASes, so moves may go round in a circle.
 
-Here an AS uses the addresses of at most one other AS.
+Here an AS uses the addresses of at most one other AS; where relationships are known, of a provider.
 
 That an AS numbers its routers from addresses that its provider announces (*reallocated prefixes*)
 is known from bdrmapIT [1]_, which finds them by single /24; that a hypothesis on an AS is judged by
@@ -40,9 +40,9 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.election.costs import Ways, cost_of
-from pipeline.infer.owners.election.relations import relation
+from pipeline.infer.owners.election.relations import NOTHING, relation
 from pipeline.infer.owners.election.surroundings import AIMED, AIMED_PERHAPS, HOST, Surroundings
-from pipeline.infer.registries.relationships import SIBLING
+from pipeline.infer.registries.relationships import CUSTOMER
 from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 
@@ -163,7 +163,7 @@ def _lend(
     n_moves = np.zeros(len(labels), np.int64)
     for pair in range(len(pairs.user)):
         user, lender = pairs.user[pair], pairs.lender[pair]
-        if lent_from[user] >= 0 or relation(ways.relations, user, lender) == SIBLING:
+        if lent_from[user] >= 0 or not _may_lend(ways.relations, user, lender):
             continue
         within = np.int64(0)
         queue = [np.int64(0) for _ in range(0)]
@@ -230,6 +230,13 @@ def _lend(
             lent_from[user] = -1
             for group in moved[::-1]:  # each move went from one of the two to the other
                 labels[group] = lender if labels[group] == user else user
+
+
+@njit(cache=True, nogil=True)
+def _may_lend(relations, user, lender):
+    """Whether nothing is known of the two, or one is the other's customer; siblings need not."""
+    kind = relation(relations, user, lender)
+    return kind in (NOTHING, CUSTOMER)
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SI
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer
+from tests.unit.pipeline.infer.owners.election.test_lending import INSIDE, LINES
 from tests.unit.pipeline.infer.owners.test_unannounced import BORDER, INNER, UNANNOUNCED
 
 # One link on either side: the router in the middle is in AS 1 or in AS 2.
@@ -72,6 +73,16 @@ def test_the_only_as_aimed_at_settles_between_siblings_of_a_known_router_too(tmp
     options["registries"] = read(organisations="2 a\n7 a\n")
     found = asn_of(infer(tmp_path, *lines, **options))
     assert (found["20.2.0.2"], found[middle], found["20.2.0.10"]) == (2, 7, 7)
+
+
+@pytest.mark.parametrize(
+    ("relationships", "owner"),
+    [("1|2|-1\n", 2), ("2|1|-1\n", 1), ("1|2|0\n", 1), ("1|3|-1\n2|3|-1\n", 1)],
+)
+def test_addresses_are_lent_by_a_provider(tmp_path, read, relationships, owner):
+    known = read(relationships)
+    found = asn_of(infer(tmp_path, *LINES, borders="elected", registries=known))
+    assert [found[addr] for addr in INSIDE[:-1]] == [owner] * 3
 
 
 def test_a_router_that_numbers_a_link_to_a_customer_is_not_in_its_siblings_as(tmp_path, read):
