@@ -12,7 +12,8 @@ costs:
 1. a pair is examined if two routers were elected into B though hosts or destinations behind them
    speak for A and none for B, or if a link inside A is numbered from B. If one such router shows
    the pair, those that were in A in the election before (``earlier``) and are in B now speak for A
-   too: each election begins anew, and a router that is known better may have lost what spoke for A;
+   too: an election starts without what the last one believed, and of routers that are known
+   better, one may have lost what spoke for A;
 2. these routers are put into A, and then each router that is in A or B, where one next to it was
    moved, into the cheaper of the two, until nothing changes;
 3. what that saves is the sum over all moves, since each link costs the same from both its ends.
