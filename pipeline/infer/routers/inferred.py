@@ -24,7 +24,7 @@ or of a gateway: what it shows to different observers is known to be one router 
    (``same_ends``).
 6. **The mate of an address and what is before that address**, though its router may be odd, if a
    common successor or a common destination supports it (``supported_mates``).
-7. **Routers with the same neighbours**, of which no observer saw both (``same_place``).
+7. **Routers before one plain address**, of which no observer saw both (``same_place``).
 
 A router that a join shows to have two addresses right behind one router is odd as well: a plain one
 has one address on a link. Rules 1 and 2 are repeated then, without what it vouched for.
@@ -145,7 +145,7 @@ def merge_interfaces(
     parts = root
     root = join_supported_mates(observers, links, root, owner, mates, alias, ends)
     is_plain = ~vouched.is_odd[groups.group] & ~groups.suspect
-    root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed, ends)
+    root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed)
     take_apart(spools, root, parts)
     take_apart_diverging(spools, aimed, root, sure)
     return np.where(alias >= 0, alias, root)

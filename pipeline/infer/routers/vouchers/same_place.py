@@ -1,13 +1,11 @@
-"""Routers that have the same neighbours, and of which no observer saw both.
+"""Routers before one plain address, and of which no observer saw both.
 
 Several observers enter a router by several links, or get from an odd one (``inferred``) an address
 each. One that sees two routers in the same place mostly sees both of them. So two are one router if
 
+- both are right before one address of a router that is not odd;
 - both are in one AS, as elected, and no observer saw both, nor does a trace;
-- they do not diverge (``next_hops``);
-- both are right before one address of a router that is not odd; or one router precedes both,
-  and the same address follows both or traces to one destination end at both;
-- what is joined then, by this rule alone, has one router of several addresses at most.
+- they do not diverge (``next_hops``).
 
 What such pairs join one after the other is one router even if one observer saw two of it: behind a
 router, paths from different directions become one.
@@ -15,7 +13,7 @@ router, paths from different directions become one.
 In contrast to ``single_vouchers``, what other addresses before the same one were seen from does not
 matter, nor how many there are or what they were joined with.
 
-That common neighbors on both sides make one router likely is from APAR [1]_.
+That common neighbors make one router likely is from APAR [1]_.
 
 References
 ----------
@@ -29,8 +27,7 @@ import numpy as np
 
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import watched_pairs
-from pipeline.infer.routers.vouchers.ends import Aimed, Ends
-from pipeline.infer.routers.vouchers.neighbors import have_common
+from pipeline.infer.routers.vouchers.ends import Aimed
 from pipeline.infer.routers.vouchers.next_hops import find_diverging
 from pipeline.infer.routers.vouchers.observers import Observers
 from pipeline.infer.traces.counting import split_key
@@ -39,7 +36,7 @@ from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets, positions_of_rows
 from pipeline.model.topology import NO_ASN
 
-_MOST = 9  # routers before one address, or before one destination: more are no evidence
+_MOST = 9  # routers before one address: more are no evidence
 
 
 def join_same_place(
@@ -51,9 +48,8 @@ def join_same_place(
     is_plain: np.ndarray,
     alias: np.ndarray,
     aimed: Aimed,
-    ends: Ends,
 ) -> np.ndarray:
-    """Join routers with the same neighbours; one pass over the spools.
+    """Join routers before one plain address; one pass over the spools.
 
     Parameters
     ----------
@@ -70,45 +66,28 @@ def join_same_place(
     alias : (n_interfaces,) int64
         Smallest interface of the given alias set that each interface is in; -1 for none.
     aimed : Aimed
-    ends : Ends
 
     Returns
     -------
     (n_interfaces,) int64
         The same as ``root``, after joining.
     """
-    on_the_way = links.n_router > 0
-    near, far = root[links.near[on_the_way]], links.far[on_the_way]
-    plain = is_plain[far]
-    vouched = _pairs_before(far[plain], near[plain])
-    answered = ~ends.before_gap
-    others = _pairs_before(far[~plain], near[~plain])
-    at_ends = _pairs_before(ends.aim[answered], root[ends.last[answered]])
-    one, other = split_key(np.unique(np.concatenate([vouched, others, at_ends])))
+    used = (links.n_router > 0) & is_plain[links.far]
+    one, other = _pairs_before(links.far[used], root[links.near[used]])
     used = (owner[one] == owner[other]) & (owner[one] != NO_ASN)
     used &= (alias[one] < 0) & (alias[other] < 0)
-    one, other = one[used], other[used]
-    apart = near != root[far]
-    used = have_common(root[far[apart]], near[apart], one, other, len(root))
-    used |= np.isin((one << 32) | other, vouched)
     one, other = one[used], other[used]
     used = ~observers.see_both(root, one, other)
     one, other = one[used], other[used]
     used = ~find_diverging(spools, aimed, root, root, one, other, mostly=False)
-    one, other = one[used], other[used]
-    size = np.bincount(root, minlength=len(root))
-    joined = np.arange(len(root))
-    unite(joined, one, other)
-    n_large = np.bincount(joined[size > 1], minlength=len(root))
-    allowed = n_large[joined[one]] <= 1
     result = root.copy()
-    unite(result, one[allowed], other[allowed])
+    unite(result, one[used], other[used])
     return result
 
 
-def _pairs_before(what: np.ndarray, router: np.ndarray) -> np.ndarray:
-    """Keys of pairs of routers before the same address or destination, if few are before that."""
-    what, router = split_key(np.unique((what << 32) | router))
-    _, n_routers = np.unique(what, return_counts=True)
+def _pairs_before(address: np.ndarray, router: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct pairs of routers before the same address, if few are before that."""
+    address, router = split_key(np.unique((address << 32) | router))
+    _, n_routers = np.unique(address, return_counts=True)
     ptr, at = positions_of_rows(offsets(n_routers), np.flatnonzero(n_routers <= _MOST))
-    return np.unique(watched_pairs(ptr, router[at])[0])
+    return split_key(np.unique(watched_pairs(ptr, router[at])[0]))
