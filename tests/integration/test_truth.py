@@ -128,7 +128,7 @@ INTERNET = {
 def test_routers_of_the_internet_are_in_their_as(scores, name):
     for known, (precision, borders, in_as) in zip((False, True), INTERNET[name], strict=True):
         found = scores(name, true_alias_sets=known)
-        assert found.links_false == 0
+        assert found.links_false <= 0.01 * found.links_found
         assert found.ingress_precision >= precision
         assert found.borders_found >= borders
         assert found.asn_precision >= in_as

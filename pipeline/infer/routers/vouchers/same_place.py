@@ -5,13 +5,14 @@ each. One that sees two routers in the same place mostly sees both of them. So t
 
 - both are right before one address of a router that is not odd;
 - both are in one AS, as elected, and no observer saw both, nor does a trace;
-- they do not diverge (``next_hops``).
+- they do not diverge (``next_hops``);
+- what is joined then, by this rule alone, has one router of several addresses at most.
 
 What such pairs join one after the other is one router even if one observer saw two of it: behind a
 router, paths from different directions become one.
 
 In contrast to ``single_vouchers``, what other addresses before the same one were seen from does not
-matter, nor how many there are or what they were joined with.
+matter, nor how many there are.
 
 That common neighbors make one router likely is from APAR [1]_.
 
@@ -80,8 +81,13 @@ def join_same_place(
     used = ~observers.see_both(root, one, other)
     one, other = one[used], other[used]
     used = ~find_diverging(spools, aimed, root, root, one, other, mostly=False)
+    one, other = one[used], other[used]
+    joined = np.arange(len(root))
+    unite(joined, one, other)
+    is_large = np.bincount(root, minlength=len(root)) > 1
+    allowed = np.bincount(joined[is_large], minlength=len(root))[joined[one]] <= 1
     result = root.copy()
-    unite(result, one[used], other[used])
+    unite(result, one[allowed], other[allowed])
     return result
 
 
