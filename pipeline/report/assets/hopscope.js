@@ -204,14 +204,18 @@ const hopscope = (() => {
       if (!fresh) for (const row of body.rows) keep.set(+row.dataset.place, row);
       const wanted = [];
       for (let place = newFrom; place < newTo; place++) wanted.push(keep.get(place) || make(place));
-      const focused = document.activeElement && document.activeElement.closest("tr[data-place]");
-      // Rows that stay are not touched, so that what has the focus keeps it.
+      // Rows that stay are not touched, so that what has the focus keeps it. A row that goes loses it
+      // first: browsers may lay out the page when what has the focus is removed, without the rows to
+      // come, and then it is too short to be scrolled to its end.
       const wantedSet = new Set(wanted);
+      const focused = document.activeElement && document.activeElement.closest("tr[data-place]");
+      const left = focused && !wantedSet.has(focused);
+      if (left) document.activeElement.blur();
       for (const row of [...body.rows]) if (!wantedSet.has(row)) row.remove();
       wanted.forEach((row, at) => {
         if (body.rows[at] !== row) body.insertBefore(row, body.rows[at] || null);
       });
-      if (focused && !focused.isConnected) {
+      if (left) {
         active = +focused.dataset.place;
         const link = wanted[active - newFrom]?.querySelector("a"); // made again for another width
         if (link?.href === focused.querySelector("a").href) link.focus({ preventScroll: true });
