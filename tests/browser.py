@@ -62,11 +62,8 @@ def _patient(make: Callable) -> Callable:
     return patient
 
 
-# One per module: the loop that playwright keeps running in this thread must be gone when another
-# module calls asyncio.run().
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    """A headless browser (playwright's ``Browser``), one for the tests of a module."""
+@contextlib.contextmanager
+def _launched() -> Iterator:
     path = find_browser()
     if path is None:
         pytest.skip(f"no browser on PATH (looked for {', '.join(NAMES)})")
@@ -80,6 +77,29 @@ def browser() -> Iterator:
         started.new_page = _patient(started.new_page)
         yield started
         started.close()
+
+
+_open = contextlib.ExitStack()  # the browser, as long as one module after another uses it
+_started: list = []
+
+
+# The loop that playwright keeps running in this thread must be gone when another module calls
+# asyncio.run().
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem) -> Iterator:
+    """Close the browser after the last of the modules that use it one after another."""
+    yield
+    if nextitem is None or __name__ not in getattr(nextitem.module, "pytest_plugins", ()):
+        _started.clear()
+        _open.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless browser (playwright's ``Browser``), one for modules that follow each other."""
+    if not _started:
+        _started.append(_open.enter_context(_launched()))
+    return _started[0]
 
 
 @contextlib.contextmanager

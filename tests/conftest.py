@@ -66,12 +66,19 @@ def pytest_collection():
 # Files that use ``served``: one tester runs them, in this order, so that it is started once. The
 # last test of the last one stops it.
 ONE_SERVER = ("test_cancelled_runs.py", "test_prefect.py")
+# Files with pages of reports: one tester runs them with one browser, and makes the reports once.
+ONE_BROWSER = (
+    *("test_as_sections_in_browser.py", "test_list_in_browser.py", "test_pages_in_browser.py"),
+    *("test_addresses_in_browser.py", "test_as_page_in_browser.py", "test_explorer_in_browser.py"),
+    *("test_filters_in_browser.py", "test_internet_in_browser.py", "test_nights_in_browser.py"),
+    *("test_page_commands.py", "test_pages_figures_and_paper.py"),
+)
 # The longest, which begin first: each takes a tester more than half a minute.
 LONGEST = (
     *ONE_SERVER,
+    *ONE_BROWSER,
     *("test_readme.py", "test_gangs.py", "test_urls.py", "test_cluster.py"),
-    *("test_notices.py", "test_explorer_in_browser.py", "test_kills.py", "test_prefect_stops.py"),
-    "test_nights_soak.py",
+    *("test_notices.py", "test_kills.py", "test_prefect_stops.py", "test_nights_soak.py"),
 )
 # Share of the other files among which those of integration are spread: they wait much, and the
 # last files should be short.
@@ -106,17 +113,19 @@ def _among_others(items: list[pytest.Item]) -> list[pytest.Item]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """That of ``--dist loadfile``, to which files with one server are one file."""
+    """That of ``--dist loadfile``, to which files with one server or one browser are one file."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
 
-    class ByFileAndServer(LoadFileScheduling):
+    first = {name: files[0] for files in (ONE_SERVER, ONE_BROWSER) for name in files}
+
+    class TogetherByFile(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             path = super()._split_scope(nodeid)
-            return "served" if Path(path).name in ONE_SERVER else path
+            return first.get(Path(path).name, path)
 
-    return ByFileAndServer(config, log)
+    return TogetherByFile(config, log)
 
 
 def pytest_collection_modifyitems(config, items):
