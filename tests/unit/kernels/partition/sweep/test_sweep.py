@@ -15,18 +15,18 @@ from kernels.partition.sweep.cpu import CpuSweepSteps
 from kernels.partition.sweep.steps import SMALL
 from tests.oracles.paths import bfs_levels
 from tests.ranks import on_ranks, parts_of
-from tests.shapes import grid, star, tree_with_hubs
+from tests.shapes import graph_of, grid, star, tree_with_hubs
 from tests.soak import examples
 from tests.strategies import searched_graphs
 
 
-def swept(graph, sources, n_ranks, small=SMALL):
+def swept(graph, sources, n_ranks, small=SMALL, block=None):
     """Results of each rank."""
 
     def one(part, collective):
         return sweep(CpuSweepSteps(part, small), part, sources, collective)
 
-    return on_ranks(parts_of(graph, n_ranks), one)
+    return on_ranks(parts_of(graph, n_ranks, block), one)
 
 
 def check_same(found, graph, sources):
@@ -73,6 +73,17 @@ def test_a_level_of_a_long_graph_is_one_exchange(n_ranks):
         assert found.n_exchanges == found.eccentricity.max() + 3  # one more for farthest nodes
     for found in swept(graph, [0, 7], n_ranks, small=0):
         assert found.n_exchanges == 2 * found.eccentricity.max() + 4
+
+
+def test_what_a_rank_found_of_others_before_a_bottom_up_level_is_not_sent_later():
+    # Rank 0 has nodes 0 to 63. At level 1 its small frontier, node 1, has found 11 nodes of rank 1
+    # when hub 64 makes the level bottom-up. The next one is top-down: rank 0 has nothing to send,
+    # and a list without room for it.
+    reached = [(0, 1), (0, 64), *((1, v) for v in range(65, 76)), *((64, v) for v in range(76, 96))]
+    others = [(v, v + 1) for v in (*range(2, 63), *range(96, 127))]
+    graph = graph_of(128, reached + others)
+    for found in swept(graph, [0], 2, small=20, block=64):
+        check_same(found, graph, [0])
 
 
 def test_the_deepest_level_of_each_node_is_a_lower_bound_that_some_source_attains():
