@@ -20,7 +20,8 @@ costs:
    If it is too little, all is undone. So it is if a router moves again and again: what it costs
    that traces end at it depends on its neighbours' ASes, so moves may go round in a circle.
 
-Here an AS uses the addresses of at most one other AS; where relationships are known, of a provider.
+Here an AS uses the addresses of at most one other AS; where relationships of both are known, of a
+provider.
 
 That an AS numbers its routers from addresses that its provider announces (*reallocated prefixes*)
 is known from bdrmapIT [1]_, which finds them by single /24; that a hypothesis on an AS is judged by
@@ -235,7 +236,7 @@ def _lend(
 
 @njit(cache=True, nogil=True)
 def _may_lend(relations, user, lender):
-    """Whether nothing is known of the two, or one is the other's customer; siblings need not."""
+    """Whether nothing is known of the two, or the user is the lender's customer."""
     kind = relation(relations, user, lender)
     return kind in (NOTHING, CUSTOMER)
 
