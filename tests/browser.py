@@ -88,10 +88,13 @@ _started: list = []
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(nextitem) -> Iterator:
     """Close the browser after the last of the modules that use it one after another."""
-    yield
-    if nextitem is None or __name__ not in getattr(nextitem.module, "pytest_plugins", ()):
-        _started.clear()
-        _open.close()
+    try:
+        return (yield)
+    finally:
+        module = getattr(nextitem, "module", None)
+        if __name__ not in getattr(module, "pytest_plugins", ()):
+            _started.clear()
+            _open.close()
 
 
 @pytest.fixture(scope="module")

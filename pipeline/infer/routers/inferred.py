@@ -27,16 +27,17 @@ or of a gateway: what it shows to different observers is known to be one router 
 7. **Routers before one plain address**, of which no observer saw both (``same_place``).
 
 A router that a join shows to have two addresses right behind one router is odd as well: a plain one
-has one address on a link. Rules 1 and 2 are repeated then, without what it vouched for.
+has one address on a link. Rules 1 and 2 are repeated then, twice at most, without what it vouched
+for.
 
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
 2 without looking at parallel links, both without looking at observers, and a router is odd only if
 two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
-in one trace is taken apart again: to what was joined before rules 3 to 7, or to gateways. So is one
-whose parts send packets for the same destinations different ways (``next_hops``), to what rule 1
-joined.
+in one trace is taken apart again: to what was joined before one of rules 3 to 7, or to gateways. So
+is one whose parts send packets for the same destinations different ways (``next_hops``), to what
+rule 1 joined.
 
 Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
 AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
@@ -144,7 +145,7 @@ def merge_interfaces(
         take_apart(spools, root, parts)
     parts = root
     root = join_supported_mates(observers, links, root, owner, mates, alias, ends)
-    is_plain = ~vouched.is_odd[groups.group] & ~groups.suspect
+    is_plain = ~vouched.is_odd[groups.group]
     root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed)
     take_apart(spools, root, parts)
     take_apart_diverging(spools, aimed, root, sure)
@@ -208,7 +209,7 @@ def _merge_vouched(
         )
         merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
         found = group[_on_parallel_links(links, root)]
-        if odd[found].all():
+        if is_odd[found].all():
             break
         is_odd[found] = True
     return _Vouched(root, twice, odd, asked, by_one)

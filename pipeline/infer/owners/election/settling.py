@@ -128,7 +128,7 @@ def find_customers(
     """(n,) bool: groups that are in none of the ASes they are linked to (step 6)."""
     n = len(labels)
     source = row_of_value(around.ptr)
-    is_link = around.numbered >= -1
+    is_link = (around.numbered >= -1) & (around.other != ONLY_OF_SIBLINGS)
     source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
     end = np.maximum(other, 0)
     beyond = np.where(other >= 0, labels[end], -1)
@@ -140,7 +140,7 @@ def find_customers(
     between = linked & certain[source] & certain[end] & (labels[source] != beyond)
     between &= (numbered == beyond) | (numbered == labels[source])
     excluded = np.zeros(n, bool)
-    excluded[source[own_numbers | ((other <= HOST) & (other != ONLY_OF_SIBLINGS))]] = True
+    excluded[source[own_numbers | (other <= HOST)]] = True
     excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
     of_several = (most > least) | (at_exchange & (most >= 0))
     return of_several & ~around.goes_on & ~excluded
