@@ -85,7 +85,7 @@ import numpy as np
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.costs import (
-    Ways,
+    Case,
     by_habit,
     ways_of_numbering,
     without_habit,
@@ -94,7 +94,6 @@ from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.following import take_back
 from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import (
-    Relations,
     relations_among,
     with_stranger,
 )
@@ -160,27 +159,19 @@ class _Outcome(NamedTuple):
     stands_for: np.ndarray
 
 
-def _learn(
-    graph: tuple[np.ndarray, ...],
-    labels: np.ndarray,
-    size: np.ndarray,
-    n_known: int,
-    relations: Relations,
-    earlier: Earlier,
-    tried: np.ndarray,
-    met: np.ndarray,
-) -> tuple[Ways, np.ndarray]:
-    """Steps 3 and 4, in place of ``labels``: ways of numbering, and certain groups."""
-    no_habit, ways = without_habit(relations), by_habit(relations)
+def _learn(case: Case) -> tuple[Case, np.ndarray]:
+    """Steps 3 and 4: the case with the ways of numbering, and certain groups."""
+    relations = case.ways.relations
+    no_habit = case._replace(ways=without_habit(relations))
+    case = case._replace(ways=by_habit(relations))
     for lesson in range(_LESSONS + 1):
-        before = labels.copy()
-        settle(*graph, labels, size, n_known, ways, earlier.held, earlier.change, tried, met)
-        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
-        if lesson and np.array_equal(before, labels):
+        before = case.labels.copy()
+        settle(case)
+        certain = find_margins(no_habit, -1) > 0
+        if lesson and np.array_equal(before, case.labels):
             break
-        seen = ways_of_numbering(*graph[:3], labels, size, n_known, relations, certain)
-        ways = by_habit(relations, seen)
-    return ways, certain
+        case = case._replace(ways=by_habit(relations, ways_of_numbering(case, certain)))
+    return case, certain
 
 
 def _elect(
@@ -193,18 +184,16 @@ def _elect(
     earlier: Earlier,
 ) -> _Outcome:
     """One election (steps 3 to 5); ``row`` is the AS row that each address is numbered from."""
-    ptr, other, numbered = around.ptr, around.other, around.numbered.copy()
-    graph, row = (ptr, other, numbered, around.second), row.copy()
+    around, row = replace(around, numbered=around.numbered.copy()), row.copy()
     labels = count_majorities(around, group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
-    relations = relations_among(ases, registries)
-    tried = np.empty(len(ases), np.int64)
-    met = np.zeros(len(ases) + 1, np.int64)
-    held, change = earlier.held, earlier.change
+    ways = by_habit(relations_among(ases, registries))
+    case = Case.of(around, labels, size, n_known, ways, earlier.held, earlier.change)
+    other, numbered = case.other, case.numbered
     stands_for = np.arange(len(ases))
     is_host = other <= HOST  # or a destination beyond
     is_host &= (other != ONLY) & (other != ONLY_OF_SIBLINGS) & (other != AIMED_SECOND)
-    router, host = row_of_value(ptr)[is_host], numbered[is_host]
+    router, host = row_of_value(case.ptr)[is_host], numbered[is_host]
 
     def name(earlier_names: np.ndarray | None) -> bool:
         """Name stand-ins by the labels; whether any of them has another name now."""
@@ -220,26 +209,24 @@ def _elect(
     if n_known < len(ases):
         # Destinations show the owner of a stand-in; before that they must not decide for that AS.
         quiet = np.where(other <= AIMED, -1, numbered)
-        none, ways = np.full(len(quiet), -1, np.int64), by_habit(relations)
-        settle(ptr, other, quiet, none, labels, size, n_known, ways, held, 0, tried, met)
+        settle(case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0))
         name(earlier.stands_for)
-    learn = (size, n_known, relations, earlier, tried, met)
-    ways, certain = _learn(graph, labels, *learn)
+    case, certain = _learn(case)
     for _ in range(_NAMINGS if n_known < len(ases) else 0):
         if not name(None):
             break
-        ways, certain = _learn(graph, labels, *learn)
-    lent_from = find_users(around, numbered, labels, size, n_known, ways, held, change, met)
+        case, certain = _learn(case)
+    lent_from = find_users(case)
     if (lent_from >= 0).any():
-        ways = ways._replace(lent_from=lent_from)
-        no_habit = without_habit(relations)._replace(lent_from=lent_from)
-        settle(*graph, labels, size, n_known, ways, held, change, tried, met)
-        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
-    ways = ways._replace(relations=with_stranger(relations))
-    taken = take_back(*graph, labels, size, n_known, ways, held, change, met)
-    margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
+        case = case._replace(ways=case.ways._replace(lent_from=lent_from))
+        settle(case)
+        no_habit = without_habit(case.ways.relations)._replace(lent_from=lent_from)
+        certain = find_margins(case._replace(ways=no_habit), -1) > 0
+    case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
+    taken = take_back(case)
+    margins = find_margins(case, len(ases))
     undone = earlier.undone(labels, margins)
-    labels, margins = np.where(undone, held, labels), np.where(undone, 0, margins)
+    labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
     return _Outcome(labels, margins, certain & ~undone & ~taken, row, stands_for)
 
 

@@ -22,6 +22,7 @@ from pipeline.infer.owners.election.surroundings import (
     ONLY_OF_SIBLINGS,
     PRIVATE,
     UNNUMBERED,
+    Surroundings,
 )
 from pipeline.infer.registries.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
 
@@ -75,21 +76,98 @@ class Ways(NamedTuple):
     lent_from: np.ndarray
 
 
+class Case(NamedTuple):
+    """What one election weighs; ``labels``, ``tried`` and ``met`` change in place.
+
+    Attributes
+    ----------
+    ptr, other, numbered, second
+        Evidence by group, as of ``Surroundings``; stand-ins replaced in ``numbered``.
+    labels : (n,) int64
+        AS row that each group is in now; -1 for none.
+    size : (n_ases,) int64
+        Addresses numbered from each AS.
+    n_known : int
+        AS rows; those from here on are stand-ins.
+    ways : Ways
+    held : (n,) int64
+        AS row of each group in the election before; -1 for none.
+    change : int
+        What another AS than that one costs.
+    tried : (n_ases,) int64
+    met : (n_ases + 1,) int64
+        Scratch.
+    """
+
+    ptr: np.ndarray
+    other: np.ndarray
+    numbered: np.ndarray
+    second: np.ndarray
+    labels: np.ndarray
+    size: np.ndarray
+    n_known: int
+    ways: Ways
+    held: np.ndarray
+    change: int
+    tried: np.ndarray
+    met: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        around: Surroundings,
+        labels: np.ndarray,
+        size: np.ndarray,
+        n_known: int,
+        ways: Ways,
+        held: np.ndarray | None = None,
+        change: int = 0,
+    ) -> Case:
+        """The case of these surroundings; ``held`` None: there was no election before."""
+        return cls(
+            around.ptr,
+            around.other,
+            around.numbered,
+            around.second,
+            labels,
+            size,
+            n_known,
+            ways,
+            np.full(len(labels), -1) if held is None else held,
+            change,
+            np.empty(len(size), np.int64),
+            np.zeros(len(size) + 1, np.int64),
+        )
+
+
 @njit(cache=True, nogil=True)
-def way_of(relations, size, n_known, label, far, z):
+def candidate(case, i, which):
+    """AS row of the first, second or third AS that an entry suggests; negative for none."""
+    if which == 0:
+        return case.numbered[i]
+    if which == 1:
+        return case.second[i]
+    far = case.other[i]
+    return case.labels[far] if far >= 0 else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def way_of(case, label, far, z):
     """Row and column of the habit of a link between two ASes; row -1: it has none."""
-    kind = relation(relations, label, far)
+    kind = relation(case.ways.relations, label, far)
     if kind in (PROVIDER, CUSTOMER):
         return _FROM_PROVIDER, int((z == label) == (kind == PROVIDER))
     low, high = min(label, far), max(label, far)
-    if high < n_known and kind != SIBLING:  # a stand-in has no place in the order of AS numbers
-        return int(size[low] > size[high]), int(z == low)
+    # A stand-in has no place in the order of AS numbers.
+    if high < case.n_known and kind != SIBLING:
+        return int(case.size[low] > case.size[high]), int(z == low)
     return -1, 0
 
 
 @njit(cache=True, nogil=True)
-def _cost_of_link(label, far, z, size, n_known, ways):
+def _cost_of_link(case, label, far, z):
     """Cost of a link to a router in another AS or the same, numbered from AS row ``z``."""
+    ways = case.ways
     if far == label:
         if z == label:
             return 0
@@ -110,21 +188,25 @@ def _cost_of_link(label, far, z, size, n_known, ways):
     cost += _BETWEEN
     if kind == UNRELATED:
         cost += _STRANGERS
-    row, column = way_of(ways.relations, size, n_known, label, far, z)
+    row, column = way_of(case, label, far, z)
     if row >= 0:
         cost += ways.habit[row, column]
     return cost
 
 
 @njit(cache=True, nogil=True)
-def cost_of(label, start, end, other, numbered, second, labels, size, n_known, ways, met):
+def cost_of(case, group, label):
+    """What an AS costs for a group, in tenths of a nat, whatever it was in before."""
+    other, numbered, second, labels = case.other, case.numbered, case.second, case.labels
+    ways, met = case.ways, case.met
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
     is_second = False
     is_registered, is_member = False, False
     met[-1] += 1
     met[label] = met[-1]
-    for i in range(end - 1, start - 1, -1):  # entries that stand for a link come last
+    # Entries that stand for a link come last.
+    for i in range(case.ptr[group + 1] - 1, case.ptr[group] - 1, -1):
         z, also = numbered[i], second[i]
         far = labels[other[i]] if other[i] >= 0 else -1
         if far >= 0:
@@ -169,9 +251,9 @@ def cost_of(label, start, end, other, numbered, second, labels, size, n_known, w
                     cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
                     cost += _STRANGERS_NEAR if kind == UNRELATED else 0
         else:
-            link = _cost_of_link(label, far, z, size, n_known, ways)
+            link = _cost_of_link(case, label, far, z)
             if also >= 0:
-                seconds = _cost_of_link(label, far, also, size, n_known, ways)
+                seconds = _cost_of_link(case, label, far, also)
                 link = min(link, seconds + _SECOND)
             cost += link
     if n_aims and not n_here:
@@ -187,8 +269,24 @@ def cost_of(label, start, end, other, numbered, second, labels, size, n_known, w
 
 
 @njit(cache=True, nogil=True)
-def ways_of_numbering(ptr, other, numbered, labels, size, n_known, relations, certain):
+def cost_with_change(case, group, label):
+    """What an AS costs for a group, and what a change to it does."""
+    cost = cost_of(case, group, label)
+    if case.held[group] >= 0 and label != case.held[group]:
+        cost += case.change
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def gain(case, group, before, after):
+    """What a group costs in one AS less what it costs in another, with changes."""
+    return cost_with_change(case, group, before) - cost_with_change(case, group, after)
+
+
+@njit(cache=True, nogil=True)
+def ways_of_numbering(case, certain):
     """Certain links between two ASes by the rows and columns of the habit."""
+    ptr, other, numbered, labels = case.ptr, case.other, case.numbered, case.labels
     seen = np.array(_UNSEEN)
     for group in range(len(ptr) - 1):
         label = labels[group]
@@ -199,7 +297,7 @@ def ways_of_numbering(ptr, other, numbered, labels, size, n_known, relations, ce
             far = labels[other[i]]
             if far == label or z not in (label, far):
                 continue
-            row, column = way_of(relations, size, n_known, label, far, z)
+            row, column = way_of(case, label, far, z)
             if row >= 0:
                 seen[row, column] += 0.5  # a link is listed at both ends
     return seen

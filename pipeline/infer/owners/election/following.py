@@ -23,39 +23,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import cost_of
+from pipeline.infer.owners.election.costs import gain
 
 
 @njit(cache=True, nogil=True)
-def take_back(ptr, other, numbered, second, labels, size, n_known, ways, held, change, met):
-    """Take back changes that save nothing together, in place of ``labels``.
-
-    Arguments as of ``settling.settle``.
+def take_back(case):
+    """Take back changes that save nothing together, in place.
 
     Returns
     -------
     (n,) bool
         Groups that are in the AS before again.
     """
+    labels, held = case.labels, case.held
     seen, taken = np.zeros(len(labels), np.bool_), np.zeros(len(labels), np.bool_)
     changed, to = np.empty(len(labels), np.int64), np.empty(len(labels), np.int64)
     for first in range(len(labels)):
-        if seen[first] or not _is_changed(labels, held, first):
+        if seen[first] or not _is_changed(case, first):
             continue
         seen[first] = True
         changed[0] = first
-        n = _gather(ptr, other, labels, held, changed, seen)
+        n = _gather(case, changed, seen)
         saved = np.int64(0)
         for at in range(n - 1, -1, -1):
             group = changed[at]
-            start, end, now = ptr[group], ptr[group + 1], labels[group]
-            saved -= change + cost_of(
-                now, start, end, other, numbered, second, labels, size, n_known, ways, met
-            )
-            saved += cost_of(
-                held[group], start, end, other, numbered, second, labels, size, n_known, ways, met
-            )
-            to[at], labels[group] = now, held[group]
+            now, before = labels[group], held[group]
+            saved += gain(case, group, before, now)
+            to[at], labels[group] = now, before
         for at in range(n):
             if saved > 0:
                 labels[changed[at]] = to[at]
@@ -65,18 +59,20 @@ def take_back(ptr, other, numbered, second, labels, size, n_known, ways, held, c
 
 
 @njit(cache=True, nogil=True)
-def _is_changed(labels, held, group):
+def _is_changed(case, group):
+    labels, held = case.labels, case.held
     return held[group] >= 0 and labels[group] >= 0 and labels[group] != held[group]
 
 
 @njit(cache=True, nogil=True)
-def _gather(ptr, other, labels, held, changed, seen):
+def _gather(case, changed, seen):
     """Add the changed groups next to those in ``changed``, at first one; how many there are."""
+    ptr, other = case.ptr, case.other
     n, at = 1, 0
     while at < n:
         for i in range(ptr[changed[at]], ptr[changed[at] + 1]):
             far = other[i]
-            if far >= 0 and not seen[far] and _is_changed(labels, held, far):
+            if far >= 0 and not seen[far] and _is_changed(case, far):
                 seen[far] = True
                 changed[n] = far
                 n += 1

@@ -41,9 +41,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import Ways, cost_of
+from pipeline.infer.owners.election.costs import Case, cost_of, gain
 from pipeline.infer.owners.election.relations import NOTHING, relation
-from pipeline.infer.owners.election.surroundings import AIMED, AIMED_PERHAPS, HOST, Surroundings
+from pipeline.infer.owners.election.surroundings import AIMED, AIMED_PERHAPS, HOST
 from pipeline.infer.registries.relationships import CUSTOMER
 from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
@@ -66,74 +66,39 @@ class _Pairs(NamedTuple):
     group: np.ndarray
 
 
-def find_users(
-    around: Surroundings,
-    numbered: np.ndarray,
-    labels: np.ndarray,
-    size: np.ndarray,
-    n_known: int,
-    ways: Ways,
-    held: np.ndarray,
-    change: int,
-    met: np.ndarray,
-) -> np.ndarray:
-    """AS row whose addresses each AS uses inside, -1 for none; moves ``labels`` accordingly.
-
-    Parameters
-    ----------
-    around : Surroundings
-    numbered : (n_rows,) int64
-        As of ``around``, with stand-ins replaced.
-    labels : (n,) int64
-        AS row of each group, -1 for none; changed in place.
-    size, n_known, ways, held, change, met
-        As for ``settling.settle``.
+def find_users(case: Case) -> np.ndarray:
+    """AS row whose addresses each AS uses inside, -1 for none; moves labels accordingly.
 
     Returns
     -------
     (n_ases + 1,) int64
     """
-    key, group = _evidence(around, numbered, labels, n_known, held)
-    lent_from = np.full(len(size) + 1, -1, np.int64)
+    key, group = _evidence(case)
+    lent_from = np.full(len(case.size) + 1, -1, np.int64)
     pairs, starts = np.unique(key, return_index=True)
     n_each = np.diff(starts, append=len(key))
     user, lender = split_key(pairs)
     order = np.lexsort((lender, -n_each, user))
     ptr = offsets(n_each)
     _lend(
-        around.ptr,
-        around.other,
-        numbered,
-        around.second,
-        labels,
-        size,
-        n_known,
-        ways._replace(lent_from=lent_from),
-        held,
-        change,
-        met,
+        case._replace(ways=case.ways._replace(lent_from=lent_from)),
         _Pairs(user[order], lender[order], ptr[:-1][order], ptr[1:][order], group),
     )
     return lent_from
 
 
-def _evidence(
-    around: Surroundings,
-    numbered: np.ndarray,
-    labels: np.ndarray,
-    n_known: int,
-    held: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+def _evidence(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of user and lender (ascending, ``user << 32 | lender``), and groups that show them."""
-    source, other = row_of_value(around.ptr), around.other
+    other, numbered, labels, held = case.other, case.numbered, case.labels, case.held
+    source = row_of_value(case.ptr)
     label = labels[source]
     speaks = ((other == HOST) | (other == AIMED) | (other == AIMED_PERHAPS)) & (label >= 0)
     speaks &= numbered >= 0
     at_home = np.zeros(len(labels), bool)
     at_home[source[speaks & (numbered == label)]] = True
-    claims = speaks & ~at_home[source] & (numbered < n_known)
+    claims = speaks & ~at_home[source] & (numbered < case.n_known)
     claim, claimant = _distinct((numbered[claims] << 32) | label[claims], source[claims])
-    inside = (other >= 0) & (numbered >= 0) & (label >= 0) & (label < n_known)
+    inside = (other >= 0) & (numbered >= 0) & (label >= 0) & (label < case.n_known)
     inside &= (labels[np.maximum(other, 0)] == label) & (numbered != label)
     lent, at_link = _distinct((label[inside] << 32) | numbered[inside], source[inside])
     left = np.flatnonzero((held >= 0) & (labels >= 0) & (labels != held))
@@ -156,16 +121,14 @@ def _distinct(key: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 @njit(cache=True, nogil=True)
-def _lend(
-    ptr, other, numbered, second, labels, size, n_known, ways, held, change, met, pairs
-):  # fmt: skip
+def _lend(case, pairs):
     """Try each pair, in place of ``labels`` and ``ways.lent_from``."""
-    lent_from = ways.lent_from
+    ptr, other, labels, lent_from = case.ptr, case.other, case.labels, case.ways.lent_from
     queued = np.zeros(len(labels), np.bool_)
     n_moves = np.zeros(len(labels), np.int64)
     for pair in range(len(pairs.user)):
         user, lender = pairs.user[pair], pairs.lender[pair]
-        if lent_from[user] >= 0 or not _may_lend(ways.relations, user, lender):
+        if lent_from[user] >= 0 or not _may_lend(case.ways.relations, user, lender):
             continue
         within = np.int64(0)
         queue = [np.int64(0) for _ in range(0)]
@@ -174,20 +137,14 @@ def _lend(
             for at in range(pairs.begin[pair], pairs.end[pair]):
                 group = pairs.group[at]
                 if labels[group] == user:
-                    cost = cost_of(
-                        user, ptr[group], ptr[group + 1], other, numbered, second, labels, size,
-                        n_known, ways, met,
-                    )  # fmt: skip
+                    cost = cost_of(case, group, user)
                     within += cost if lends < 0 else -cost
         saved = within // 2  # links are listed at both ends
         moved = [np.int64(0) for _ in range(0)]
         for at in range(pairs.begin[pair], pairs.end[pair]):
             group = pairs.group[at]
             if labels[group] == lender:
-                saved += _gain(
-                    group, user, lender, ptr, other, numbered, second, labels, size, n_known, ways,
-                    held, change, met,
-                )  # fmt: skip
+                saved += gain(case, group, lender, user)
                 labels[group] = user
                 moved.append(group)
             if not queued[group]:
@@ -207,16 +164,13 @@ def _lend(
             if here != user and here != lender:
                 continue
             there = lender if here == user else user
-            gain = _gain(
-                group, there, here, ptr, other, numbered, second, labels, size, n_known, ways, held,
-                change, met,
-            )  # fmt: skip
-            if gain <= 0:
+            more = gain(case, group, here, there)
+            if more <= 0:
                 continue
             if n_moves[group] == _MOVES:
                 saved = np.int64(0)
                 break
-            saved += gain
+            saved += more
             labels[group] = there
             n_moves[group] += 1
             moved.append(group)
@@ -239,16 +193,3 @@ def _may_lend(relations, user, lender):
     """Whether nothing is known of the two, or the user is the lender's customer."""
     kind = relation(relations, user, lender)
     return kind in (NOTHING, CUSTOMER)
-
-
-@njit(cache=True, nogil=True)
-def _gain(
-    group, there, here, ptr, other, numbered, second, labels, size, n_known, ways, held, change, met
-):
-    """What a group costs in one AS less what it costs in another."""
-    start, end = ptr[group], ptr[group + 1]
-    cost = cost_of(here, start, end, other, numbered, second, labels, size, n_known, ways, met)
-    cost -= cost_of(there, start, end, other, numbered, second, labels, size, n_known, ways, met)
-    if held[group] >= 0:
-        cost += change * (int(here != held[group]) - int(there != held[group]))
-    return cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import cost_of
+from pipeline.infer.owners.election.costs import candidate, cost_of, cost_with_change
 from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
 from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import row_of_value
@@ -14,11 +14,9 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
 
 @njit(cache=True, nogil=True)
-def settle(ptr, other, numbered, second, labels, size, n_known, ways, held, change, tried, met):
-    """Give each group the AS of least cost, in place, until nothing changes.
-
-    An AS that is not the one a group was in before (``held``, -1 for none) costs ``change`` more.
-    """
+def settle(case):
+    """Give each group the AS of least cost, in place, until nothing changes."""
+    ptr, labels, tried = case.ptr, case.labels, case.tried
     stamp = 0
     tried[:] = -1
     for _ in range(_MAX_SWEEPS):
@@ -32,21 +30,13 @@ def settle(ptr, other, numbered, second, labels, size, n_known, ways, held, chan
             for i in range(start - 1, end):
                 for which in range(3):
                     if i < start:
-                        one = held[group] if which else best
-                    elif which == 0:
-                        one = numbered[i]
-                    elif which == 1:
-                        one = second[i]
+                        one = case.held[group] if which else best
                     else:
-                        one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+                        one = candidate(case, i, which)
                     if one < 0 or tried[one] == stamp:
                         continue
                     tried[one] = stamp
-                    cost = cost_of(
-                        one, start, end, other, numbered, second, labels, size, n_known, ways, met
-                    )
-                    if held[group] >= 0 and one != held[group]:
-                        cost += change
+                    cost = cost_with_change(case, group, one)
                     if cost < best_cost:
                         best, best_cost = one, cost
             stamp += 1
@@ -58,43 +48,30 @@ def settle(ptr, other, numbered, second, labels, size, n_known, ways, held, chan
 
 
 @njit(cache=True, nogil=True)
-def find_margins(ptr, other, numbered, second, labels, size, n_known, absent, ways, tried, met):
+def find_margins(case, absent):
     """Cost of the cheapest other AS less that of the AS that each group has; 0 without one.
 
     With ``absent``, the row after the last, one of the others is an AS that is not around: a group
     that only one AS is near may still be in another, and what it costs to be in none of those
     around tells how much evidence there is. Without (-1) such a group has a huge margin.
     """
+    ptr, labels, tried = case.ptr, case.labels, case.tried
     margins = np.zeros(len(labels), np.int64)
     tried[:] = -1
     for group in range(len(ptr) - 1):
         start, end, label = ptr[group], ptr[group + 1], labels[group]
         if start == end or label < 0:
             continue
-        cost = cost_of(label, start, end, other, numbered, second, labels, size, n_known, ways, met)
-        least = np.int64(1) << 60
-        if absent >= 0:
-            least = cost_of(
-                absent, start, end, other, numbered, second, labels, size, n_known, ways, met
-            )
+        cost = cost_of(case, group, label)
+        least = cost_of(case, group, absent) if absent >= 0 else np.int64(1) << 60
         tried[label] = group
         for i in range(start, end):
             for which in range(3):
-                if which == 0:
-                    one = numbered[i]
-                elif which == 1:
-                    one = second[i]
-                else:
-                    one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+                one = candidate(case, i, which)
                 if one < 0 or tried[one] == group:
                     continue
                 tried[one] = group
-                least = min(
-                    least,
-                    cost_of(
-                        one, start, end, other, numbered, second, labels, size, n_known, ways, met
-                    ),
-                )
+                least = min(least, cost_of(case, group, one))
         margins[group] = max(least - cost, 0)
     return margins
 

@@ -24,10 +24,10 @@ from pipeline.infer.owners.confidence import (
     state,
 )
 from pipeline.infer.owners.election.borders import Election
-from pipeline.infer.owners.election.costs import Ways, nothing_lent
+from pipeline.infer.owners.election.costs import Case, Ways, nothing_lent
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import find_margins
-from pipeline.infer.owners.election.surroundings import HOST
+from pipeline.infer.owners.election.surroundings import HOST, Surroundings
 from pipeline.infer.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
 from tests.oracles.truth.calibration import Rated
@@ -54,13 +54,13 @@ def margin(rows, habit=NO_HABIT):
     Of each row: the other end, and the AS row that it is numbered from.
     """
     other, numbered = np.array(rows, np.int64).T
-    labels, size = np.array([0, 0, 1]), np.array([5, 5])
     ptr = np.array([0, len(rows), len(rows), len(rows)])
-    tried, met = np.empty(2, np.int64), np.zeros(3, np.int64)
+    none, no = np.full(len(other), -1), np.zeros(3, bool)
     relations = relations_among(np.array([1, 2]), Registries())
     ways = Ways(habit, relations, nothing_lent(relations))
-    none = np.full(len(other), -1)
-    found = find_margins(ptr, other, numbered, none, labels, size, 2, 2, ways, tried, met)
+    around = Surroundings(ptr, other, numbered, none, no, no)
+    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways)
+    found = find_margins(case, 2)
     assert found[1:].tolist() == [0, 0]  # no evidence
     return int(found[0])
 

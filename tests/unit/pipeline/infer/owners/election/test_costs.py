@@ -2,19 +2,21 @@
 
 import numpy as np
 
-from pipeline.infer.owners.election.costs import cost_of, without_habit
+from pipeline.infer.owners.election.costs import Case, cost_of, without_habit
 from pipeline.infer.owners.election.relations import relations_among
-from pipeline.infer.owners.election.surroundings import ADJACENCY, AIMED, UNNUMBERED
+from pipeline.infer.owners.election.surroundings import ADJACENCY, AIMED, UNNUMBERED, Surroundings
 from pipeline.infer.registries import Registries
+from pipeline.model.columns.ragged import offsets
 
 
 def cost(row, entries):
     """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1."""
     other, numbered = np.array(entries, np.int64).T
-    labels, size, none = np.array([0, 0, 1]), np.array([5, 5]), np.full(len(other), -1)
+    none, no = np.full(len(other), -1), np.zeros(3, bool)
+    around = Surroundings(offsets(np.array([len(other), 0, 0])), other, numbered, none, no, no)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    met = np.zeros(3, np.int64)
-    return cost_of(row, 0, len(other), other, numbered, none, labels, size, 2, ways, met)
+    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways)
+    return cost_of(case, 0, row)
 
 
 ENDS = (AIMED, 1)  # traces to AS row 1 end there

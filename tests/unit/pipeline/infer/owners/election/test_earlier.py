@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline.infer import AliasTable, infer_topology, read_pfx2as
-from pipeline.infer.owners.election.costs import by_habit
+from pipeline.infer.owners.election.costs import Case, by_habit
 from pipeline.infer.owners.election.earlier import (
     Earlier,
     Knowledge,
@@ -15,7 +15,7 @@ from pipeline.infer.owners.election.earlier import (
 )
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
-from pipeline.infer.owners.election.surroundings import HOST
+from pipeline.infer.owners.election.surroundings import HOST, Surroundings
 from pipeline.infer.registries import Registries
 from pipeline.infer.registries.relationships import Relationships
 from pipeline.infer.routers.point_to_point import Groups
@@ -106,13 +106,11 @@ def settled(n_links, held):
     rows += [(1, HOST, 0)] + [(1, 0, 0)] * first + [(2, HOST, 1)] + [(2, 0, 1)] * second
     group, other, numbered = np.array(rows, np.int64).T
     ptr = np.searchsorted(group, np.arange(4))
-    labels = np.array([0, 0, 1])
+    none, no = np.full(len(other), -1), np.zeros(3, bool)
+    around = Surroundings(ptr, other, numbered, none, no, no)
     ways = by_habit(relations_among(np.array([7, 9]), Registries()))
-    held = np.array([held, -1, -1])
-    tried, met = np.empty(2, np.int64), np.zeros(3, np.int64)
-    none = np.full(len(other), -1)
-    size = np.array([2, 2])
-    settle(ptr, other, numbered, none, labels, size, 2, ways, held, 2, tried, met)
+    labels, held = np.array([0, 0, 1]), np.array([held, -1, -1])
+    settle(Case.of(around, labels, np.array([2, 2]), 2, ways, held, 2))
     assert labels[1:].tolist() == [0, 1]
     return labels[0]
 

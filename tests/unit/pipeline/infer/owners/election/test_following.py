@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.election.costs import without_habit
+from pipeline.infer.owners.election.costs import Case, without_habit
 from pipeline.infer.owners.election.following import take_back
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
-from pipeline.infer.owners.election.surroundings import ADJACENCY, PRIVATE, UNNUMBERED
+from pipeline.infer.owners.election.surroundings import ADJACENCY, PRIVATE, UNNUMBERED, Surroundings
 from pipeline.infer.registries import Registries
 from pipeline.model.columns.ragged import offsets
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer
@@ -29,15 +29,15 @@ def judged(kind_before, kind_now, change, held=(BEFORE, BEFORE, -1, -1)):
     ]
     other, numbered = np.array([row for rows in entries for row in rows]).T
     ptr = offsets(np.array([len(rows) for rows in entries]))
-    none, size, met = np.full(len(other), -1), np.array([5, 5]), np.zeros(3, np.int64)
+    none, no = np.full(len(other), -1), np.zeros(4, bool)
+    around = Surroundings(ptr, other, numbered, none, no, no)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    graph, held = (ptr, other, numbered, none), np.array(held)
     labels = np.array([NOW, NOW, BEFORE, NOW])
-    one_by_one = labels.copy()
-    tried = np.empty(2, np.int64)
-    settle(*graph, one_by_one, size, 2, ways, held, change, tried, met)
-    assert one_by_one[:2].tolist() == [NOW, NOW]  # neither goes back by itself
-    taken = take_back(*graph, labels, size, 2, ways, held, change, met)
+    case = Case.of(around, labels, np.array([5, 5]), 2, ways, np.array(held), change)
+    one_by_one = case._replace(labels=labels.copy())
+    settle(one_by_one)
+    assert one_by_one.labels[:2].tolist() == [NOW, NOW]  # neither goes back by itself
+    taken = take_back(case)
     assert labels[2:].tolist() == [BEFORE, NOW]
     assert not taken[2:].any()
     return taken[:2].tolist(), labels[:2].tolist()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.election.costs import without_habit
+from pipeline.infer.owners.election.costs import Case, without_habit
 from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import AIMED, UNNUMBERED, Surroundings
@@ -54,10 +54,9 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
     other, numbered = np.array([row for rows in entries for row in rows]).T
     none, no = np.full(len(other), -1), np.zeros(3, bool)
     around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered, none, no, no)
-    labels, size, met = np.array([1, 1, 1]), np.array([5, 5]), np.zeros(3, np.int64)
+    labels = np.array([1, 1, 1])
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    held = np.full(3, -1)
-    lent_from = find_users(around, numbered, labels, size, 2, ways, held, 0, met)
+    lent_from = find_users(Case.of(around, labels, np.array([5, 5]), 2, ways))
     assert lent_from.tolist() == [-1, -1, -1]
     assert labels.tolist() == [1, 1, 1]
 
@@ -80,8 +79,8 @@ def test_routers_that_were_in_an_as_with_lent_addresses_speak_for_it(held, user)
     other, numbered = np.array([row for rows in entries for row in rows]).T
     none, no = np.full(len(other), -1), np.zeros(3, bool)
     around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none, no, no)
-    labels, size, met = np.array([1, 1, 1]), np.array([5, 5, 5]), np.zeros(4, np.int64)
+    labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
     ways = without_habit(relations_among(np.array([1, 2, 3]), Registries()))
-    lent_from = find_users(around, numbered, labels, size, 3, ways, np.array(held), 0, met)
+    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held)))
     assert labels.tolist() == [user] * 3
     assert lent_from.tolist() == [1 if user == 0 else -1, -1, -1, -1]
