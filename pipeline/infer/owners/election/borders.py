@@ -31,7 +31,8 @@ known instead is how a router's links are numbered and who is at their other end
    group by group until nothing changes, the AS for which its surroundings cost least. A link or
    adjacency to another AS has a cost (most links stay inside), and a link that is numbered from
    neither of its ends a much higher one, since nobody does that on purpose. Among ASes of equal
-   cost the present one is kept, then the one that comes first in the order of links.
+   cost the present one is kept, then the one that comes first in the order of links. Neighbours
+   that hold each other in an AS move together where that saves something (``regions``).
 4. A border router with one link on either side of the border could be on either. How links
    between two ASes are numbered is a habit (by the provider, the larger, the lower number ...),
    so it is learned from the election itself: of links between ASes, how many are numbered from the

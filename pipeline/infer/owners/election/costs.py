@@ -38,14 +38,14 @@ _FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
 _SIBLINGS = 15  # a link between two ASes of one organisation
 _SIBLING_INSIDE = 3  # a link inside an AS, numbered from one of the same organisation
 _SIBLING_BETWEEN = 25  # a link to another AS, numbered from one of the same organisation
-_STRANGERS = 12  # more, if the two are in no relationship though both are listed
-_STRANGERS_NEAR = 4  # the same next to each other, link unknown
+_STRANGERS = 24  # more, if the two are in no relationship though both are listed
+_STRANGERS_NEAR = 12  # the same next to each other, link unknown
 _PRIVATE_BETWEEN = 50  # a link between two ASes by a private address, which only one of them uses
 _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
 _HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
 _AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
 _AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
-_AIMED_ELSE_PERHAPS = 20  # to several ASes, to what may be routers, or to that of a known neighbor
+_AIMED_ELSE_PERHAPS = 24  # to several, to what may be routers, or to that of a known neighbor
 _MEMBER_ELSE = 34  # another AS is registered with its address: one entry in thirty is old
 _ONLY_ELSE = 12  # traces through it were all aimed at one AS
 # The same where the AS is the second origin of the prefix (``ip2as``).

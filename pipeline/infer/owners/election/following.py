@@ -8,14 +8,7 @@ stay where they were unless the surroundings of all of them cost less now, by mo
 themselves cost. What each saves is summed up while one after the other goes back, so a link between
 two of them counts once.
 
-That a set of labels which neighbours keep up among them is compared as a whole with another, since
-moves of single ones do not lead from one to the other, is known from iterated conditional modes and
-moves of regions [1]_.
-
-References
-----------
-.. [1] J. Besag, "On the statistical analysis of dirty pictures", Journal of the Royal Statistical
-   Society B 48 (3), 1986.
+The sources of this idea are those of ``regions``, which moves what would be cheaper elsewhere.
 """
 
 from __future__ import annotations

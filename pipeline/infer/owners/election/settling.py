@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.election.costs import candidate, cost_of, cost_with_change
+from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
 from pipeline.infer.traces.counting import split_key
 from pipeline.model.columns.ragged import row_of_value
@@ -15,12 +16,11 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
 @njit(cache=True, nogil=True)
 def settle(case):
-    """Give each group the AS of least cost, in place, until nothing changes."""
+    """Give each group the AS of least cost, then regions, in place, until nothing changes."""
     ptr, labels, tried = case.ptr, case.labels, case.tried
-    stamp = 0
-    tried[:] = -1
     for _ in range(_MAX_SWEEPS):
         changed = False
+        tried[:] = -1
         for group in range(len(ptr) - 1):
             start, end = ptr[group], ptr[group + 1]
             if start == end:
@@ -33,17 +33,16 @@ def settle(case):
                         one = case.held[group] if which else best
                     else:
                         one = candidate(case, i, which)
-                    if one < 0 or tried[one] == stamp:
+                    if one < 0 or tried[one] == group:
                         continue
-                    tried[one] = stamp
+                    tried[one] = group
                     cost = cost_with_change(case, group, one)
                     if cost < best_cost:
                         best, best_cost = one, cost
-            stamp += 1
             if best != labels[group]:
                 labels[group] = best
                 changed = True
-        if not changed:
+        if not changed and not move_regions(case):
             break
 
 

@@ -24,7 +24,7 @@ ENDS = (AIMED, 1)  # traces to AS row 1 end there
 
 def test_where_traces_end_counts_less_beside_a_known_router_of_the_as_they_were_aimed_at():
     assert cost(0, [ENDS]) == 40
-    assert cost(0, [ENDS, (2, UNNUMBERED)]) == 20 + 25
+    assert cost(0, [ENDS, (2, UNNUMBERED)]) == 24 + 25
     assert cost(0, [ENDS, (1, UNNUMBERED)]) == 40  # it is in the other AS
     assert cost(0, [ENDS, (2, ADJACENCY)]) == 40 + 13  # it may be the same router
     assert cost(1, [ENDS, (2, UNNUMBERED)]) == 0
@@ -32,4 +32,4 @@ def test_where_traces_end_counts_less_beside_a_known_router_of_the_as_they_were_
 
 def test_what_several_addresses_show_counts_less_too():
     assert cost(0, [ENDS] * 3) == 40 + 15 + 15
-    assert cost(0, [*[ENDS] * 3, (2, UNNUMBERED)]) == 20 + 25
+    assert cost(0, [*[ENDS] * 3, (2, UNNUMBERED)]) == 24 + 25

@@ -8,7 +8,9 @@ from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import AIMED, UNNUMBERED, Surroundings
 from pipeline.infer.registries import Registries
+from pipeline.infer.registries.relationships import read_relationships
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.measured.reading import ReadReport
 from tests.unit.pipeline.infer.handmade import asn_of, infer
 
 # AS 1's routers 20.1.0.*, then those of AS 2, whose links to each other are numbered from AS 1;
@@ -61,6 +63,22 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
     assert labels.tolist() == [1, 1, 1]
 
 
+def lent_in_a_row(held, registries):
+    """AS rows of three routers in a row, whose links AS row 1 numbers; who uses whose addresses.
+
+    At two addresses of the first traces to AS row 0 end: 55 against what two links cost that are
+    inside AS row 0, 3 each.
+    """
+    entries = [[*[(AIMED, 0)] * 2, (1, 1)], [(0, 1), (2, 1)], [(1, 1)]]
+    other, numbered = np.array([row for rows in entries for row in rows]).T
+    none, no = np.full(len(other), -1), np.zeros(3, bool)
+    around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none, no, no)
+    labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
+    ways = without_habit(relations_among(np.array([1, 2, 3]), registries))
+    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held)))
+    return labels.tolist(), lent_from.tolist()
+
+
 @pytest.mark.parametrize(
     ("held", "user"),
     [
@@ -73,14 +91,17 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
     ],
 )
 def test_routers_that_were_in_an_as_with_lent_addresses_speak_for_it(held, user):
-    # A row of three routers, whose links AS row 1 numbers. At two addresses of the first traces to
-    # AS row 0 end: 55 against what two links cost that are inside AS row 0, 3 each.
-    entries = [[*[(AIMED, 0)] * 2, (1, 1)], [(0, 1), (2, 1)], [(1, 1)]]
-    other, numbered = np.array([row for rows in entries for row in rows]).T
-    none, no = np.full(len(other), -1), np.zeros(3, bool)
-    around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none, no, no)
-    labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
-    ways = without_habit(relations_among(np.array([1, 2, 3]), Registries()))
-    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held)))
-    assert labels.tolist() == [user] * 3
-    assert lent_from.tolist() == [1 if user == 0 else -1, -1, -1, -1]
+    assert lent_in_a_row(held, Registries()) == ([user] * 3, [1 if user == 0 else -1, -1, -1, -1])
+
+
+@pytest.mark.parametrize(
+    ("relationships", "is_lent"),
+    [("2|1|-1\n", True), ("1|2|-1\n", False), ("1|2|0\n", False), ("1|3|-1\n2|3|-1\n", False)],
+    ids=["provider", "customer", "peer", "no-relationship"],
+)
+def test_of_ases_with_known_relationships_only_a_provider_lends(tmp_path, relationships, is_lent):
+    path = tmp_path / "as-rel.txt"
+    path.write_text(relationships)
+    registries = Registries(read_relationships(path, ReadReport(str(path))))
+    expected = ([0] * 3, [1, -1, -1, -1]) if is_lent else ([1] * 3, [-1] * 4)
+    assert lent_in_a_row([0, 0, 0], registries) == expected

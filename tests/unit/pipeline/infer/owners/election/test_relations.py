@@ -77,7 +77,7 @@ def test_the_only_as_aimed_at_settles_between_siblings_of_a_known_router_too(tmp
 
 @pytest.mark.parametrize(
     ("relationships", "owner"),
-    [("1|2|-1\n", 2), ("2|1|-1\n", 1), ("1|2|0\n", 1), ("1|3|-1\n2|3|-1\n", 1)],
+    [("1|2|-1\n", 2), ("2|1|-1\n", 1), ("1|2|0\n", 1)],
 )
 def test_addresses_are_lent_by_a_provider(tmp_path, read, relationships, owner):
     known = read(relationships)

@@ -1,0 +1,105 @@
+"""Moves of regions: neighbouring routers that are cheaper in another AS together, not one by one.
+
+Routers are put into ASes one by one (``settling``), each into the AS of least cost beside its
+neighbours as they are. Two routers of one AS that are both in another hold each other there: for
+one of them alone the link between the two would become one between ASes, which may cost more than
+all the rest of what it sees. So when no single router moves any more, a router is put into each
+other AS around it for a trial. Neighbours follow where that is cheaper for them then, and theirs
+follow them; when none does, those for which it is all the same follow too, since one behind them
+may gain. Of these moves as many stay, from the first on, as save most together; the others go back.
+
+Each move is judged beside the ones before it, so a link between two that move counts once.
+
+Moves of single sites are iterated conditional modes [1]_, which stop where such sites hold each
+other. To move any set of sites into one label is an expansion move [2]_. There the best set is a
+minimum cut, if what is weighed are pairs; here what is around a router is weighed together (where
+traces end, hosts), so sets are grown.
+
+References
+----------
+.. [1] J. Besag, "On the statistical analysis of dirty pictures", Journal of the Royal Statistical
+   Society B 48 (3), 1986.
+.. [2] Y. Boykov, O. Veksler, R. Zabih, "Fast approximate energy minimization via graph cuts", IEEE
+   TPAMI 23 (11), 2001.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.owners.election.costs import candidate, gain
+
+_MOST = 40  # routers that move together
+_MOST_LOST = 100  # tenths of a nat, by the first of them: more is not made up for
+
+
+@njit(cache=True, nogil=True)
+def move_regions(case):
+    """Move what saves something together, in place; whether anything moved."""
+    ptr, labels, tried = case.ptr, case.labels, case.tried
+    region, was, ties = np.empty((3, _MOST), np.int64)
+    inside = np.zeros(len(labels), np.bool_)
+    any_moved = False
+    tried[:] = -1
+    for group in range(len(ptr) - 1):
+        if labels[group] < 0:
+            continue
+        tried[labels[group]] = group
+        for i in range(ptr[group], ptr[group + 1]):
+            for which in range(3):
+                to = candidate(case, i, which)
+                if to < 0 or tried[to] == group:
+                    continue
+                tried[to] = group
+                saved = gain(case, group, labels[group], to)
+                if saved < -_MOST_LOST:
+                    continue
+                region[0], was[0] = group, labels[group]
+                labels[group] = to
+                moves = _grow(case, to, saved, region, was, ties, inside)
+                any_moved = any_moved or moves > 0
+    return any_moved
+
+
+@njit(cache=True, nogil=True)
+def _grow(case, to, saved, region, was, ties, inside):
+    """Let neighbours follow the first of a region; how many stay, 0 if nothing is saved."""
+    ptr, other, labels = case.ptr, case.other, case.labels
+    inside[region[0]] = True
+    n, at, n_ties, tie = 1, 0, 0, 0
+    most, n_best = np.int64(0), 0
+    if saved > 0:
+        most, n_best = saved, 1
+    while n < _MOST:
+        if at < n:
+            for i in range(ptr[region[at]], ptr[region[at] + 1]):
+                far = other[i]
+                if far < 0 or inside[far] or labels[far] < 0 or labels[far] == to or n == _MOST:
+                    continue
+                more = gain(case, far, labels[far], to)
+                if more > 0:
+                    saved += more
+                    region[n], was[n] = far, labels[far]
+                    labels[far], inside[far] = to, True
+                    n += 1
+                    if saved > most:
+                        most, n_best = saved, n
+                elif more == 0 and n_ties < _MOST:
+                    ties[n_ties] = far
+                    n_ties += 1
+            at += 1
+        elif tie < n_ties:
+            far = ties[tie]
+            tie += 1
+            if not inside[far] and gain(case, far, labels[far], to) == 0:
+                region[n], was[n] = far, labels[far]
+                labels[far], inside[far] = to, True
+                n += 1
+        else:
+            break
+    for at in range(n):
+        inside[region[at]] = False
+        if at >= n_best:
+            labels[region[at]] = was[at]
+    return n_best
