@@ -32,7 +32,8 @@ known instead is how a router's links are numbered and who is at their other end
    adjacency to another AS has a cost (most links stay inside), and a link that is numbered from
    neither of its ends a much higher one, since nobody does that on purpose. Among ASes of equal
    cost the present one is kept, then the one that comes first in the order of links. Neighbours
-   that hold each other in an AS move together where that saves something (``regions``).
+   that hold each other in an AS move together where that saves something (``regions``); not after
+   step 5.
 4. A border router with one link on either side of the border could be on either. How links
    between two ASes are numbered is a habit (by the provider, the larger, the lower number ...),
    so it is learned from the election itself: of links between ASes, how many are numbered from the
@@ -103,6 +104,7 @@ from pipeline.infer.owners.election.settling import (
     find_customers,
     find_margins,
     settle,
+    settle_together,
 )
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
@@ -167,7 +169,7 @@ def _learn(case: Case) -> tuple[Case, np.ndarray]:
     case = case._replace(ways=by_habit(relations))
     for lesson in range(_LESSONS + 1):
         before = case.labels.copy()
-        settle(case)
+        settle_together(case)
         certain = find_margins(no_habit, -1) > 0
         if lesson and np.array_equal(before, case.labels):
             break
@@ -210,7 +212,7 @@ def _elect(
     if n_known < len(ases):
         # Destinations show the owner of a stand-in; before that they must not decide for that AS.
         quiet = np.where(other <= AIMED, -1, numbered)
-        settle(case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0))
+        settle_together(case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0))
         name(earlier.stands_for)
     case, certain = _learn(case)
     for _ in range(_NAMINGS if n_known < len(ases) else 0):

@@ -10,6 +10,9 @@ may gain. Of these moves as many stay, from the first on, as save most together;
 
 Each move is judged beside the ones before it, so a link between two that move counts once.
 
+Not where an AS uses the addresses of another (``lending``): a link inside it that the other numbers
+costs little then, so whole paths of the other would follow a few routers at which traces end.
+
 Moves of single sites are iterated conditional modes [1]_, which stop where such sites hold each
 other. To move any set of sites into one label is an expansion move [2]_. There the best set is a
 minimum cut, if what is weighed are pairs; here what is around a router is weighed together (where

@@ -16,7 +16,7 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
 @njit(cache=True, nogil=True)
 def settle(case):
-    """Give each group the AS of least cost, then regions, in place, until nothing changes."""
+    """Give each group the AS of least cost, in place, until nothing changes."""
     ptr, labels, tried = case.ptr, case.labels, case.tried
     for _ in range(_MAX_SWEEPS):
         changed = False
@@ -42,7 +42,16 @@ def settle(case):
             if best != labels[group]:
                 labels[group] = best
                 changed = True
-        if not changed and not move_regions(case):
+        if not changed:
+            break
+
+
+@njit(cache=True, nogil=True)
+def settle_together(case):
+    """Settle groups, then move regions, until neither changes anything."""
+    for _ in range(_MAX_SWEEPS):
+        settle(case)
+        if not move_regions(case):
             break
 
 

@@ -6,7 +6,7 @@ import pytest
 from pipeline.infer.owners.election.costs import Case, without_habit
 from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.relations import relations_among
-from pipeline.infer.owners.election.settling import settle
+from pipeline.infer.owners.election.settling import settle, settle_together
 from pipeline.infer.owners.election.surroundings import (
     ADJACENCY,
     PRIVATE,
@@ -67,13 +67,15 @@ def test_without_a_saving_they_stay(to_here, to_there):
 @pytest.mark.parametrize(("change", "row"), [(5, HERE), (6, THERE)])
 def test_a_change_of_each_costs_what_it_costs(change, row):
     case = case_of(FIRM, LOOSE, held=np.array([-1, THERE, THERE, -1]), change=change)
-    settle(case)  # twice 6 is what both save
+    settle_together(case)  # twice 6 is what both save
     assert rows_inside(case) == {row}
 
 
 def test_single_moves_alone_would_leave_them():
     case = case_of(FIRM, LOOSE)
     settle(case)
+    assert rows_inside(case) == {THERE}
+    settle_together(case)
     assert rows_inside(case) == {HERE}
 
 
