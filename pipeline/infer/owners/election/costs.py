@@ -141,33 +141,35 @@ class Case(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def candidate(case, i, which):
-    """AS row of the first, second or third AS that an entry suggests; negative for none."""
+def candidate(numbered, second, other, labels, i, which):
+    """AS row of the first, second or third AS that an entry suggests; negative for none.
+
+    It takes arrays, since to hand on a whole case costs more than this does.
+    """
     if which == 0:
-        return case.numbered[i]
+        return numbered[i]
     if which == 1:
-        return case.second[i]
-    far = case.other[i]
-    return case.labels[far] if far >= 0 else np.int64(-1)
+        return second[i]
+    far = other[i]
+    return labels[far] if far >= 0 else np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
-def way_of(case, label, far, z):
+def way_of(relations, size, n_known, label, far, z):
     """Row and column of the habit of a link between two ASes; row -1: it has none."""
-    kind = relation(case.ways.relations, label, far)
+    kind = relation(relations, label, far)
     if kind in (PROVIDER, CUSTOMER):
         return _FROM_PROVIDER, int((z == label) == (kind == PROVIDER))
     low, high = min(label, far), max(label, far)
     # A stand-in has no place in the order of AS numbers.
-    if high < case.n_known and kind != SIBLING:
-        return int(case.size[low] > case.size[high]), int(z == low)
+    if high < n_known and kind != SIBLING:
+        return int(size[low] > size[high]), int(z == low)
     return -1, 0
 
 
 @njit(cache=True, nogil=True)
-def _cost_of_link(case, label, far, z):
+def _cost_of_link(ways, size, n_known, label, far, z):
     """Cost of a link to a router in another AS or the same, numbered from AS row ``z``."""
-    ways = case.ways
     if far == label:
         if z == label:
             return 0
@@ -188,7 +190,7 @@ def _cost_of_link(case, label, far, z):
     cost += _BETWEEN
     if kind == UNRELATED:
         cost += _STRANGERS
-    row, column = way_of(case, label, far, z)
+    row, column = way_of(ways.relations, size, n_known, label, far, z)
     if row >= 0:
         cost += ways.habit[row, column]
     return cost
@@ -198,7 +200,7 @@ def _cost_of_link(case, label, far, z):
 def cost_of(case, group, label):
     """What an AS costs for a group, in tenths of a nat, whatever it was in before."""
     other, numbered, second, labels = case.other, case.numbered, case.second, case.labels
-    ways, met = case.ways, case.met
+    ways, met, size, n_known = case.ways, case.met, case.size, case.n_known
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
     is_second = False
@@ -251,9 +253,9 @@ def cost_of(case, group, label):
                     cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
                     cost += _STRANGERS_NEAR if kind == UNRELATED else 0
         else:
-            link = _cost_of_link(case, label, far, z)
+            link = _cost_of_link(ways, size, n_known, label, far, z)
             if also >= 0:
-                seconds = _cost_of_link(case, label, far, also)
+                seconds = _cost_of_link(ways, size, n_known, label, far, also)
                 link = min(link, seconds + _SECOND)
             cost += link
     if n_aims and not n_here:
@@ -297,7 +299,7 @@ def ways_of_numbering(case, certain):
             far = labels[other[i]]
             if far == label or z not in (label, far):
                 continue
-            row, column = way_of(case, label, far, z)
+            row, column = way_of(case.ways.relations, case.size, case.n_known, label, far, z)
             if row >= 0:
                 seen[row, column] += 0.5  # a link is listed at both ends
     return seen

@@ -41,6 +41,7 @@ _MOST_LOST = 100  # tenths of a nat, by the first of them: more is not made up f
 def move_regions(case):
     """Move what saves something together, in place; whether anything moved."""
     ptr, labels, tried = case.ptr, case.labels, case.tried
+    numbered, second, other = case.numbered, case.second, case.other
     region, was, ties = np.empty((3, _MOST), np.int64)
     inside = np.zeros(len(labels), np.bool_)
     any_moved = False
@@ -51,7 +52,7 @@ def move_regions(case):
         tried[labels[group]] = group
         for i in range(ptr[group], ptr[group + 1]):
             for which in range(3):
-                to = candidate(case, i, which)
+                to = candidate(numbered, second, other, labels, i, which)
                 if to < 0 or tried[to] == group:
                     continue
                 tried[to] = group

@@ -18,6 +18,7 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 def settle(case):
     """Give each group the AS of least cost, in place, until nothing changes."""
     ptr, labels, tried = case.ptr, case.labels, case.tried
+    numbered, second, other, held = case.numbered, case.second, case.other, case.held
     for _ in range(_MAX_SWEEPS):
         changed = False
         tried[:] = -1
@@ -30,9 +31,9 @@ def settle(case):
             for i in range(start - 1, end):
                 for which in range(3):
                     if i < start:
-                        one = case.held[group] if which else best
+                        one = held[group] if which else best
                     else:
-                        one = candidate(case, i, which)
+                        one = candidate(numbered, second, other, labels, i, which)
                     if one < 0 or tried[one] == group:
                         continue
                     tried[one] = group
@@ -64,6 +65,7 @@ def find_margins(case, absent):
     around tells how much evidence there is. Without (-1) such a group has a huge margin.
     """
     ptr, labels, tried = case.ptr, case.labels, case.tried
+    numbered, second, other = case.numbered, case.second, case.other
     margins = np.zeros(len(labels), np.int64)
     tried[:] = -1
     for group in range(len(ptr) - 1):
@@ -75,7 +77,7 @@ def find_margins(case, absent):
         tried[label] = group
         for i in range(start, end):
             for which in range(3):
-                one = candidate(case, i, which)
+                one = candidate(numbered, second, other, labels, i, which)
                 if one < 0 or tried[one] == group:
                     continue
                 tried[one] = group
