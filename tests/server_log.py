@@ -17,7 +17,9 @@ _EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILIN
 _DONE_AGAIN = {
     "prefect.server.api.workers": "transient",
     "prefect.server.events.triggers": "Error running periodic evaluation",
+    "prefect.server.services.task_run_recorder": ", 0 dropped)",
     "prefect.server.utilities.messaging.memory": "Failed in consume_loop",
+    "prefect.server.utilities.worker_channel": "heartbeat persistence failed",  # it is sent again
     "docket.worker": "",  # services that run every few seconds
 }
 _LOCKED = "database is locked"

@@ -23,11 +23,27 @@ sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) {error}
 """
 LOCKED = TRACEBACK.format(error="database is locked")
 SETUP = "Worker channel setup failed due to a transient server error: work_pool=local"
-AGAIN = f"01:13:41.768 | ERROR   | prefect.server.api.workers - {SETUP}\n{LOCKED}"
+HEARTBEAT = "Worker channel heartbeat persistence failed: work_pool=local worker_name=a"
+FLUSH = "Error flushing 3 events ({} to retry, {} dropped)"
 
 
-def test_what_prefect_does_again_since_the_database_was_locked_is_no_fault():
-    log = f"starting\n{AGAIN}01:13:42.001 | WARNING | prefect.server - slow\n{AGAIN}"
+def locked(logger: str, text: str) -> str:
+    return f"01:13:41.768 | ERROR   | prefect.server.{logger} - {text}\n{LOCKED}"
+
+
+AGAIN = locked("api.workers", SETUP)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        AGAIN,
+        locked("utilities.worker_channel", HEARTBEAT),
+        locked("services.task_run_recorder", FLUSH.format(3, 0)),
+    ],
+)
+def test_what_prefect_does_again_since_the_database_was_locked_is_no_fault(again):
+    log = f"starting\n{again}01:13:42.001 | WARNING | prefect.server - slow\n{again}"
     assert [each.level for each in records(log)] == ["ERROR", "WARNING", "ERROR"]
     assert faults(log) == []
 
@@ -37,7 +53,9 @@ def test_what_prefect_does_again_since_the_database_was_locked_is_no_fault():
     [
         "01:13:42.001 | ERROR   | prefect.server - broken\n",
         "01:13:42.001 | CRITICAL | docket.worker - broken\n",
-        f"01:13:42.001 | ERROR   | prefect.server.api.server - {SETUP}\n{LOCKED}",
+        locked("api.server", SETUP),
+        locked("utilities.worker_channel", "Worker channel cleanup dispatcher failed"),
+        locked("services.task_run_recorder", FLUSH.format(1, 2)),
         AGAIN.replace("transient", "lasting"),
         AGAIN.replace("database is locked", "no such table: work_pool"),
         f"{AGAIN}\nDuring handling of the above exception, another exception occurred:\n\n"
