@@ -60,6 +60,7 @@ _FROM_PROVIDER = 2  # row of the habit
 # Most that the rarer way costs there: certain links are of the common way more often than others,
 # so what they teach would outvote the inner links of a router.
 _MOST_FROM_PROVIDER = 15
+UNLIMITED = np.int64(1) << 60
 
 
 class Ways(NamedTuple):
@@ -120,10 +121,10 @@ class Case(NamedTuple):
         size: np.ndarray,
         n_known: int,
         ways: Ways,
-        held: np.ndarray | None = None,
-        change: int = 0,
+        held: np.ndarray,
+        change: int,
     ) -> Case:
-        """The case of these surroundings; ``held`` None: there was no election before."""
+        """The case of these surroundings."""
         return cls(
             around.ptr,
             around.other,
@@ -133,25 +134,11 @@ class Case(NamedTuple):
             size,
             n_known,
             ways,
-            np.full(len(labels), -1) if held is None else held,
+            held,
             change,
             np.empty(len(size), np.int64),
             np.zeros(len(size) + 1, np.int64),
         )
-
-
-@njit(cache=True, nogil=True)
-def candidate(numbered, second, other, labels, i, which):
-    """AS row of the first, second or third AS that an entry suggests; negative for none.
-
-    It takes arrays, since to hand on a whole case costs more than this does.
-    """
-    if which == 0:
-        return numbered[i]
-    if which == 1:
-        return second[i]
-    far = other[i]
-    return labels[far] if far >= 0 else np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
@@ -197,8 +184,11 @@ def _cost_of_link(ways, size, n_known, label, far, z):
 
 
 @njit(cache=True, nogil=True)
-def cost_of(case, group, label):
-    """What an AS costs for a group, in tenths of a nat, whatever it was in before."""
+def cost_of(case, group, label, limit=UNLIMITED):
+    """What an AS costs for a group, in tenths of a nat, whatever it was in before.
+
+    No cost is negative, so counting ends where ``limit`` is reached.
+    """
     other, numbered, second, labels = case.other, case.numbered, case.second, case.labels
     ways, met, size, n_known = case.ways, case.met, case.size, case.n_known
     cost = 0
@@ -209,6 +199,8 @@ def cost_of(case, group, label):
     met[label] = met[-1]
     # Entries that stand for a link come last.
     for i in range(case.ptr[group + 1] - 1, case.ptr[group] - 1, -1):
+        if cost >= limit:
+            return cost
         z, also = numbered[i], second[i]
         far = labels[other[i]] if other[i] >= 0 else -1
         if far >= 0:
@@ -271,12 +263,16 @@ def cost_of(case, group, label):
 
 
 @njit(cache=True, nogil=True)
-def cost_with_change(case, group, label):
-    """What an AS costs for a group, and what a change to it does."""
-    cost = cost_of(case, group, label)
-    if case.held[group] >= 0 and label != case.held[group]:
-        cost += case.change
-    return cost
+def cost_of_change(change, held, label):
+    """What an AS costs beyond that for a group that was in AS row ``held`` before."""
+    return change if held >= 0 and label != held else 0
+
+
+@njit(cache=True, nogil=True)
+def cost_with_change(case, group, label, limit=UNLIMITED):
+    """Both costs together; ``limit`` as in ``cost_of``."""
+    cost = cost_of(case, group, label, limit)
+    return cost + cost_of_change(case.change, case.held[group], label)
 
 
 @njit(cache=True, nogil=True)

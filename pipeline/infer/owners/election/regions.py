@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import candidate, gain
+from pipeline.infer.owners.election.costs import cost_with_change
 
 _MOST = 40  # routers that move together
 _MOST_LOST = 100  # tenths of a nat, by the first of them: more is not made up for
@@ -50,19 +50,20 @@ def move_regions(case):
         if labels[group] < 0:
             continue
         tried[labels[group]] = group
+        cost = cost_with_change(case, group, labels[group])
         for i in range(ptr[group], ptr[group + 1]):
-            for which in range(3):
-                to = candidate(numbered, second, other, labels, i, which)
+            far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+            for to in (numbered[i], second[i], far):
                 if to < 0 or tried[to] == group:
                     continue
                 tried[to] = group
-                saved = gain(case, group, labels[group], to)
-                if saved < -_MOST_LOST:
+                there = cost_with_change(case, group, to, cost + _MOST_LOST + 1)
+                if there > cost + _MOST_LOST:
                     continue
-                region[0], was[0] = group, labels[group]
-                labels[group] = to
-                moves = _grow(case, to, saved, region, was, ties, inside)
-                any_moved = any_moved or moves > 0
+                _move(group, to, labels, region, was, inside, 0)
+                if _grow(case, to, cost - there, region, was, ties, inside):
+                    any_moved = True
+                    cost = cost_with_change(case, group, labels[group])
     return any_moved
 
 
@@ -70,7 +71,6 @@ def move_regions(case):
 def _grow(case, to, saved, region, was, ties, inside):
     """Let neighbours follow the first of a region; how many stay, 0 if nothing is saved."""
     ptr, other, labels = case.ptr, case.other, case.labels
-    inside[region[0]] = True
     n, at, n_ties, tie = 1, 0, 0, 0
     most, n_best = np.int64(0), 0
     if saved > 0:
@@ -81,12 +81,10 @@ def _grow(case, to, saved, region, was, ties, inside):
                 far = other[i]
                 if far < 0 or inside[far] or labels[far] < 0 or labels[far] == to or n == _MOST:
                     continue
-                more = gain(case, far, labels[far], to)
+                more = _gain(case, far, to)
                 if more > 0:
                     saved += more
-                    region[n], was[n] = far, labels[far]
-                    labels[far], inside[far] = to, True
-                    n += 1
+                    n = _move(far, to, labels, region, was, inside, n)
                     if saved > most:
                         most, n_best = saved, n
                 elif more == 0 and n_ties < _MOST:
@@ -96,10 +94,8 @@ def _grow(case, to, saved, region, was, ties, inside):
         elif tie < n_ties:
             far = ties[tie]
             tie += 1
-            if not inside[far] and gain(case, far, labels[far], to) == 0:
-                region[n], was[n] = far, labels[far]
-                labels[far], inside[far] = to, True
-                n += 1
+            if not inside[far] and _gain(case, far, to) == 0:
+                n = _move(far, to, labels, region, was, inside, n)
         else:
             break
     for at in range(n):
@@ -107,3 +103,18 @@ def _grow(case, to, saved, region, was, ties, inside):
         if at >= n_best:
             labels[region[at]] = was[at]
     return n_best
+
+
+@njit(cache=True, nogil=True)
+def _move(group, to, labels, region, was, inside, n):
+    """Put a group into a region, after ``n`` others; how many are in it then."""
+    region[n], was[n] = group, labels[group]
+    labels[group], inside[group] = to, True
+    return n + 1
+
+
+@njit(cache=True, nogil=True)
+def _gain(case, group, to):
+    """What a group saves in another AS, exact unless negative."""
+    cost = cost_with_change(case, group, case.labels[group])
+    return cost - cost_with_change(case, group, to, cost + 1)

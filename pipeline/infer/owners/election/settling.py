@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import candidate, cost_of, cost_with_change
+from pipeline.infer.owners.election.costs import UNLIMITED, cost_of, cost_of_change
 from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
 from pipeline.infer.traces.counting import split_key
@@ -18,7 +18,8 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 def settle(case):
     """Give each group the AS of least cost, in place, until nothing changes."""
     ptr, labels, tried = case.ptr, case.labels, case.tried
-    numbered, second, other, held = case.numbered, case.second, case.other, case.held
+    numbered, second, other = case.numbered, case.second, case.other
+    held, change = case.held, case.change
     for _ in range(_MAX_SWEEPS):
         changed = False
         tried[:] = -1
@@ -26,18 +27,20 @@ def settle(case):
             start, end = ptr[group], ptr[group + 1]
             if start == end:
                 continue
-            best, best_cost = labels[group], np.int64(1) << 60
+            best, best_cost = labels[group], UNLIMITED
             # The present AS and the one before come first, then those around.
             for i in range(start - 1, end):
-                for which in range(3):
-                    if i < start:
-                        one = held[group] if which else best
-                    else:
-                        one = candidate(numbered, second, other, labels, i, which)
+                if i < start:
+                    trio = (best, held[group], np.int64(-1))
+                else:
+                    far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+                    trio = (numbered[i], second[i], far)
+                for one in trio:
                     if one < 0 or tried[one] == group:
                         continue
                     tried[one] = group
-                    cost = cost_with_change(case, group, one)
+                    cost = cost_of(case, group, one, best_cost)
+                    cost += cost_of_change(change, held[group], one)
                     if cost < best_cost:
                         best, best_cost = one, cost
             if best != labels[group]:
@@ -73,15 +76,15 @@ def find_margins(case, absent):
         if start == end or label < 0:
             continue
         cost = cost_of(case, group, label)
-        least = cost_of(case, group, absent) if absent >= 0 else np.int64(1) << 60
+        least = cost_of(case, group, absent) if absent >= 0 else UNLIMITED
         tried[label] = group
         for i in range(start, end):
-            for which in range(3):
-                one = candidate(numbered, second, other, labels, i, which)
+            far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+            for one in (numbered[i], second[i], far):
                 if one < 0 or tried[one] == group:
                     continue
                 tried[one] = group
-                least = min(least, cost_of(case, group, one))
+                least = min(least, cost_of(case, group, one, least))
         margins[group] = max(least - cost, 0)
     return margins
 

@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from pipeline.infer.owners.election.costs import Case, cost_of, without_habit
+from pipeline.infer.owners.election.costs import UNLIMITED, Case, cost_of, without_habit
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import ADJACENCY, AIMED, UNNUMBERED, Surroundings
 from pipeline.infer.registries import Registries
 from pipeline.model.columns.ragged import offsets
 
 
-def cost(row, entries):
+def cost(row, entries, limit=UNLIMITED):
     """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1."""
     other, numbered = np.array(entries, np.int64).T
     none, no = np.full(len(other), -1), np.zeros(3, bool)
     around = Surroundings(offsets(np.array([len(other), 0, 0])), other, numbered, none, no, no)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways)
-    return cost_of(case, 0, row)
+    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways, np.full(3, -1), 0)
+    return cost_of(case, 0, row, limit)
 
 
 ENDS = (AIMED, 1)  # traces to AS row 1 end there
@@ -33,3 +33,12 @@ def test_where_traces_end_counts_less_beside_a_known_router_of_the_as_they_were_
 def test_what_several_addresses_show_counts_less_too():
     assert cost(0, [ENDS] * 3) == 40 + 15 + 15
     assert cost(0, [*[ENDS] * 3, (2, UNNUMBERED)]) == 24 + 25
+
+
+def test_below_the_limit_a_cost_is_exact_and_none_is_taken_for_less_than_the_limit():
+    entries = [ENDS, (1, UNNUMBERED), (2, ADJACENCY), (2, 1), (2, UNNUMBERED)]
+    for row in (0, 1):
+        whole = cost(row, entries)
+        for limit in range(1, whole + 9):
+            found = cost(row, entries, limit)
+            assert found == whole if limit > whole else limit <= found <= whole

@@ -45,6 +45,16 @@ def test_a_router_before_a_silent_customer_stays_in_its_as(tmp_path):
     assert found["20.1.0.33"] == 1
 
 
+def test_a_path_of_the_lender_does_not_follow_a_router_at_which_traces_end(tmp_path):
+    # Moved as a region, the whole path would be cheaper in AS 2, since AS 1's numbers cost little.
+    path = [f"20.1.6.{2 + 4 * i}" for i in range(4)]
+    lines = [*LINES, f"{WAY} {' '.join(path)} > 20.2.42.8"]
+    lines += [f"{WAY} {path[0]} {path[1]} 20.1.7.5 {path[3]} > 20.2.91.8"]
+    found = asn_of(infer(tmp_path, *lines, borders="elected"))
+    assert {found[addr] for addr in INSIDE} == {2}
+    assert {found[addr] for addr in path[:3]} == {1}
+
+
 def test_routers_whose_moves_would_never_end_stay_where_they_were():
     # Group 0 is cheaper in AS row 0 while group 1 is in row 1, and the other way round; group 1
     # follows group 0.
@@ -58,7 +68,7 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
     around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered, none, no, no)
     labels = np.array([1, 1, 1])
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    lent_from = find_users(Case.of(around, labels, np.array([5, 5]), 2, ways))
+    lent_from = find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, np.full(3, -1), 0))
     assert lent_from.tolist() == [-1, -1, -1]
     assert labels.tolist() == [1, 1, 1]
 
@@ -75,7 +85,7 @@ def lent_in_a_row(held, registries):
     around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none, no, no)
     labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
     ways = without_habit(relations_among(np.array([1, 2, 3]), registries))
-    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held)))
+    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held), 0))
     return labels.tolist(), lent_from.tolist()
 
 

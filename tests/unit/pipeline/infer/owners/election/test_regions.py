@@ -40,6 +40,7 @@ def case_of(to_here, to_there, n_inside=2, n_links=1, held=None, change=0):
     around = Surroundings(ptr, other, numbered, none, no, no)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
     labels = np.array([HERE] + [THERE] * (n_inside + 1))
+    held = np.full(last + 1, -1) if held is None else held
     return Case.of(around, labels, np.array([5, 5]), 2, ways, held, change)
 
 
