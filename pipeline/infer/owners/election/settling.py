@@ -123,7 +123,7 @@ def find_customers(
     end = np.maximum(other, 0)
     beyond = np.where(other >= 0, labels[end], -1)
     linked = beyond >= 0
-    least, most = np.full(n, n), np.full(n, -1)
+    least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
     np.minimum.at(least, source[linked], beyond[linked])
     np.maximum.at(most, source[linked], beyond[linked])
     own_numbers = (numbered >= 0) & (numbered != beyond)  # or no other end was seen
