@@ -26,11 +26,18 @@ References
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pipeline.infer.routers.vouchers.observers import Observers
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
+from pipeline.model.columns.ragged import (
+    offsets,
+    positions_of_rows,
+    row_of_value,
+    run_starts,
+)
+from pipeline.model.random_words import GOLDEN, mix_words
 from pipeline.model.topology import NO_ASN
 
 
@@ -75,51 +82,73 @@ def cross_borders(
     one_as &= inside != NO_ASN
     on_the_way = links.n_router > 0
     near, far = links.near[on_the_way], links.far[on_the_way]
-    one_as &= ~_entered_twice(root, near, far, row, side, len(asked))
+    one_as &= ~_entered_twice(root, near, far, ptr, side)
     is_border = owner[asked] != inside
     is_border &= (origin[asked] == inside) | _ends_alike(near, group[far], row, side, len(asked))
+    routers, which = np.unique(root[asked], return_inverse=True)
     members = np.argsort(root, kind="stable")
     all_ptr = offsets(np.bincount(root, minlength=len(root)))
-    own_ptr, own = positions_of_rows(all_ptr, root[asked])
+    own_ptr, own = positions_of_rows(all_ptr, routers)
     two_ways = observers.see_two(own_ptr, members[own], np.arange(len(own)))
-    return one_as & (is_border | two_ways)
+    return one_as & (is_border | two_ways[which])
 
 
 def _entered_twice(
-    root: np.ndarray,
-    near: np.ndarray,
-    far: np.ndarray,
-    row: np.ndarray,
-    side: np.ndarray,
-    n_rows: int,
+    root: np.ndarray, near: np.ndarray, far: np.ndarray, ptr: np.ndarray, side: np.ndarray
 ) -> np.ndarray:
     """(n_rows,) bool: rows with two sides, not of one router so far, that one router precedes."""
-    order = np.argsort(far, kind="stable")
-    before_ptr = offsets(np.bincount(far, minlength=len(root)))
-    ptr, at = positions_of_rows(before_ptr, side)
-    which = row_of_value(ptr)
-    before = root[near[order][at]]
-    _, first = np.unique(
-        np.column_stack([row[which], before, root[side[which]]]), axis=0, return_index=True
-    )
-    rows, befores = row[which[first]], before[first]
-    _, at_pair, n_sides = np.unique((rows << 32) | befores, return_index=True, return_counts=True)
-    result = np.zeros(n_rows, bool)
-    result[rows[at_pair[n_sides > 1]]] = True
+    behind, before = split_key(np.unique((far << 32) | root[near]))
+    before_ptr = offsets(np.bincount(behind, minlength=len(root)))
+    result = np.zeros(len(ptr) - 1, bool)
+    _preceded_twice(ptr, side, root, before_ptr, before, result)
     return result
+
+
+@njit(cache=True, nogil=True)
+def _preceded_twice(ptr, sides, root, before_ptr, before, result):
+    """Mark rows of which one router, as in ``before`` of each address, precedes two routers.
+
+    The predecessors of the side that has most are only searched: many rows may have such a side.
+    """
+    seen_for = np.full(len(root), -1, np.int64)  # by predecessor: the row, and a router behind it
+    seen_as = np.empty(len(root), np.int64)
+    for row in range(len(ptr) - 1):
+        most = ptr[row]
+        for at in range(ptr[row], ptr[row + 1]):
+            side = sides[at]
+            largest = sides[most]
+            if before_ptr[side + 1] - before_ptr[side] > (
+                before_ptr[largest + 1] - before_ptr[largest]
+            ):
+                most = at
+        for at in range(ptr[row], ptr[row + 1]):
+            if at == most or result[row]:
+                continue
+            here = root[sides[at]]
+            start, end = before_ptr[sides[most]], before_ptr[sides[most] + 1]
+            for i in range(before_ptr[sides[at]], before_ptr[sides[at] + 1]):
+                router = before[i]
+                if seen_for[router] != row:
+                    seen_for[router], seen_as[router] = row, here
+                elif seen_as[router] != here:
+                    result[row] = True
+                if root[sides[most]] != here:
+                    found = start + np.searchsorted(before[start:end], router)
+                    if found < end and before[found] == router:
+                        result[row] = True
 
 
 def _ends_alike(
     near: np.ndarray, behind: np.ndarray, row: np.ndarray, side: np.ndarray, n_rows: int
 ) -> np.ndarray:
-    """(n_rows,) bool: the same routers follow all sides of a row."""
+    """(n_rows,) bool: the same routers follow all sides of a row.
+
+    Sets of routers are compared by the sum of a random word for each.
+    """
     of, follows = split_key(np.unique((near << 32) | behind))
-    behind_ptr = offsets(
-        np.bincount(of, minlength=max(near.max(initial=-1), side.max(initial=-1)) + 1)
-    )
-    ptr, at = positions_of_rows(behind_ptr, side)
-    which = row_of_value(ptr)
-    pairs, n_before = np.unique((row[which] << 32) | follows[at], return_counts=True)
-    rows = split_key(pairs)[0]
-    n_sides = np.bincount(row, minlength=n_rows)
-    return np.bincount(rows, n_before < n_sides[rows], n_rows) == 0
+    words = np.zeros(max(near.max(initial=-1), side.max(initial=-1)) + 1, np.uint64)
+    if len(of):
+        starts = run_starts(of)
+        words[of[starts]] = np.add.reduceat(mix_words(follows.view(np.uint64) + GOLDEN), starts)
+    first = np.searchsorted(row, row)  # of those of its row
+    return np.bincount(row, words[side] != words[side[first]], n_rows) == 0

@@ -150,12 +150,16 @@ def _may_join(
     behind_router = np.unique((root[near] << 32) | far)
     of, behind = split_key(np.unique((near << 32) | far))
     behind_ptr = offsets(np.bincount(of, minlength=len(root)))
-    ptr, at = positions_of_rows(behind_ptr, side[doubtful])
+    pairs, pair = np.unique(
+        (larger[row[doubtful]] << 32) | side[doubtful], return_inverse=True
+    )
+    router, asked = split_key(pairs)
+    ptr, at = positions_of_rows(behind_ptr, asked)
     which = row_of_value(ptr)
-    key = (larger[row[doubtful]][which] << 32) | behind[at]
-    n_others = np.bincount(which, ~np.isin(key, behind_router), len(doubtful))
+    key = (router[which] << 32) | behind[at]
+    n_others = np.bincount(which, ~np.isin(key, behind_router), len(pairs))
     joins = np.ones(len(side), bool)
-    joins[doubtful[n_others > 0]] = False
+    joins[doubtful[n_others[pair] > 0]] = False
     return joins
 
 
