@@ -21,19 +21,19 @@ known instead is how a router's links are numbered and who is at their other end
    has no other.
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not. If all traces
-   through a group were aimed at a single AS, that settles ties; not if an alias set knows a single
-   address of it (``earlier``), save between ASes of one organisation.
+   through a group were aimed at a single AS, two of them by one address, that settles ties; not if
+   an alias set knows a single address of it (``earlier``), save between ASes of one organisation.
    The second origin of a prefix (``ip2as``) is a candidate too: links, hosts and destinations
    whose prefix it announces cost less in it than in an AS that does not.
    A member of an exchange point that is registered with an address of a group is evidence for that
    AS; of several, any one.
-3. Each group starts with the AS that most of its links are numbered from, and then takes,
-   group by group until nothing changes, the AS for which its surroundings cost least. A link or
-   adjacency to another AS has a cost (most links stay inside), and a link that is numbered from
-   neither of its ends a much higher one, since nobody does that on purpose. Among ASes of equal
-   cost the present one is kept, then the one that comes first in the order of links. Neighbours
-   that hold each other in an AS move together where that saves something (``regions``); not after
-   step 5.
+3. Each group starts with the AS that most of what is around it names (links, hosts, destinations),
+   and then takes, group by group until nothing changes, the AS for which its surroundings cost
+   least, of those that they name (``near``). A link or adjacency to another AS has a cost (most
+   links stay inside), and a link that is numbered from neither of its ends a much higher one, since
+   nobody does that on purpose. Among ASes of equal cost the present one is kept, then the one of
+   the election before, then the one that comes first in the order of links. Neighbours that hold
+   each other in an AS move together where that saves something (``regions``); not after step 5.
 4. A border router with one link on either side of the border could be on either. How links
    between two ASes are numbered is a habit (by the provider, the larger, the lower number ...),
    so it is learned from the election itself: of links between ASes, how many are numbered from the
@@ -171,7 +171,7 @@ def _learn(case: Case) -> tuple[Case, np.ndarray]:
         before = case.labels.copy()
         settle_together(case)
         certain = find_margins(no_habit, -1) > 0
-        if lesson and np.array_equal(before, case.labels):
+        if lesson == _LESSONS or (lesson and np.array_equal(before, case.labels)):
             break
         case = case._replace(ways=by_habit(relations, ways_of_numbering(case, certain)))
     return case, certain
@@ -210,7 +210,7 @@ def _elect(
         return bool((named != np.arange(len(ases))).any())
 
     if n_known < len(ases):
-        # Destinations show the owner of a stand-in; before that they must not decide for that AS.
+        # Destinations and members show the owner of a stand-in; till it has a name they are silent.
         quiet = np.where(other <= AIMED, -1, numbered)
         settle_together(case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0))
         name(earlier.stands_for)

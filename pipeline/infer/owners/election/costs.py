@@ -78,7 +78,7 @@ class Ways(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What one election weighs; ``labels``, ``tried`` and ``met`` change in place.
+    """What one election weighs; ``labels`` and scratch change in place.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Case(NamedTuple):
         AS row of each group in the election before; -1 for none.
     change : int
         What another AS than that one costs.
-    tried : (n_ases,) int64
+    near, near_to : (n_ases,) int64
     met : (n_ases + 1,) int64
         Scratch.
     """
@@ -110,7 +110,8 @@ class Case(NamedTuple):
     ways: Ways
     held: np.ndarray
     change: int
-    tried: np.ndarray
+    near: np.ndarray
+    near_to: np.ndarray
     met: np.ndarray
 
     @classmethod
@@ -136,6 +137,7 @@ class Case(NamedTuple):
             ways,
             held,
             change,
+            np.empty(len(size), np.int64),
             np.empty(len(size), np.int64),
             np.zeros(len(size) + 1, np.int64),
         )

@@ -32,38 +32,35 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.election.costs import cost_with_change
+from pipeline.infer.owners.election.near import find_near
 
 _MOST = 40  # routers that move together
+# Entries around one of them. What has more is looked at by each of its neighbors again and again,
+# and holds no other by one link.
+_MOST_AROUND = 128
 _MOST_LOST = 100  # tenths of a nat, by the first of them: more is not made up for
 
 
 @njit(cache=True, nogil=True)
 def move_regions(case):
     """Move what saves something together, in place; whether anything moved."""
-    ptr, labels, tried = case.ptr, case.labels, case.tried
-    numbered, second, other = case.numbered, case.second, case.other
+    labels, near = case.labels, case.near
     region, was, ties = np.empty((3, _MOST), np.int64)
     inside = np.zeros(len(labels), np.bool_)
     any_moved = False
-    tried[:] = -1
-    for group in range(len(ptr) - 1):
-        if labels[group] < 0:
+    for group in range(len(labels)):
+        if labels[group] < 0 or not _is_small(case.ptr, group):
             continue
-        tried[labels[group]] = group
         cost = cost_with_change(case, group, labels[group])
-        for i in range(ptr[group], ptr[group + 1]):
-            far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
-            for to in (numbered[i], second[i], far):
-                if to < 0 or tried[to] == group:
-                    continue
-                tried[to] = group
-                there = cost_with_change(case, group, to, cost + _MOST_LOST + 1)
-                if there > cost + _MOST_LOST:
-                    continue
-                _move(group, to, labels, region, was, inside, 0)
-                if _grow(case, to, cost - there, region, was, ties, inside):
-                    any_moved = True
-                    cost = cost_with_change(case, group, labels[group])
+        for at in range(1, find_near(case, group, -1)):
+            to = near[at]
+            there = cost_with_change(case, group, to, cost + _MOST_LOST + 1)
+            if there > cost + _MOST_LOST:
+                continue
+            _move(group, to, labels, region, was, inside, 0)
+            if _grow(case, to, cost - there, region, was, ties, inside):
+                any_moved = True
+                cost = cost_with_change(case, group, labels[group])
     return any_moved
 
 
@@ -80,6 +77,8 @@ def _grow(case, to, saved, region, was, ties, inside):
             for i in range(ptr[region[at]], ptr[region[at] + 1]):
                 far = other[i]
                 if far < 0 or inside[far] or labels[far] < 0 or labels[far] == to or n == _MOST:
+                    continue
+                if not _is_small(ptr, far):
                     continue
                 more = _gain(case, far, to)
                 if more > 0:
@@ -111,6 +110,12 @@ def _move(group, to, labels, region, was, inside, n):
     region[n], was[n] = group, labels[group]
     labels[group], inside[group] = to, True
     return n + 1
+
+
+@njit(cache=True, nogil=True)
+def _is_small(ptr, group):
+    """Whether so little is around a group that it may move with others."""
+    return ptr[group + 1] - ptr[group] <= _MOST_AROUND
 
 
 @njit(cache=True, nogil=True)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.election.costs import UNLIMITED, cost_of, cost_of_change
+from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
 from pipeline.infer.traces.counting import split_key
@@ -17,32 +18,18 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 @njit(cache=True, nogil=True)
 def settle(case):
     """Give each group the AS of least cost, in place, until nothing changes."""
-    ptr, labels, tried = case.ptr, case.labels, case.tried
-    numbered, second, other = case.numbered, case.second, case.other
-    held, change = case.held, case.change
+    ptr, labels, held, near = case.ptr, case.labels, case.held, case.near
     for _ in range(_MAX_SWEEPS):
         changed = False
-        tried[:] = -1
         for group in range(len(ptr) - 1):
-            start, end = ptr[group], ptr[group + 1]
-            if start == end:
+            if ptr[group] == ptr[group + 1]:
                 continue
             best, best_cost = labels[group], UNLIMITED
-            # The present AS and the one before come first, then those around.
-            for i in range(start - 1, end):
-                if i < start:
-                    trio = (best, held[group], np.int64(-1))
-                else:
-                    far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
-                    trio = (numbered[i], second[i], far)
-                for one in trio:
-                    if one < 0 or tried[one] == group:
-                        continue
-                    tried[one] = group
-                    cost = cost_of(case, group, one, best_cost)
-                    cost += cost_of_change(change, held[group], one)
-                    if cost < best_cost:
-                        best, best_cost = one, cost
+            for at in range(find_near(case, group, held[group])):
+                cost = cost_of(case, group, near[at], best_cost)
+                cost += cost_of_change(case.change, held[group], near[at])
+                if cost < best_cost:
+                    best, best_cost = near[at], cost
             if best != labels[group]:
                 labels[group] = best
                 changed = True
@@ -52,11 +39,20 @@ def settle(case):
 
 @njit(cache=True, nogil=True)
 def settle_together(case):
-    """Settle groups, then move regions, until neither changes anything."""
+    """Settle groups, then move regions, as long as ever fewer groups are moved.
+
+    What both do may go round in a circle: what it costs that traces end at a router depends on its
+    neighbors' ASes too, so what a region saves is less than the sum over its groups.
+    """
+    fewest = len(case.labels) + 1
     for _ in range(_MAX_SWEEPS):
         settle(case)
-        if not move_regions(case):
+        before = case.labels.copy()
+        move_regions(case)
+        n_moved = np.count_nonzero(case.labels != before)
+        if n_moved == 0 or n_moved >= fewest:
             break
+        fewest = n_moved
 
 
 @njit(cache=True, nogil=True)
@@ -67,30 +63,20 @@ def find_margins(case, absent):
     that only one AS is near may still be in another, and what it costs to be in none of those
     around tells how much evidence there is. Without (-1) such a group has a huge margin.
     """
-    ptr, labels, tried = case.ptr, case.labels, case.tried
-    numbered, second, other = case.numbered, case.second, case.other
+    ptr, labels, near = case.ptr, case.labels, case.near
     margins = np.zeros(len(labels), np.int64)
-    tried[:] = -1
     for group in range(len(ptr) - 1):
-        start, end, label = ptr[group], ptr[group + 1], labels[group]
-        if start == end or label < 0:
+        if ptr[group] == ptr[group + 1] or labels[group] < 0:
             continue
-        cost = cost_of(case, group, label)
         least = cost_of(case, group, absent) if absent >= 0 else UNLIMITED
-        tried[label] = group
-        for i in range(start, end):
-            far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
-            for one in (numbered[i], second[i], far):
-                if one < 0 or tried[one] == group:
-                    continue
-                tried[one] = group
-                least = min(least, cost_of(case, group, one, least))
-        margins[group] = max(least - cost, 0)
+        for at in range(1, find_near(case, group, -1)):
+            least = min(least, cost_of(case, group, near[at], least))
+        margins[group] = max(least - cost_of(case, group, labels[group]), 0)
     return margins
 
 
 def count_majorities(around: Surroundings, group_of: np.ndarray, row_of: np.ndarray) -> np.ndarray:
-    """(n,) int64: AS row from which most links of each group are numbered, -1 for none.
+    """(n,) int64: AS row that most entries of each group name, links and others; -1 for none.
 
     Of several, the one that most of its own addresses are from.
     """

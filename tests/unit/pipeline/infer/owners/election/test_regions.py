@@ -20,7 +20,7 @@ HERE, THERE = 0, 1  # AS rows
 LOOSE, FIRM = ADJACENCY, UNNUMBERED  # 13 and 25 between two ASes
 
 
-def case_of(to_here, to_there, n_inside=2, n_links=1, held=None, change=0):
+def case_of(to_here, to_there, n_inside=2, n_links=1, held=None, change=0, n_more=0):
     """A row of routers that are all in one AS, and one of each AS at its ends.
 
     Private links (50 each) join the row; the routers at the ends stay where they are.
@@ -33,6 +33,7 @@ def case_of(to_here, to_there, n_inside=2, n_links=1, held=None, change=0):
         entries[one].append((other, kind))
         entries[other].append((one, kind))
     entries[0] += [(-1, HERE)] * 9
+    entries[1] += [(-1, -1)] * n_more  # unmapped: they cost nothing
     entries[last] += [(-1, THERE)] * 9
     other, numbered = np.array([row for rows in entries for row in rows]).T
     none, no = np.full(len(other), -1), np.zeros(last + 1, bool)
@@ -91,3 +92,10 @@ def test_a_region_has_a_limit():
     case = case_of(FIRM, LOOSE, n_inside=41)
     assert not move_regions(case)
     assert rows_inside(case) == {THERE}
+
+
+@pytest.mark.parametrize(("n_around", "row"), [(128, HERE), (129, THERE)])
+def test_what_has_very_many_links_moves_alone_only(n_around, row):
+    case = case_of(FIRM, LOOSE, n_more=n_around - 2)
+    assert move_regions(case) == (row == HERE)
+    assert rows_inside(case) == {row}
