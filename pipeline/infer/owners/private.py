@@ -5,8 +5,9 @@ on both ends, since each side must reach them. So a private address by which pac
 a link inside one AS, and its router is in the AS of the router before it. MAP-IT [1]_ leaves such
 addresses out; bdrmapIT [2]_ gives them to the AS around them.
 
-The same private address may be used in many networks: an address takes an AS only if all routers
-around it that say something are in the same AS. These are asked in turn, until nothing changes:
+The same private address may be used in many networks: an address takes an AS only if all of those
+that are asked and say something are in the same AS. If they are in several, the next are asked,
+until nothing changes:
 
 1. routers right before it, so a run of private addresses takes its AS from its beginning;
 2. private addresses right behind it: the links to these are inside their AS too;

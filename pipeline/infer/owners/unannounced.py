@@ -7,9 +7,9 @@ theirs.
 
 So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a number beyond all
 AS numbers that takes part in the election like an AS. A stand-in is named after the AS of most
-hosts that answered right behind its routers, and destinations of traces that ended at them,
-counting each router and AS once, if there are at least twice as many (``_LEAD``) as of any other
-AS; else it stays unknown and its routers are in no AS.
+hosts that answered right behind its routers, destinations of traces that ended at them and members
+of exchange points registered with their addresses, counting each router and AS once, if there are
+at least twice as many (``_LEAD``) as of any other AS; else it stays unknown and its routers are in no AS.
 
 Where delegation files of the registries are given, they say who holds a block, and which AS numbers
 the holder has [1]_: with a single one, its unannounced addresses are numbered from that AS. With
@@ -92,12 +92,13 @@ def number_unannounced(addrs: np.ndarray, origin: np.ndarray, excluded: np.ndarr
 def name_stand_ins(
     router: np.ndarray, owner: np.ndarray, host: np.ndarray, n_known: int, n: int
 ) -> np.ndarray:
-    """AS that each AS row stands for: itself, except for stand-ins that hosts name.
+    """AS that each AS row stands for: itself, except for stand-ins that hosts and others name.
 
     Parameters
     ----------
     router, owner, host : (n_pairs,) int64
-        Routers, the AS row that each is in so far (-1 for none), and that of a host right behind.
+        Routers, the AS row that each is in so far (-1 for none), and that of what speaks for
+        an owner: hosts right behind, destinations, members.
     n_known : int
         AS rows; those from here on are stand-ins.
     n : int
