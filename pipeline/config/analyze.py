@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.config.shared import (
+    MAX_WORKERS,
     ONE_PER_GPU,
     out_option,
     snapshot_option,
@@ -17,7 +18,6 @@ from pipeline.metrics import METRICS, names_for_help
 from pipeline.model.choices import MAX_ASN, DeviceChoice, Schedule
 from pipeline.options import option
 
-MAX_PARTITION = 1024  # workers
 MAX_PACK = 2**31 - 1  # ingresses that a task can name
 
 
@@ -70,7 +70,7 @@ class AnalyzeConfig:
         metavar="N",
         unit="workers",
         minimum=1,
-        maximum=MAX_PARTITION,
+        maximum=MAX_WORKERS,
     )
     schedule: Schedule = option(default="free", help="How tasks are given to workers.")
     workers: int | None = workers_option(ONE_PER_GPU)

@@ -10,6 +10,7 @@ from pipeline.model.choices import MAX_ASN, NAME_PATTERN
 from pipeline.options import option
 from pipeline.places import folder_of
 
+MAX_WORKERS = 1024  # processes; systems refuse to start some thousands, after minutes of work
 ONE_PER_GPU = "Number of processes [one per GPU or core; none for a short run]."
 
 
@@ -43,6 +44,7 @@ def workers_option(help: str, **other: Any) -> Any:
         metavar="N",
         unit="processes",
         minimum=1,
+        maximum=MAX_WORKERS,
         **other,
     )
 

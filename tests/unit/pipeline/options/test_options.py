@@ -205,7 +205,8 @@ def test_a_command_distinguishes_options_passed_set_and_not_given(monkeypatch):
     ("words", "variables", "says"),
     [
         (["--pack", "0"], {}, "--pack takes auto or a whole number from 1 to 2147483647, not '0'"),
-        (["--workers", "two"], {}, "--workers takes a whole number from 1, not 'two'"),
+        (["--workers", "two"], {}, "--workers takes a whole number from 1 to 1024, not 'two'"),
+        (["--workers", "100000"], {}, "--workers takes a whole number from 1 to 1024, not"),
         (["--device", "tpu"], {}, "--device takes auto, cpu, gpu, not 'tpu'"),
         (["--snapshot", "../x"], {}, "--snapshot takes 1 to 100 letters"),
         ([], {"HOPSCOPE_VERIFY": "maybe"}, "HOPSCOPE_VERIFY takes true or false, not 'maybe'"),
