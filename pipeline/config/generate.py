@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.config.shared import asn_option, ingresses_option, snapshot_option, store_option
-from pipeline.config.values import as_number, weight_law
+from pipeline.config.values import given_as_number, weight_law
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, models_named, models_that_take
 from pipeline.model.choices import ADJACENCY_SUFFIX
@@ -145,7 +145,7 @@ class GenerateConfig:
         default=None, help="Store to write a snapshot to.", is_parameter=False
     )
     snapshot: str | None = snapshot_option("Name of the snapshot in --store [today's date].")
-    asn: int | None = asn_option(f"AS of all routers ({_OF_ONE_AS}).", as_number)
+    asn: int | None = asn_option(f"AS of all routers ({_OF_ONE_AS}).", given_as_number)
     ingresses: int | None = ingresses_option(f"Number of ingresses to draw ({_WITHOUT_INGRESSES}).")
     said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
 

@@ -58,7 +58,7 @@ def asn_option(
         help=help,
         metavar="N",
         parser=parser,
-        minimum=0,
+        minimum=1,
         maximum=MAX_ASN,
     )
 

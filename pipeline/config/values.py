@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -25,10 +26,18 @@ def as_number(value: Any) -> int:
     return number
 
 
+def given_as_number(value: Any) -> int:
+    """As ``as_number``, to give to routers: not 0, which is no AS (RFC 7607), but in some files."""
+    with contextlib.suppress(ValueError):
+        if number := as_number(value):
+            return number
+    raise ValueError(f"one AS number from 1 to {MAX_ASN}")
+
+
 def asn_of_inputs(value: Any) -> int:
-    """As ``as_number``; several numbers are meant for ``analyze --asn``."""
+    """As ``given_as_number``; several numbers are meant for ``analyze --asn``."""
     try:
-        return as_number(value)
+        return given_as_number(value)
     except ValueError as error:
         raise ValueError(
             f"{error}, for inputs that name none (to select what to measure: analyze --asn N,N)"

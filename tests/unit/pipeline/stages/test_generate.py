@@ -165,8 +165,9 @@ def test_an_option_of_another_model_is_refused_with_those_of_this_one(
     [
         (["--out", "a.adj", "--weights", "whole:1:9"], "neighbour lists (.adj) have no weights"),
         (["--store", "s"], "ba makes routers without an AS: give them one with --asn N"),
+        (["--store", "s", "--asn", 0], "--asn takes one AS number from 1 to 4294967295, not '0'"),
     ],
-    ids=["weights", "store"],
+    ids=["weights", "store", "AS 0"],
 )
 def test_what_cannot_be_written_is_refused_before_it_is_made(
     words, message, tmp_path, capsys, monkeypatch

@@ -258,7 +258,7 @@ def test_an_empty_path_is_not_the_current_folder(option, capsys):
     assert "(. is the current folder), not ''" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["1,2", "x", "-1", "4294967296", ""])
+@pytest.mark.parametrize("text", ["1,2", "x", "-1", "0", "AS0", "4294967296", ""])
 def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_explained(text, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["run", "x", "--store=s", "--out=o", f"--asn={text}"])
