@@ -11,7 +11,7 @@ from pipeline.config.values import given_as_number, weight_law
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, models_named, models_that_take
 from pipeline.model.choices import ADJACENCY_SUFFIX
-from pipeline.model.synthetic import MAX_LINKS, Parameters
+from pipeline.model.synthetic import MAX_LINKS, MAX_SEED, Parameters
 from pipeline.options import option
 
 _OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in model.options)
@@ -62,6 +62,7 @@ class GenerateConfig:
         variable=None,
         metavar="N",
         minimum=0,
+        maximum=MAX_SEED,
     )
     internet: bool = option(
         default=False, help="Many ASes of very different sizes (ba).", variable=None

@@ -4,6 +4,7 @@ A model's module has ``make(given) -> Topology`` and, where its row says so,
 ``make_graphs(given) -> GraphSet``: the same graphs, ingresses and links between ASes at once, for
 models that are made so large that the rest of a topology would not fit into memory. A model is
 seeded: the same arguments give the same topology, on every machine and on any number of threads.
+It may have ``check(given)``, which raises UsageError at once for numbers that do not go together.
 Everything else about a model (choices, messages and help of ``generate``, the table in
 docs/generate.md) follows from its row. Nothing heavy is imported here before a model is made.
 """
@@ -26,6 +27,7 @@ __all__ = [
     "MODELS",
     "Model",
     "Parameters",
+    "check",
     "check_sizes",
     "generate",
     "generate_graphs",
@@ -127,6 +129,14 @@ def check_sizes(model: str, given: Parameters) -> None:
         check_links(given.n_routers, given.m)
     if "max_degree" in taken:
         check_degrees(given.n_routers, given.max_degree)
+
+
+def check(model: str, given: Parameters) -> None:
+    """Raise UsageError for what can be refused before it is made; loads the model's module."""
+    check_sizes(model, given)
+    own = getattr(_model(model).load(), "check", None)
+    if own is not None:
+        own(given)
 
 
 def generate(model: str, given: Parameters) -> Topology:

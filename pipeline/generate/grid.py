@@ -35,14 +35,20 @@ def make(given: Parameters) -> Topology:
     UsageError
         If the routers do not fill the rows, or a number is out of range.
     """
+    check(given)
     n_routers, n_rows = given.n_routers, given.n_rows
     if n_rows is None:
         side = math.isqrt(max(n_routers, 1))
         n_rows = next(n for n in range(side, 0, -1) if n_routers % n == 0)
-    if n_rows < 1 or n_routers % n_rows:
+    return generate_grid(n_rows, n_routers // n_rows, cut=given.cut, seed=given.seed)
+
+
+def check(given: Parameters) -> None:
+    """Raise UsageError if the routers do not fill the rows."""
+    n_routers, n_rows = given.n_routers, given.n_rows
+    if n_rows is not None and (n_rows < 1 or n_routers % n_rows):
         fill = "does not fill" if n_routers == 1 else "do not fill"
         raise UsageError(f"{number(n_routers, 'router')} {fill} {number(n_rows, 'row')} of a grid")
-    return generate_grid(n_rows, n_routers // n_rows, cut=given.cut, seed=given.seed)
 
 
 def generate_grid(

@@ -38,7 +38,7 @@ from pipeline.generate.csr import (
     split_by_bucket,
 )
 from pipeline.generate.laws.plane import with_geometry
-from pipeline.generate.laws.size_law import as_sizes, n_ingresses
+from pipeline.generate.laws.size_law import as_sizes, n_ingresses, size_of_largest
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.graphs import GraphSet
@@ -59,6 +59,11 @@ def make(given: Parameters) -> Topology:
     with part(0.0, _DRAWN):
         graphs = make_graphs(given)
     return internet_topology(graphs, seed=given.seed)
+
+
+def check(given: Parameters) -> None:
+    """Raise UsageError unless ASes of these sizes have as many routers in all."""
+    size_of_largest(given.n_ases, given.n_routers, smallest=given.smallest, largest=given.largest)
 
 
 def make_graphs(given: Parameters) -> GraphSet:

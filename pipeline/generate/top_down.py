@@ -32,6 +32,11 @@ def make(given: Parameters) -> Topology:
     return generate_top_down(given.n_ases, given.n_routers, m=given.m, seed=given.seed)
 
 
+def check(given: Parameters) -> None:
+    """Raise UsageError unless each AS has a router."""
+    _check_ases(given.n_ases, given.n_routers)
+
+
 def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1) -> Topology:
     """A router-level topology of several ASes.
 
@@ -56,12 +61,8 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
     UsageError
         If a number is out of range.
     """
-    if n_ases < 1:
-        raise UsageError(f"{n_ases} ASes: give 1 or more")
+    _check_ases(n_ases, n_routers)
     check_numbers(n_routers, m, seed)
-    if n_routers < n_ases:
-        found = f"{number(n_routers, 'router')} for {number(n_ases, 'AS')}"
-        raise UsageError(f"{found}: each AS needs at least one")
     sizes = np.full(n_ases, n_routers // n_ases, np.int64)
     sizes[: n_routers % n_ases] += 1
     node_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
@@ -82,6 +83,14 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
         seed=seed,
         drawn=_DRAWN,
     )
+
+
+def _check_ases(n_ases: int, n_routers: int) -> None:
+    if n_ases < 1:
+        raise UsageError(f"{n_ases} ASes: give 1 or more")
+    if n_routers < n_ases:
+        found = f"{number(n_routers, 'router')} for {number(n_ases, 'AS')}"
+        raise UsageError(f"{found}: each AS needs at least one")
 
 
 @njit(cache=True, nogil=True)

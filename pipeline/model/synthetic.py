@@ -14,6 +14,8 @@ MAX_INGRESSES = 2000  # default of the maximum per AS
 
 MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 random bits
 
+MAX_SEED = 2**64 - 1
+
 # Laws of weights, and how each is written.
 LAWS = {"whole": "whole:LOW:HIGH", "uniform": "uniform:LOW:HIGH", "exponential": "exponential:MEAN"}
 MAX_WHOLE = 2**24  # whole weights are exact up to here, as float32

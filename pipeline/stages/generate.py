@@ -18,7 +18,7 @@ from pipeline.config.generate import (
     parameters_of,
 )
 from pipeline.errors import StoreError, UsageError
-from pipeline.generate import MODELS, check_sizes, generate, generate_graphs
+from pipeline.generate import MODELS, check, generate, generate_graphs
 from pipeline.generate.files.adjacency_file import write_adjacency
 from pipeline.generate.files.brite_file import write_brite
 from pipeline.generate.shares import shares_told
@@ -54,7 +54,9 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         )
     if config.store is not None and config.asn is None and not _has_ases(model):
         raise UsageError(f"{model} makes routers without an AS: give them one with --asn N")
-    check_sizes(model, given)
+    if config.out is not None:
+        _refuse_folder(config.out, model)
+    check(model, given)
     today = datetime.datetime.fromtimestamp(started, datetime.UTC).strftime("%Y-%m-%d")
     name = config.snapshot or today
     if config.store is not None:
@@ -77,10 +79,10 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     command = _command(config, model)
     if config.out is not None:
         config.out.parent.mkdir(parents=True, exist_ok=True)
-        progress(Progress("write", 0, 1, "file", config.out.name))
+        progress(Progress("save", 0, 1, "file", config.out.name))
         write = write_adjacency if is_adjacency else write_brite
         write(topology, config.out, command)
-        progress(Progress("write", 1, 1, "file", config.out.name))
+        progress(Progress("save", 1, 1, "file", config.out.name))
         made = f"{number(n_nodes, 'router')}, {number(topology.n_links, 'link')}"
         return f"{made} -> {config.out} ({time.time() - started:.1f} s)"
     assert config.store is not None
@@ -121,6 +123,15 @@ def _first_run(model: str) -> str:
         return ""
     row = MODELS[model]
     return "" if has_compiled(row.compiles or row.module) else f", {FIRST_RUN}"
+
+
+def _refuse_folder(out: Path, model: str) -> None:
+    """Raise UsageError if no file can be there, before minutes go into what it is to hold."""
+    if out.is_dir():
+        raise UsageError(f"--out {out} is a folder: give a file, such as {out / model}.brite")
+    parent = next(each for each in out.absolute().parents if each.exists())
+    if not parent.is_dir():
+        raise UsageError(f"--out {out}: {parent} is no folder, so nothing can be in it")
 
 
 def _refuse_measured(store: Path, name: str) -> None:

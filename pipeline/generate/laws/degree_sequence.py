@@ -38,7 +38,7 @@ def draw_degrees(n_nodes: int, least: int, most: int, connected: bool, seed: int
     UsageError
         If no graph, or with ``connected`` no connected one, has such degrees; says why.
     """
-    _check(n_nodes, least, most, connected)
+    check_bounds(n_nodes, least, most, connected)
     state = np.empty(1, np.uint64)
     start_stream(state, np.uint64(seed), _KEY)
     for degrees in _candidates(n_nodes, least, most, state):
@@ -55,8 +55,8 @@ def draw_degrees(n_nodes: int, least: int, most: int, connected: bool, seed: int
     )
 
 
-def _check(n_nodes: int, least: int, most: int, connected: bool) -> None:
-    """Refuse what no sequence can fulfil, with the reason."""
+def check_bounds(n_nodes: int, least: int, most: int, connected: bool) -> None:
+    """Raise UsageError, with the reason, for bounds that no sequence can fulfil."""
     if n_nodes < 1:
         raise UsageError(f"{n_nodes} routers: give 1 or more")
     if not 0 <= least <= most:

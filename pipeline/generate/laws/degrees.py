@@ -8,7 +8,7 @@ from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.laws.degree_links import connect, link_degrees
-from pipeline.generate.laws.degree_sequence import draw_degrees
+from pipeline.generate.laws.degree_sequence import check_bounds, draw_degrees
 from pipeline.generate.laws.plane import routers_in_plane
 from pipeline.generate.shares import tell_share
 from pipeline.model.synthetic import Parameters, check_degrees
@@ -28,6 +28,11 @@ def make(given: Parameters) -> Topology:
     n_nodes = given.n_routers
     near, far = _links(n_nodes, given.min_degree, given.max_degree, given.connected, given.seed)
     return routers_in_plane(near, far, n_nodes=n_nodes, seed=given.seed, drawn=_DRAWN)
+
+
+def check(given: Parameters) -> None:
+    """Raise UsageError for bounds that no graph of so many routers has."""
+    check_bounds(given.n_routers, given.min_degree, given.max_degree, given.connected)
 
 
 def degrees_graph(

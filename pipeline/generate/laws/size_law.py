@@ -54,6 +54,15 @@ def as_sizes(
     >>> as_sizes(5, 1000, smallest=20, largest=500).tolist()
     [500, 280, 140, 60, 20]
     """
+    largest = size_of_largest(n_ases, n_routers, smallest=smallest, largest=largest)
+    sizes = np.floor(_solve(n_ases, n_routers, smallest, largest) + _WHOLE).astype(np.int64)
+    sizes[0], sizes[-1] = largest, smallest
+    _spread(sizes, n_routers - int(sizes.sum()))
+    return sizes
+
+
+def size_of_largest(n_ases: int, n_routers: int, *, smallest: int, largest: int | None) -> int:
+    """Routers of the largest AS; parameters and errors as of ``as_sizes``."""
     if n_ases < 2:
         raise UsageError(f"{number(n_ases, 'AS')}: an Internet has 2 or more")
     if smallest < 1:
@@ -64,7 +73,8 @@ def as_sizes(
         raise UsageError(
             f"{number(n_routers, 'router')} {'is' if n_routers == 1 else 'are'} too few for "
             f"{number(n_ases, 'AS')} of {smallest} or more: "
-            f"give {number(n_ases * smallest, 'router')}, or a smaller smallest AS"
+            f"give {number(n_ases * smallest, 'router')}, fewer ASes (--ases), or a smaller size of "
+            "the smallest (--min-routers)"
         )
     if largest is None:
         largest = min(max(round(LARGEST_SHARE * n_routers), least_largest), most_largest)
@@ -72,12 +82,9 @@ def as_sizes(
         raise UsageError(
             f"{number(largest, 'router')} in the largest of {number(n_ases, 'AS')}, {smallest} in "
             f"the smallest, cannot add up to {n_routers}: "
-            f"give {least_largest} to {most_largest} in the largest"
+            f"give {least_largest} to {most_largest} in the largest (--max-routers)"
         )
-    sizes = np.floor(_solve(n_ases, n_routers, smallest, largest) + _WHOLE).astype(np.int64)
-    sizes[0], sizes[-1] = largest, smallest
-    _spread(sizes, n_routers - int(sizes.sum()))
-    return sizes
+    return largest
 
 
 def n_ingresses(sizes: np.ndarray, *, smallest: int, most: int = MAX_INGRESSES) -> np.ndarray:
