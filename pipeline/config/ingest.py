@@ -104,9 +104,10 @@ class IngestConfig:
     borders: Borders = option(
         default="elected", help="How the AS of an address is found.", needs="traces"
     )
-    routers: Routers = option(
-        default="inferred",
-        help="Whether addresses are merged without an alias file.",
+    routers: Routers | None = option(
+        default=None,  # inferred; a line says so if one was given and has no effect
+        help="Whether addresses are merged without an alias file [inferred, if borders are "
+        "elected].",
         needs="traces",
     )
     bridge_gaps: bool = option(

@@ -10,6 +10,7 @@ BORDERS: tuple[Borders, ...] = get_args(Borders)
 
 Routers = Literal["inferred", "interfaces"]
 ROUTERS: tuple[Routers, ...] = get_args(Routers)
+ROUTERS_BY_DEFAULT: Routers = "inferred"
 
 DeviceChoice = Literal["auto", "cpu", "gpu"]
 DEVICE_CHOICES: tuple[DeviceChoice, ...] = get_args(DeviceChoice)

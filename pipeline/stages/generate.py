@@ -131,7 +131,7 @@ def _refuse_folder(out: Path, model: str) -> None:
         raise UsageError(f"--out {out} is a folder: give a file, such as {out / model}.brite")
     parent = next(each for each in out.absolute().parents if each.exists())
     if not parent.is_dir():
-        raise UsageError(f"--out {out}: {parent} is no folder, so nothing can be in it")
+        raise UsageError(f"--out {out}: {parent} is not a folder")
 
 
 def _refuse_measured(store: Path, name: str) -> None:

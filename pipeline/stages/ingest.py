@@ -21,15 +21,17 @@ from pipeline.infer import Observation, infer_topology
 from pipeline.infer.declared import declare
 from pipeline.infer.owners.special import check_special
 from pipeline.ingest import FORMATS, hash_file, open_reader
+from pipeline.model.choices import ROUTERS_BY_DEFAULT
 from pipeline.model.measured.origins import as_ranges
 from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
+from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
 from pipeline.stages.inputs.reasons import why_nothing
 from pipeline.stages.inputs.resumed import folder_name
-from pipeline.stages.inputs.tables import Tables, read_names, read_tables, unmatched
+from pipeline.stages.inputs.tables import Tables, read_names, read_tables
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
 from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
@@ -129,15 +131,7 @@ def _ingest_by(
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     names = read_names(config, graphs)
     reports += names.reports
-    observed = [t for t in topologies if t.addrs is not None]
-    n_on_lan = 0 if share is None else share.n_on_lan
-    unused = unmatched(tables, observed, graphs.asn, n_on_lan) if observed else []
-    takes_asn = (traces and not config.ip2as) or any(report.took_asn for report in reports)
-    if config.asn is not None and not takes_asn:
-        unused.append(
-            f"--asn {config.asn} (only for inputs that name no AS, and all do; to measure one AS: "
-            f"hopscope analyze --asn {config.asn})"
-        )
+    unused = without_effect(config, tables, topologies, reports, graphs.asn)
     unused += names.unused
     notes += effect_warnings(config, {_holds(report) for report in reports}, unused)
     snapshot = config.snapshot or _default_name(reports, started)
@@ -277,7 +271,7 @@ def _infer(
         registries=tables.registries,
         allow_special=config.allow_special,
         borders=config.borders,
-        routers=config.routers,
+        routers=config.routers or ROUTERS_BY_DEFAULT,
         bridge_gaps=config.bridge_gaps,
         targets_are_routers=config.targets_are_routers,
         workers=config.workers or n_cores(),
@@ -378,7 +372,11 @@ def _options(config: IngestConfig) -> dict:
     return {
         key: printable_path(value) if isinstance(value, Path) else value
         for key, value in options.items()
-    } | {"hopscope": __version__, "ran_in": printable_path(Path.cwd())}
+    } | {
+        "routers": config.routers or ROUTERS_BY_DEFAULT,
+        "hopscope": __version__,
+        "ran_in": printable_path(Path.cwd()),
+    }
 
 
 def _warnings(reports: list[ReadReport], inputs: InputFiles, chosen: str | None) -> list[str]:

@@ -73,8 +73,8 @@ def size_of_largest(n_ases: int, n_routers: int, *, smallest: int, largest: int 
         raise UsageError(
             f"{number(n_routers, 'router')} {'is' if n_routers == 1 else 'are'} too few for "
             f"{number(n_ases, 'AS')} of {smallest} or more: "
-            f"give {number(n_ases * smallest, 'router')}, fewer ASes (--ases), or a smaller size of "
-            "the smallest (--min-routers)"
+            f"give {number(n_ases * smallest, 'router')}, fewer ASes (--ases), or a smaller number "
+            "for the smallest (--min-routers)"
         )
     if largest is None:
         largest = min(max(round(LARGEST_SHARE * n_routers), least_largest), most_largest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,14 +22,12 @@ from pipeline.infer import (
     read_pfx2as,
     read_relationships,
 )
-from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.ingest.as_names import read_as_names
 from pipeline.ingest.host_names import read_host_names
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.reading import ReadReport, printable_path
-from pipeline.model.topology import NO_ASN, Topology
 
 _Table = TypeVar("_Table")
 
@@ -95,36 +93,6 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
         refuse_unusable(each)
     registries = Registries(relationships, organisations, delegations, exchanges)
     return Tables(prefixes, aliases, registries, reports)
-
-
-def unmatched(
-    tables: Tables, topologies: Sequence[Topology], asns: np.ndarray, n_on_lan: int
-) -> list[str]:
-    """Options of tables that say nothing about what was read, each with the reason.
-
-    Parameters
-    ----------
-    tables : Tables
-    topologies : sequence of Topology
-        As inferred from traces; others need no table.
-    asns : (n_ases,) int64
-        ASes of their graphs.
-    n_on_lan : int
-        Addresses on known LANs of exchange points.
-    """
-    addrs = np.concatenate([np.empty((0, 2), np.uint64), *(t.addrs for t in topologies)])
-    known, none = tables.registries, []
-    if tables.aliases is not None and not (tables.aliases.routers_of(addrs) >= 0).any():
-        none.append("--aliases (no router has an address of it)")
-    if known.relationships is not None and not known.relationships.lists(asns).any():
-        none.append("--as-rel (names none of these ASes)")
-    if known.organisations is not None and (known.organisations.of(asns) == UNKNOWN).all():
-        none.append("--as2org (names none of these ASes)")
-    if known.delegations is not None and (known.delegations.holders_of(addrs) == NO_ASN).all():
-        none.append("--delegated (no router has an address in its blocks)")
-    if known.exchanges is not None and not n_on_lan:
-        none.append("--ixp (no address is on its LANs)")
-    return none
 
 
 @dataclass(frozen=True, eq=False)

@@ -292,6 +292,18 @@ def test_options_without_effect_are_named_in_one_line(tmp_path, prefixes):
     assert line.endswith(": --ingresses (only for topologies, and no input holds any)")
 
 
+def test_ingresses_to_draw_where_every_as_has_some_are_reported(tmp_path):
+    two = BRITE_WITHOUT_AS.replace(b"-1\tRT_NODE", b"7\tRT_NODE", 1)
+    (tmp_path / "b.brite").write_bytes(two.replace(b"-1\tRT_NODE", b"8\tRT_NODE"))
+    (tmp_path / "none.brite").write_bytes(BRITE_WITHOUT_AS)
+    one = ingest(config(tmp_path, tmp_path / "b.brite", ingresses=3))
+    (line,) = (line for line in one.warnings if "without effect" in line)
+    assert "--ingresses 3 (only for ASes without an ingress, and all have some)" in line
+    both = (tmp_path / "b.brite", tmp_path / "none.brite")
+    drawn = ingest(config(tmp_path, *both, ingresses=3, asn=9))
+    assert not any("--ingresses" in line for line in drawn.warnings)
+
+
 def test_every_other_option_of_ingest_serves_all_inputs():
     serves_all = {each.name for each in options_of(IngestConfig) if not each.needs}
     of_both = {"inputs", "store", "snapshot", "format", "as_names", "asn", "workers"}

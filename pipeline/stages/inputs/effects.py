@@ -1,0 +1,90 @@
+"""Options that change nothing for the inputs that they were given with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.config import IngestConfig
+from pipeline.infer import Registries
+from pipeline.infer.registries.organisations import UNKNOWN
+from pipeline.infer.registries.relationships import SIBLING
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.topology import NO_ASN, Topology
+from pipeline.stages.inputs.tables import Tables
+
+
+def without_effect(
+    config: IngestConfig,
+    tables: Tables,
+    topologies: Sequence[Topology],
+    reports: Sequence[ReadReport],
+    asns: np.ndarray,
+) -> list[str]:
+    """Options without effect on inputs of the kind that they are for, each with the reason.
+
+    Parameters
+    ----------
+    config : IngestConfig
+    tables : Tables
+    topologies : sequence of Topology
+        Inferred from traces, and of files.
+    reports : sequence of ReadReport
+        Of all inputs.
+    asns : (n_ases,) int64
+        ASes of their graphs.
+    """
+    observed = [topology for topology in topologies if topology.addrs is not None]
+    declared = [topology for topology in topologies if topology.addrs is None]
+    unused = _unmatched(config, tables, observed, asns) if observed else []
+    takes_asn = (observed and not config.ip2as) or any(report.took_asn for report in reports)
+    if config.asn is not None and not takes_asn:
+        unused.append(
+            f"--asn {config.asn} (only for inputs that name no AS, and all do; to measure one AS: "
+            f"hopscope analyze --asn {config.asn})"
+        )
+    n_drawn = sum(topology.counts.get("ingresses_drawn", 0) for topology in declared)
+    if config.ingresses is not None and declared and not n_drawn:
+        unused.append(
+            f"--ingresses {config.ingresses} (only for ASes without an ingress, and all have some)"
+        )
+    return unused
+
+
+def _unmatched(
+    config: IngestConfig, tables: Tables, observed: Sequence[Topology], asns: np.ndarray
+) -> list[str]:
+    """Options that say nothing about traces, whose topologies are given."""
+    addrs = np.concatenate([np.empty((0, 2), np.uint64), *(t.addrs for t in observed)])
+    known = tables.registries
+    off = _without_election(config, known) if config.borders == "prefix" else []
+    none = [f"{', '.join(off)} (only where borders are elected)"] if off else []
+    if tables.aliases is not None and not (tables.aliases.routers_of(addrs) >= 0).any():
+        none.append("--aliases (no router has an address of it)")
+    related = None if "--as-rel" in off else known.relationships
+    held = None if "--delegated" in off else known.delegations
+    if related is not None and not related.lists(asns).any():
+        none.append("--as-rel (names none of these ASes)")
+    if known.organisations is not None and (known.organisations.of(asns) == UNKNOWN).all():
+        none.append("--as2org (names none of these ASes)")
+    if held is not None and (held.holders_of(addrs) == NO_ASN).all():
+        none.append("--delegated (no router has an address in its blocks)")
+    n_on_lan = sum(t.mapped.n_on_lan for t in observed if t.mapped is not None)
+    if known.exchanges is not None and not n_on_lan:
+        none.append("--ixp (no address is on its LANs)")
+    return none
+
+
+def _without_election(config: IngestConfig, known: Registries) -> list[str]:
+    """Options that were given and that only an election of borders uses.
+
+    Not ``--as2org``: which links join two ASes of one organisation is shown in any case.
+    """
+    related = known.relationships
+    unused = {
+        "--as-rel": related is not None and SIBLING not in related.kind,
+        "--delegated": known.delegations is not None,
+        "--routers inferred": config.routers == "inferred",
+    }
+    return [flag for flag, is_unused in unused.items() if is_unused]
