@@ -51,7 +51,7 @@ from pipeline.terminal.contents import (
 )
 from pipeline.terminal.help_of_models import HelpOfModels
 from pipeline.terminal.help_of_stages import HelpOfStages
-from pipeline.terminal.lines import fail, print_line, warn
+from pipeline.terminal.lines import fail, fail_by_system, flush, print_line, to_stdout, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
     calibration_facts,
@@ -316,7 +316,8 @@ def export(given: Given) -> None:
     config = given.config(ExportConfig)
     if given.as_json and config.out is None:
         raise UsageError("--json needs standard output for itself: give --out FILE")
-    facts = export(config)
+    with to_stdout() if config.out is None else contextlib.nullcontext():
+        facts = export(config)
     if given.as_json:
         print_json(facts)
     elif config.out is not None:
@@ -379,7 +380,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _run_command(arguments: list[str] | None) -> int | None:
     """The exit status of one command; an error is printed in one line."""
     try:
-        return app(arguments, standalone_mode=False)
+        status = app(arguments, standalone_mode=False)
+        flush()
     except TyperException as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
@@ -389,5 +391,7 @@ def _run_command(arguments: list[str] | None) -> int | None:
     except PipelineError as error:
         fail(str(error))
     except OSError as error:  # a full disk, a folder that is a file, no permission
-        fail(f"{error.filename or 'system'}: {error.strerror or error}")
+        return fail_by_system(error)
+    else:
+        return status
     return 2

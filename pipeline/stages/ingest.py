@@ -358,7 +358,8 @@ def _input_row(report: ReadReport) -> dict:
 def _rejects(reports: list[ReadReport]) -> Iterator[dict]:
     for report in reports:
         if report.error:
-            yield {"file": report.path, "place": "file", "reason": report.error, "detail": ""}
+            reason = report.error.removeprefix(f"{report.path}: ")
+            yield {"file": report.path, "place": "file", "reason": reason, "detail": ""}
         for sample in report.samples:
             yield {"file": report.path} | asdict(sample)
 

@@ -5,12 +5,40 @@ Every command imports this first, so code that uses rich is in other modules.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import logging
+import os
 import sys
+from collections.abc import Iterator
 
 from pipeline.model.words import UNPRINTABLE, printable
 from pipeline.places import with_urls
 from pipeline.terminal import log
+
+STANDARD_OUTPUT = "standard output"
+
+
+@contextlib.contextmanager
+def to_stdout() -> Iterator[None]:
+    """Have errors of writing to stdout say so, as those of files name the file."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or STANDARD_OUTPUT
+        raise
+
+
+def flush() -> None:
+    """Write what waits for stdout; what cannot be written is given up."""
+    try:
+        with to_stdout():
+            sys.stdout.flush()
+    except OSError:
+        # Or the interpreter tries again as it ends, and says so in its own words.
+        with contextlib.suppress(OSError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise
 
 
 def escaped_json(text: str) -> str:
@@ -22,7 +50,8 @@ def escaped_json(text: str) -> str:
 
 def print_line(text: str) -> None:
     """One line of the result, on stdout."""
-    sys.stdout.write(printable(with_urls(text)) + "\n")
+    with to_stdout():
+        sys.stdout.write(printable(with_urls(text)) + "\n")
 
 
 def warn(text: str) -> None:
@@ -33,6 +62,16 @@ def warn(text: str) -> None:
 def fail(text: str) -> None:
     """One line on stderr: why nothing was done."""
     _say(logging.ERROR, text)
+
+
+def fail_by_system(error: OSError) -> int:
+    """One line on stderr, unless who reads stdout has seen enough; the exit status."""
+    with contextlib.suppress(OSError):
+        flush()
+    if error.errno == errno.EPIPE and error.filename == STANDARD_OUTPUT:
+        return 1
+    fail(f"{error.filename or 'system'}: {error.strerror or error}")
+    return 2
 
 
 def _say(level: int, text: str) -> None:

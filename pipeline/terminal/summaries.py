@@ -21,7 +21,7 @@ from pipeline.model.words import (
     sizes,
 )
 from pipeline.places import with_urls
-from pipeline.terminal.lines import escaped_json, print_line, warn
+from pipeline.terminal.lines import escaped_json, print_line, to_stdout, warn
 
 if TYPE_CHECKING:
     from pipeline.schedule.calibrate.measure import Calibration
@@ -354,4 +354,5 @@ def print_json(facts: dict) -> None:
     import orjson
 
     text = orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
-    sys.stdout.write(escaped_json(with_urls(text)) + "\n")
+    with to_stdout():
+        sys.stdout.write(escaped_json(with_urls(text)) + "\n")

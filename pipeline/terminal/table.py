@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.model.words import printable
-from pipeline.terminal.lines import print_line
+from pipeline.terminal.lines import print_line, to_stdout
 
 # A figure, an interval, or nothing; an address is a text.
 _FIGURE = re.compile(r"-|<?\d[\d,]*(\.\d+)?(\u2013\d[\d,]*(\.\d+)?)?")
@@ -64,7 +64,8 @@ def print_table(
             table.add_column(name, justify=justify, width=widths[i], overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row[:n_shown]))
-    console.print(table)
+    with to_stdout():
+        console.print(table)
     if n_shown < len(header):
         print_line(f"Not shown because the terminal is too narrow: {', '.join(header[n_shown:])}")
 

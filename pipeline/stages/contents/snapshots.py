@@ -24,6 +24,7 @@ from pipeline.store.pointers import names_and_faults
 
 # Counts of a manifest that a list of snapshots shows.
 _TOTALS = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates", "n_border_links")
+LARGEST_NAMED = 5  # ASes that are named where another one is not there
 # Columns of an AS in the store, as in ases.parquet.
 _OF_AS = (
     "n_nodes",
@@ -108,9 +109,12 @@ def row_of(snapshot: Snapshot, asn: int) -> int:
     try:
         return snapshot.row_of(asn)
     except KeyError:
+        largest = snapshot.asn[np.argsort(-snapshot.n_nodes, kind="stable")[:LARGEST_NAMED]]
+        named = ", ".join(f"AS{each}" for each in largest.tolist())
+        which = "the largest are" if snapshot.n_ases > len(largest) else "namely"
         raise UsageError(
             f"AS{asn} is not in snapshot {snapshot.name}, which has "
-            f"{number(snapshot.n_ases, 'AS')}; `hopscope show {snapshot.name}` lists them"
+            f"{number(snapshot.n_ases, 'AS')}, {which} {named}"
         ) from None
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import stat
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from pipeline.errors import FormatError, UnreadableError, UsageError
 from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of, hash_file
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.words import number
 from pipeline.stages.inputs.folders import unreadable, walk
 from pipeline.stages.inputs.misplaced import where_it_belongs
 
@@ -148,7 +150,7 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     """
     formats_of(format)
     files: dict[Path, InputFile] = {}
-    left_alone: list[Path] = []
+    left_alone: dict[Path, Path] = {}  # by where it is: a folder may be given twice
     for given in inputs:
         in_folder = False
         for path, fault in _expand(given, store):
@@ -161,17 +163,27 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
                 continue
             file = _recognise(path, format, in_folder)
             if file is None:
-                left_alone.append(path)
+                left_alone.setdefault(key, path)
             else:
                 files[key] = file
     if not files:
-        raise UsageError(_why_none(inputs, store))
+        raise UsageError(_why_none(inputs, store, format, left_alone.values()))
     copies = _copies(files.values())
-    return InputFiles([f for f in files.values() if f.path not in copies], left_alone, copies)
+    return InputFiles(
+        [f for f in files.values() if f.path not in copies], [*left_alone.values()], copies
+    )
 
 
-def _why_none(inputs: Iterable[Path], store: Path) -> str:
+def _why_none(
+    inputs: Iterable[Path], store: Path, choice: str | None, left_alone: Iterable[Path]
+) -> str:
     named = ", ".join(str(path) for path in inputs) or "nothing was given"
+    if others := _formats_found(left_alone):
+        held = ", ".join(f"{format} ({number(n, 'file')})" for format, n in others.items())
+        return (
+            f"no file in {named} is {choice} (--format), but there is {held}: leave out --format, "
+            "or give other files or folders"
+        )
     nothing = f"no measurement and no topology in {named}"
     inside = [path for path in inputs if path.resolve().is_relative_to(store.resolve())]
     if inside:
@@ -180,6 +192,15 @@ def _why_none(inputs: Iterable[Path], store: Path) -> str:
             "--store another folder"
         )
     return f"{nothing}; give other files or folders"
+
+
+def _formats_found(paths: Iterable[Path]) -> dict[str, int]:
+    """Files by the format that their content has, those without one left out."""
+    found: Counter[str] = Counter()
+    for path in paths:
+        with contextlib.suppress(FormatError):
+            found[detect_format(path)] += 1
+    return dict(sorted(found.items()))
 
 
 def _copies(files: Iterable[InputFile]) -> dict[Path, Path]:

@@ -21,17 +21,26 @@ from pipeline.stages.contents.snapshots import report_folder
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
 from pipeline.store.pointers.nights import is_night
 
-# Options of an ingest that decide what is inferred from the same traces.
+# What decides what is inferred from the same traces, as users know it: tables by their formats,
+# those of aliases left out, and options.
 _ONLY_NAMES = ("as-names", "host-names")  # tables that decide nothing
-_DECIDING = (
-    "borders",
-    "routers",
-    "bridge_gaps",
-    "targets_are_routers",
-    "allow_special",
-    "asn",
-    "hopscope",
-)
+_TABLES = {
+    "pfx2as": "--ip2as",
+    "as-rel": "--as-rel",
+    "as2org": "--as2org",
+    "delegated": "--delegated",
+    "exchange points": "--ixp",
+}
+_ALIASES = "--aliases"
+_DECIDING = {
+    "borders": "--borders",
+    "routers": "--routers",
+    "bridge_gaps": "--bridge-gaps",
+    "targets_are_routers": "--targets-are-routers",
+    "allow_special": "--allow-special",
+    "asn": "--asn",
+    "hopscope": "version of hopscope",
+}
 
 # Figures of reports that are compared.
 _FIGURES = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius")
@@ -171,11 +180,11 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
     tables: dict[str, list[str]] = {}
     for entry in manifest.get("inputs") or ():
         if entry.get("holds") == "table" and entry.get("format") not in _ONLY_NAMES:
-            name = str(entry.get("format"))
+            name = _TABLES.get(str(entry.get("format")), _ALIASES)
             tables.setdefault(name, []).append(str(entry.get("sha256") or ""))
     options = manifest.get("options") or {}
     return {name: ",".join(sorted(digests)) for name, digests in tables.items()} | {
-        name: str(options[name]) for name in _DECIDING if name in options
+        called: str(options[name]) for name, called in _DECIDING.items() if name in options
     }
 
 

@@ -115,3 +115,23 @@ def test_nodes_are_called_by_their_kind():
     kinds = ("interface", "router", "as", "mixed", "", None)
     ones = ["an interface", "a router", "an AS", "a node", "a node", "a node"]
     assert [node_words(kind).one for kind in kinds] == ones
+
+
+@pytest.mark.parametrize("variables", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["waits", "at once"])
+def test_standard_output_that_is_full_is_named(variables):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pipeline.cli", "--version"],
+            cwd=REPOSITORY,
+            env=environment | variables,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.stderr == "hopscope: standard output: No space left on device\n"
+    assert done.returncode == 2

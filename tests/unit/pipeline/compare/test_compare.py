@@ -60,7 +60,9 @@ def test_another_prefix_table_is_told_from_another_owner(tmp_path):
     table = PREFIXES.replace("20.2.0.0\t16\t2", "20.2.0.0\t16\t12")
     old, new = night(tmp_path / "old", lines), night(tmp_path / "new", lines, table)
     ends = {(B, "20.2.0.1"), ("20.2.0.1", "20.2.0.2")}
-    assert told(changed(old, new)) == dict.fromkeys(ends, "input changed")
+    changes = changed(old, new)
+    assert told(changes) == dict.fromkeys(ends, "input changed")
+    assert changes.reason[changes.what == "inputs"].tolist() == ["--ip2as"]
     new.inputs.update(old.inputs)
     changes = changed(old, new)
     assert told(changes) == dict.fromkeys(ends, "moved to another owner")

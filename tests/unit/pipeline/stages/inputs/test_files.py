@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import replace
@@ -290,6 +291,35 @@ def test_options_without_effect_are_named_in_one_line(tmp_path, prefixes):
     traces = ingest(config(tmp_path, ATLAS, **given))
     (line,) = (line for line in traces.warnings if "without effect" in line)
     assert line.endswith(": --ingresses (only for topologies, and no input holds any)")
+
+
+def test_files_of_other_formats_than_the_given_one_are_named_by_theirs():
+    with pytest.raises(UsageError) as refused:
+        find_inputs((SAMPLES / "lab",), "brite", Path("store"))
+    assert str(refused.value) == (
+        f"no file in {SAMPLES / 'lab'} is brite (--format), but there is scamper_json (2 files), "
+        "warts (12 files): leave out --format, or give other files or folders"
+    )
+    with pytest.raises(UsageError, match=r"no file in .* is topology \(--format\), but there is s"):
+        find_inputs((SAMPLES / "lab",), "topology", Path("store"))
+
+
+def test_a_folder_that_is_given_twice_leaves_its_files_out_once():
+    once = find_inputs((SAMPLES / "lab",), None, Path("store"))
+    twice = find_inputs((SAMPLES / "lab", SAMPLES / "lab" / ".." / "lab"), None, Path("store"))
+    assert twice == once
+    names = ["as_names.json", "ground_truth.json", "lab.pfx2as"]
+    assert [path.name for path in twice.left_alone] == names
+
+
+def test_a_file_that_cannot_be_read_is_named_once_in_its_reject(tmp_path, prefixes):
+    (tmp_path / "broken.warts").write_bytes(b"")
+    summary = ingest(config(tmp_path, ATLAS, tmp_path / "broken.warts", ip2as=(prefixes,)))
+    lines = (summary.path / "rejects.jsonl").read_text().splitlines()
+    (reject,) = (row for row in map(json.loads, lines) if row["place"] == "file")
+    assert reject["file"] == str(tmp_path / "broken.warts")
+    assert reject["reason"]
+    assert "broken.warts" not in reject["reason"]
 
 
 def test_ingresses_to_draw_where_every_as_has_some_are_reported(tmp_path):
