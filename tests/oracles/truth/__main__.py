@@ -151,10 +151,28 @@ def _warn(lab: Laboratory) -> None:
         )
 
 
+def _filled(page: Path, part: str, table: str) -> str:
+    """The text of a page with a table in it; FormatError if it has no place for that."""
+    try:
+        return fill(page.read_text(), part, table)
+    except OSError as error:
+        raise FormatError(page, "", str(error.strerror)) from error
+    except ValueError as error:
+        raise FormatError(page, "", str(error)) from error
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Print a text for each laboratory, or one table for all; the exit status."""
     arguments = _arguments(words)
+    wanted = arguments.table or "full"
+    part = PARTS.get(wanted, wanted)
     judged = []
+    try:
+        if arguments.into:
+            _filled(arguments.into, part, "")  # before minutes of judging
+    except PipelineError as error:
+        print(error, file=sys.stderr)
+        return 2
     for path in arguments.labs:
         try:
             with open_lab(path) as lab:
@@ -167,15 +185,13 @@ def main(words: Sequence[str] | None = None) -> int:
             print(f"{text(judged[-1])}\n", flush=True)
     calibration = calibration_table(judged)
     if arguments.into or arguments.table:
-        wanted = arguments.table or "full"
         parts = [TABLES[wanted](judged)]
         parts += misses(judged) if wanted in PARTS else []
         if calibration and arguments.table in (None, "full"):
             parts.append(f"Confidence, all laboratories and ways together:\n\n{calibration}")
         table = "\n\n".join(parts)
         if arguments.into:
-            page = fill(arguments.into.read_text(), PARTS.get(wanted, wanted), table)
-            arguments.into.write_text(page)
+            arguments.into.write_text(_filled(arguments.into, part, table))
         else:
             print(table)
     elif calibration:

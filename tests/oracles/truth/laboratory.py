@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.errors import FormatError
+from pipeline.errors import FormatError, UsageError
 from pipeline.infer import (
     AliasTable,
     Observation,
@@ -31,7 +30,7 @@ from pipeline.ingest import FORMATS, open_reader
 from pipeline.model.addresses import sort_addrs
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
-from tests.oracles.truth.network import TRUTH, Truth, load_truth, plain_text
+from tests.oracles.truth.network import TRUTH, Truth, load_truth, plain_text, read_json
 from tests.oracles.truth.visible import Visible, find_visible
 
 ALIASES = "lab.aliases.nodes"
@@ -96,9 +95,17 @@ def observe_lab(folder: Path, scratch: Path) -> list[Observation]:
 
 
 def load_prefixes(folder: Path) -> PrefixTable:
-    """The prefix tables of a laboratory."""
+    """The prefix tables of a laboratory; UsageError if one of them cannot be used."""
     paths = sorted(folder.glob("lab.pfx2as*"))
-    return read_pfx2as(paths, [ReadReport(str(path)) for path in paths])
+    reports = [ReadReport(str(path)) for path in paths]
+    prefixes = read_pfx2as(paths, reports)
+    _refuse_unusable(reports)
+    return prefixes
+
+
+def _refuse_unusable(reports: Sequence[ReadReport]) -> None:
+    if unusable := [report.error for report in reports if report.status == "rejected"]:
+        raise UsageError("; ".join(unusable))
 
 
 def true_aliases(truth: Truth) -> AliasTable:
@@ -113,7 +120,12 @@ def true_aliases(truth: Truth) -> AliasTable:
 def load_aliases(folder: Path, truth: Truth) -> AliasTable:
     """Read the laboratory's ITDK nodes file; without one, the true alias sets."""
     path = folder / ALIASES
-    return read_aliases(path, ReadReport(str(path))) if path.is_file() else true_aliases(truth)
+    if not path.is_file():
+        return true_aliases(truth)
+    report = ReadReport(str(path))
+    aliases = read_aliases(path, report)
+    _refuse_unusable([report])
+    return aliases
 
 
 def load_registries(folder: Path) -> Registries:
@@ -125,12 +137,14 @@ def load_registries(folder: Path) -> Registries:
 
     rel, org = there("lab.as-rel.txt"), there("lab.as2org.txt")
     held, met = there("lab.delegated"), there("lab.ixp.txt", "lab.peeringdb.json")
-    return Registries(
+    registries = Registries(
         read_relationships(rel[0][0], rel[1][0]) if rel[0] else None,
         read_organisations(org[0][0], org[1][0]) if org[0] else None,
         read_delegations(*held) if held[0] else None,
         read_exchanges(*met) if met[0] else None,
     )
+    _refuse_unusable([*rel[1], *org[1], *held[1], *met[1]])
+    return registries
 
 
 def _listed(folder: Path, beside: Path) -> Visible | None:
@@ -138,7 +152,7 @@ def _listed(folder: Path, beside: Path) -> Visible | None:
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         return None
-    data = json.loads(path.read_text())
+    data = read_json(path)
     return Visible(
         frozenset((router, asn) for router, asn in data["borders"]),
         frozenset(map(frozenset, data["links"])),

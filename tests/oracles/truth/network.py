@@ -7,6 +7,9 @@ import json
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
+from typing import Any
+
+from pipeline.errors import FormatError
 
 TRUTH = "ground_truth.json"
 
@@ -33,8 +36,32 @@ def plain_text(addr: str) -> str:
 
 
 def load_truth(folder: Path) -> Truth:
-    """Read ``ground_truth.json`` of a laboratory, in either of the two spellings of its links."""
-    data = json.loads((folder / TRUTH).read_text())
+    """Read ``ground_truth.json`` of a laboratory, in either of the two spellings of its links.
+
+    Raises
+    ------
+    FormatError
+        If it is not JSON, or not a network.
+    """
+    path = folder / TRUTH
+    data = read_json(path)
+    try:
+        return _network(data)
+    except KeyError as error:
+        raise FormatError(path, "", f"is not a network: {error} is missing") from error
+    except (AttributeError, TypeError, ValueError) as error:
+        raise FormatError(path, "", f"is not a network: {error}") from error
+
+
+def read_json(path: Path) -> Any:
+    """The value that a file holds; FormatError if it is not JSON."""
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:
+        raise FormatError(path, "", f"not JSON: {error}") from error
+
+
+def _network(data: dict[str, Any]) -> Truth:
     hosts = data.get("hosts", {})
     router_of: dict[str, str] = {}
     links = set()

@@ -92,6 +92,35 @@ def test_what_is_no_laboratory_is_one_line(tmp_path, capsys, name):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("ground_truth.json", "{", "not JSON: "),
+        ("ground_truth.json", "{}", "is not a network: 'links' is missing"),
+        ("ground_truth.json", '{"links": [], "asn_of": 7}', "is not a network: "),
+        ("lab.pfx2as", "junk\n", "lab.pfx2as: "),
+        ("lab.as-rel.txt", "junk\n", "lab.as-rel.txt: "),
+        ("shown.json", "[", "not JSON: "),
+    ],
+)
+def test_a_file_of_a_laboratory_that_cannot_be_used_is_one_line(folder, capsys, name, text, says):
+    (folder / name).write_text(text)
+    assert main([str(folder), "--ways", "prefix"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"{folder / name}: ")
+    assert says in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_page_that_cannot_be_filled_is_one_line(folder, capsys):
+    page = folder / "page.md"
+    for says in ("No such file", "the page lacks <!-- made: gain -->"):
+        assert main([str(folder / "nowhere"), "--table", "gain", "--into", str(page)]) == 2
+        assert capsys.readouterr().err.startswith(f"{page}: {says}")
+        page.write_text("nothing to fill\n")
+
+
 def cells(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
 
