@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,13 +99,9 @@ def load_prefixes(folder: Path) -> PrefixTable:
     paths = sorted(folder.glob("lab.pfx2as*"))
     reports = [ReadReport(str(path)) for path in paths]
     prefixes = read_pfx2as(paths, reports)
-    _refuse_unusable(reports)
-    return prefixes
-
-
-def _refuse_unusable(reports: Sequence[ReadReport]) -> None:
     if unusable := [report.error for report in reports if report.status == "rejected"]:
         raise UsageError("; ".join(unusable))
+    return prefixes
 
 
 def true_aliases(truth: Truth) -> AliasTable:
@@ -120,16 +116,11 @@ def true_aliases(truth: Truth) -> AliasTable:
 def load_aliases(folder: Path, truth: Truth) -> AliasTable:
     """Read the laboratory's ITDK nodes file; without one, the true alias sets."""
     path = folder / ALIASES
-    if not path.is_file():
-        return true_aliases(truth)
-    report = ReadReport(str(path))
-    aliases = read_aliases(path, report)
-    _refuse_unusable([report])
-    return aliases
+    return read_aliases(path, ReadReport(str(path))) if path.is_file() else true_aliases(truth)
 
 
 def load_registries(folder: Path) -> Registries:
-    """The files about ASes and addresses that lie in a laboratory."""
+    """The files about ASes and addresses that lie in a laboratory; some may hold nothing."""
 
     def there(*names: str) -> tuple[list[Path], list[ReadReport]]:
         paths = [folder / name for name in names if (folder / name).is_file()]
@@ -137,14 +128,12 @@ def load_registries(folder: Path) -> Registries:
 
     rel, org = there("lab.as-rel.txt"), there("lab.as2org.txt")
     held, met = there("lab.delegated"), there("lab.ixp.txt", "lab.peeringdb.json")
-    registries = Registries(
+    return Registries(
         read_relationships(rel[0][0], rel[1][0]) if rel[0] else None,
         read_organisations(org[0][0], org[1][0]) if org[0] else None,
         read_delegations(*held) if held[0] else None,
         read_exchanges(*met) if met[0] else None,
     )
-    _refuse_unusable([*rel[1], *org[1], *held[1], *met[1]])
-    return registries
 
 
 def _listed(folder: Path, beside: Path) -> Visible | None:

@@ -99,7 +99,6 @@ def test_what_is_no_laboratory_is_one_line(tmp_path, capsys, name):
         ("ground_truth.json", "{}", "is not a network: 'links' is missing"),
         ("ground_truth.json", '{"links": [], "asn_of": 7}', "is not a network: "),
         ("lab.pfx2as", "junk\n", "lab.pfx2as: "),
-        ("lab.as-rel.txt", "junk\n", "lab.as-rel.txt: "),
         ("shown.json", "[", "not JSON: "),
     ],
 )
