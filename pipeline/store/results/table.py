@@ -125,7 +125,7 @@ class ResultTable(Generic[Found]):
         return self._find(wanted, may_miss=True)
 
     def append(self, found: Found, keys: GraphKeys, nights: np.ndarray) -> None:
-        """Add a segment; when this returns, it is on disk.
+        """Add a segment, if there is a row for it; when this returns, it is on disk.
 
         Parameters
         ----------
@@ -138,6 +138,8 @@ class ResultTable(Generic[Found]):
         OSError
             If it cannot be written; the table is then as before.
         """
+        if not len(keys):
+            return
         self.folder.mkdir(parents=True, exist_ok=True)
         before = [_written_ns(path) for path in self.segments()[-1:]]
         at_ns = max(time.time_ns(), *(ns + 1 for ns in before), 0)  # the clock may be set back
@@ -271,7 +273,8 @@ def _read(path: Path, wanted: GraphKeys | None) -> tuple[pa.Table, np.ndarray]:
         is_wanted = position >= 0
         sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
         bounds = np.append(0, np.cumsum(sizes, dtype=np.int64))
-        some = np.add.reduceat(is_wanted, bounds[:-1]) > 0 if len(sizes) else np.empty(0, bool)
+        # Not ``reduceat``: a segment of an earlier version may have no row at all.
+        some = np.diff(np.append(0, np.cumsum(is_wanted))[bounds]) > 0
         here = np.repeat(some, np.diff(bounds))
         table = file.read_row_groups(np.flatnonzero(some).tolist())
         return table.filter(pa.array(is_wanted[here])), position[is_wanted]

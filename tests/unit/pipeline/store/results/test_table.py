@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.model.columns import concat, empty, take
@@ -15,6 +16,7 @@ from pipeline.store.results import (
     result_table,
 )
 from pipeline.store.results.keys import positions_in
+from pipeline.store.results.rows import to_rows
 from pipeline.store.results.table import MAX_SEGMENTS
 from tests.unit.pipeline.report.memory import MemorySnapshot
 from tests.unit.pipeline.report.width_data import widths_of
@@ -110,6 +112,36 @@ def test_a_broken_segment_is_named_and_its_results_are_unknown(tmp_path):
     assert listed(found) == [(1, 7, [1, 2], "monday")]
     assert [line.split(": ")[0] for line in found.broken] == [str(path)]
     assert [bool(why) for why in check_results(tmp_path).values()] == [True, False]
+
+
+def test_nothing_is_no_segment_and_one_without_rows_changes_nothing(tmp_path):
+    table = table_of(tmp_path)
+    add(table, searches())
+    assert table.segments() == []
+    table.folder.mkdir(parents=True)
+    nothing = to_rows(searches(), KEYS[:0], np.empty(0, object))  # as earlier versions wrote it
+    table._write(nothing, 1)
+    assert (listed(table.find(KEYS)), table.find(KEYS).broken) == ([], ())
+    for source in range(MAX_SEGMENTS):
+        add(table, searches((3, source, [1, 2])))
+    table._write(nothing, 2 * 10**18)
+    expected = [(3, source, [1, 2], "monday") for source in range(MAX_SEGMENTS)]
+    assert listed(table.find(KEYS)) == expected
+    assert set(check_results(tmp_path).values()) == {""}
+    table.merge(lambda: KEYS)
+    assert len(table.segments()) == 1
+    assert listed(table.find(KEYS)) == expected
+
+
+def test_a_row_group_without_rows_changes_nothing(tmp_path):
+    table = table_of(tmp_path)
+    rows = to_rows(searches((3, 7, [1]), (5, 1, [1])), KEYS[[3, 5]], np.full(2, "monday", object))
+    table.folder.mkdir(parents=True)
+    with pq.ParquetWriter(table.folder / f"{1:020d}-{'a' * 12}.parquet", rows.schema) as writer:
+        for begin, n in ((0, 0), (0, 1), (0, 0), (1, 1), (0, 0)):
+            writer.write_table(rows.slice(begin, n))
+    assert listed(table.find(KEYS[[5]])) == [(0, 1, [1], "monday")]
+    assert listed(table.find(KEYS[[3]])) == [(0, 7, [1], "monday")]
 
 
 def test_what_dead_writers_left_is_neither_read_nor_kept(tmp_path):
