@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from pipeline import __version__
@@ -24,7 +25,8 @@ def with_earlier(
         ``measurement`` itself where there is no such report, or nothing in it to keep.
     list of dict
         Runs that measured it, for ``report.json``: if two name an AS and a metric, the figures are
-        from the last one, unless it failed there.
+        from the last one, unless it failed there, or an earlier one without its ``max_searches``
+        found more.
 
     Raises
     ------
@@ -52,6 +54,12 @@ def with_earlier(
 
 
 def _is_replaced(earlier: dict, run: dict) -> bool:
-    """Whether a later run replaced all of its results."""
+    """Whether a later run replaced all of its results; exact ones stay if that had a limit."""
     again = not run["asns"] or (earlier["asns"] and set(earlier["asns"]) <= set(run["asns"]))
-    return bool(again) and set(earlier["metrics"]) <= set(run["metrics"]) and not run["failed"]
+    is_all = bool(again) and set(earlier["metrics"]) <= set(run["metrics"]) and not run["failed"]
+    return is_all and _limit(earlier) <= _limit(run)
+
+
+def _limit(run: dict) -> float:
+    limit = run.get("max_searches")
+    return math.inf if limit is None else limit

@@ -48,7 +48,10 @@ MAX_LOGGED = 1000  # ASes that failed; the warnings count all
 
 @dataclass(frozen=True)
 class WidthsKnown:
-    """For how many of the ASes that a run measured widths are exact, only bounded, or unknown."""
+    """For how many of the ASes that a run measured widths are exact, only bounded, or unknown.
+
+    As ``exact`` of ``ases.parquet``: all that was requested, in every component.
+    """
 
     n_exact: int
     n_not_exact: int
@@ -282,7 +285,7 @@ def _report(
         n_figure_searches={
             task: figures.n_searches for task, figures in measurement.figures.items()
         },
-        widths_known=widths_known(measurement),
+        widths_known=widths_known(measurement, known),
         reused=measurement.reused(),
         failed=failed,
         busy_share=measurement.busy_share,
@@ -301,13 +304,18 @@ def _list_nights(config: AnalyzeConfig, *, first: bool = False) -> str:
         return write_nights(config.out, config.store)
 
 
-def widths_known(measurement: Measurement) -> dict[str, WidthsKnown]:
-    """The widths that one run measured, in hops and by weight, whichever were requested."""
-    found = {"widths": measurement.widths, "weighted_widths": measurement.weighted_widths}
+def widths_known(measurement: Measurement, reported: Measurement) -> dict[str, WidthsKnown]:
+    """The widths that one run measured, in hops and by weight, whichever were requested.
+
+    They are counted as its report shows them: ``reported`` is this run with those before it, which
+    may have found more.
+    """
+    found = {"widths": reported.widths, "weighted_widths": reported.weighted_widths}
     known = {}
     for name, widths in found.items():
-        if widths is not None:
-            exact = with_searches(widths, measurement.results).exact
+        if widths is not None and getattr(measurement, name) is not None:
+            is_own = np.isin(widths.row, measurement.rows)
+            exact = with_searches(widths, reported.results).exact[is_own]
             n_exact, n_unknown = int(exact.sum()), len(measurement.rows) - len(exact)
             known[name] = WidthsKnown(n_exact, len(exact) - n_exact, n_unknown)
     return known

@@ -146,6 +146,33 @@ def test_report_that_grows_run_by_run_is_that_of_one_run(full, tmp_path):
     assert [run["metrics"] for run in report["runs"]] == [list(EVERY)]
 
 
+def test_exact_widths_stay_exact_wherever_a_run_with_a_limit_says_it(store, tmp_path, capsys):
+    given = AnalyzeConfig(store=store, out=tmp_path, metrics=("diameter",), full=True)
+    analyze(given)
+    words = ["analyze", "--store", store, "--out", tmp_path, "--metrics", "diameter", "--full"]
+    words += ["--max-searches", 0]
+    for more in ([], ["--asn", "20"]):
+        printed = []
+        for form in ([], ["--json"]):
+            with pytest.raises(SystemExit, match=r"^0$"):
+                main([*map(str, words), *more, *form])
+            printed.append(capsys.readouterr())
+        assert "not exact" not in printed[0].out + printed[0].err
+        found = json.loads(printed[1].out)["widths"]
+        assert (found["n_exact"], found["n_not_exact"]) == (len(LINKS), 0)
+    report = tmp_path / "night"
+    ases = pq.read_table(report / "ases.parquet").to_pydict()
+    assert ases["exact"] == [True] * len(LINKS)
+    assert ases["diameter"] == ases["diameter_lower"] == ases["diameter_upper"]
+    assert f"exact in {len(LINKS)} ASes" in (report / "index.html").read_text()
+    assert "--max-searches" not in (report / "as" / "20.html").read_text()
+    runs = json.loads((report / "report.json").read_text())["runs"]
+    assert [run["max_searches"] for run in runs][:2] == [None, 0]
+    analyze(given)
+    runs = json.loads((report / "report.json").read_text())["runs"]
+    assert [run["max_searches"] for run in runs] == [None]
+
+
 def test_an_as_that_failed_is_completed_by_a_run_of_it_alone(full, tmp_path):
     config = copy_of(full, tmp_path)
     snapshot = open_snapshot(config.store)

@@ -40,7 +40,7 @@ def summary_of(out: Path, **given) -> AnalyzeSummary:
         failed,
         wall_s=30.2,
         n_width_searches=report.totals.get("n_width_searches", 0),
-        widths_known=widths_known(measurement),
+        widths_known=widths_known(measurement, measurement),
         n_figure_searches={"effective": report.totals.get("n_effective_searches", 0)},
     )
 
@@ -78,9 +78,12 @@ def test_ases_of_other_runs_in_the_report_are_not_counted(tmp_path, capsys):
     one = replace(
         measured(SNAPSHOT), widths=widths_of(SNAPSHOT, rows=[1]), rows=np.array([1], np.int64)
     )
-    summary = replace(summary, widths_known=widths_known(one))
+    summary = replace(summary, widths_known=widths_known(one, one))
     assert "widths of 1 AS Report:" in last_lines(summary, capsys)
-    summary = replace(summary, widths_known=widths_known(measured(SNAPSHOT)))
+    both = replace(measured(SNAPSHOT), widths=widths_of(SNAPSHOT))
+    summary = replace(summary, widths_known=widths_known(one, both))
+    assert "widths of 1 AS Report:" in last_lines(summary, capsys)
+    summary = replace(summary, widths_known=widths_known(measured(SNAPSHOT), both))
     assert "widths of" not in last_lines(summary, capsys)
 
 
