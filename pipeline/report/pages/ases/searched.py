@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.report.tables.summarise import Summary
+from pipeline.report.tables.width.width_bounds import bounds_of
 from pipeline.report.texts import interval
 
 MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
@@ -43,7 +44,6 @@ class Searched:
 
         They are those of the largest component, if it has more than half of the nodes: then an
         ingress that reaches that many lies in it.
-        ``pipeline.report.tables.width.width_bounds`` explains the bounds.
         """
         n = one["largest_component"]
         if 2 * n <= one["n_nodes"]:
@@ -52,8 +52,7 @@ class Searched:
         found = self.eccentricity[begin:end][self.n_reached[begin:end] == n]
         if len(found) == 0 or found.max() == 0:
             return None
-        least, most = int(found.min()), int(found.max())
-        diameter, radius = (most, 2 * least), (-(-most // 2), least)
+        diameter, radius = bounds_of(int(found.min()), int(found.max()), n)
         return _between(*diameter), _between(*radius)
 
 

@@ -1,15 +1,19 @@
-"""Bounds of widths from searches from ingresses, which give eccentricities too.
+"""Bounds of widths from searches from ingresses, which give eccentricities too, and from sizes.
 
-Let v be a node of a connected component with diameter D, radius R, and e its eccentricity. Then
+Let v be a node of a connected component with n nodes, diameter D, radius R, and e its eccentricity.
+Then
 
     e <= D          D is the largest eccentricity
     R <= e          R is the least one
     D <= 2 R        any two nodes are joined through a node of the center
     (D + 1) // 2 <= R
+    D <= n - 1      a shortest path has no node twice
+    R <= n // 2     in a spanning tree distances are no shorter, and the middle of its longest path,
+                    of n nodes at most, is at most half of it from every node
 
 and any interval around D or R may be narrowed by this. An ingress counts only if it is known to lie
 in the largest component: its search reached the number of nodes that one has, and no other
-component is as large.
+component is as large. By weight none of the last two holds: a link may weigh anything.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from pipeline.model.search.results import SearchResults, Widths
 
 
 def with_searches(widths: Widths, results: SearchResults) -> Widths:
-    """Widths in hops, their bounds tightened by searches from ingresses of the same graphs.
+    """Widths in hops, their bounds tightened by sizes and searches from ingresses of these graphs.
 
     Parameters
     ----------
@@ -45,23 +49,36 @@ def with_searches(widths: Widths, results: SearchResults) -> Widths:
     """
     if widths.is_weighted or len(widths.row) == 0:
         return widths
-    least, most = _eccentricities(widths, results)
+    size = _sizes(widths)
+    least, most = _eccentricities(widths, results, size)
     seen = most >= 0
-    if not seen.any():
-        return widths
     diameter_lower = np.where(seen, np.maximum(widths.diameter_lower, most), widths.diameter_lower)
     radius_upper = np.where(seen, _least(widths.radius_upper, least), widths.radius_upper)
     halved = (diameter_lower + 1) // 2
     radius_lower = np.where(seen, np.maximum(widths.radius_lower, halved), widths.radius_lower)
     doubled = _least(widths.diameter_upper, 2 * radius_upper)
+    diameter_upper = np.where(seen, doubled, widths.diameter_upper)
     tightened = replace(
         widths,
         diameter_lower=diameter_lower,
-        diameter_upper=np.where(seen, doubled, widths.diameter_upper),
+        diameter_upper=_at_most(diameter_upper, size - 1, size),
         radius_lower=radius_lower,
-        radius_upper=radius_upper,
+        radius_upper=_at_most(radius_upper, size // 2, size),
     )
     return _with_exact(tightened)
+
+
+def bounds_of(least: int, most: int, n_nodes: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Bounds of the diameter, then of the radius, of a connected graph of two nodes or more.
+
+    Parameters
+    ----------
+    least, most : int
+        Of the eccentricities that are known, one at least.
+    n_nodes : int
+    """
+    diameter = most, min(2 * least, n_nodes - 1)
+    return diameter, ((most + 1) // 2, min(least, n_nodes // 2))
 
 
 def _least(upper: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -69,12 +86,27 @@ def _least(upper: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where(upper < 0, other, np.minimum(upper, other))
 
 
-def _eccentricities(widths: Widths, results: SearchResults) -> tuple[np.ndarray, np.ndarray]:
+def _at_most(upper: np.ndarray, limit: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Upper bounds, -1 where there is none, no higher than a limit; only where sizes are known."""
+    return np.where((upper >= 0) & (size > 0), np.minimum(upper, limit), upper)
+
+
+def _sizes(widths: Widths) -> np.ndarray:
+    """(n_graphs,) int64: nodes of the largest component; 0 where it is in no list.
+
+    Such a one has no node or one, and is exact; or nothing at all is known of the graph.
+    """
+    size = np.zeros(len(widths.row), np.int64)
+    np.maximum.at(size, row_of_value(widths.component_ptr), widths.component_size)
+    return size
+
+
+def _eccentricities(
+    widths: Widths, results: SearchResults, size: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest that searches found in the largest component of each graph; else -1."""
     n_graphs = len(widths.row)
     graph = row_of_value(widths.component_ptr)
-    size = np.zeros(n_graphs, np.int64)  # a largest component of one node is in no list, and exact
-    np.maximum.at(size, graph, widths.component_size)
     is_alone = np.bincount(graph[widths.component_size == size[graph]], minlength=n_graphs) == 1
     at = np.minimum(np.searchsorted(widths.row, results.row), n_graphs - 1)
     inside = (widths.row[at] == results.row) & is_alone[at] & (results.n_reached == size[at])

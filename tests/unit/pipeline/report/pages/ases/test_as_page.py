@@ -48,7 +48,8 @@ def test_diameter_and_radius_lie_within_the_bounds_that_searches_show(seed):
     assert least_d <= max(every) <= most_d
     assert least_r <= min(every) <= most_r
     assert least_d == max(every[v] for v in sources)
-    assert most_r == min(every[v] for v in sources)
+    assert most_r == min(n // 2, *(every[v] for v in sources))
+    assert most_d <= n - 1
 
 
 def test_ingresses_are_in_the_order_of_show_by_direct_traces_then_by_those_after_gaps():
@@ -72,6 +73,13 @@ def test_ingresses_are_in_the_order_of_show_by_direct_traces_then_by_those_after
 def test_a_width_that_the_searches_prove_is_one_figure():
     star = [(0, i) for i in range(1, 6)]
     assert page_of(star, 6, [0, 3])["bounds"] == ("2", "1")
+
+
+def test_searches_show_no_wider_component_than_its_routers_allow():
+    line = [(0, 1), (1, 2), (2, 3)]
+    assert page_of(line, 4, [1])["bounds"] == ("2\u20133", "1\u20132")
+    assert page_of(line, 5, [0, 1])["bounds"] == ("3", "2")  # and one without a link
+    assert page_of([(0, 1)], 2, [0])["bounds"] == ("1", "1")
 
 
 def test_nothing_is_said_where_the_component_is_not_known_or_widths_were_measured():

@@ -55,7 +55,7 @@ def test_more_than_diameter_and_radius_is_not_exact_by_ingresses():
 
 def test_an_ingress_bounds_what_nothing_was_known_of():
     widths = tightened(snapshot_of(path(7), 7, [1]), (-1, -1), (-1, -1))
-    assert bounds(widths) == ((5, 10), (3, 5))
+    assert bounds(widths) == ((5, 6), (3, 3))
     assert not widths.exact[0]
 
 
@@ -94,6 +94,32 @@ def test_searches_of_other_graphs_and_runs_without_any_change_nothing():
     assert with_searches(by_weight, results) is by_weight
 
 
+def test_no_width_is_wider_than_the_component_has_nodes():
+    # A path of four: any bound from elsewhere, an ingress at its end, and none.
+    for ingresses in ([], [0]):
+        widths = tightened(snapshot_of(path(4), 4, ingresses), (3, 6), (2, 3))
+        assert bounds(widths) == ((3, 3), (2, 2))
+        assert widths.exact[0]
+    # The radius alone was requested: nothing but the ingress bounds the diameter.
+    widths = tightened(snapshot_of(path(4), 4, [0, 1]), (-1, -1), (2, 2), ("radius",))
+    assert bounds(widths) == ((3, 3), (2, 2))
+    # The largest of several components counts.
+    widths = tightened(snapshot_of([*path(4), *path(3, 4)], 7, []), (1, 9), (1, 9))
+    assert bounds(widths) == ((1, 3), (1, 2))
+    assert not widths.exact[0]
+
+
+def test_what_is_not_known_stays_so():
+    widths = tightened(snapshot_of(path(4), 4, []), (-1, -1), (-1, -1))
+    assert bounds(widths) == ((-1, -1), (-1, -1))
+    assert not widths.exact[0]
+    one = widths_of(snapshot_of([], 1, []), ("diameter",))
+    assert bounds(with_searches(one, measured(snapshot_of([], 1, [])).results)) == ((0, 0), (0, 0))
+    by_weight = widths_of(snapshot_of(path(3), 3, []), ("diameter",), weight=lambda u, v: 100.0)
+    same = with_searches(by_weight, measured(snapshot_of(path(3), 3, [])).results)
+    assert same.diameter_upper[0] == 200
+
+
 @settings(max_examples=examples(200), deadline=None)
 @given(data=st.data())
 def test_bounds_hold_on_any_graph_and_never_widen(data):
@@ -116,6 +142,9 @@ def test_bounds_hold_on_any_graph_and_never_widen(data):
     widths = tightened(snapshot_of(links, n, ingresses), *given_bounds)
     for value, old, new in zip((diameter, radius), given_bounds, bounds(widths), strict=True):
         assert old[0] <= new[0] <= value <= new[1] <= old[1]
+    if len(part) > 1:
+        assert widths.diameter_upper[0] <= len(part) - 1
+        assert widths.radius_upper[0] <= len(part) // 2
     if widths.exact[0]:
         assert bounds(widths) == ((diameter, diameter), (radius, radius))
     if len([p for p in parts if len(p) == len(part)]) == 1 and len(part) > 1:
