@@ -53,6 +53,7 @@ class AnalyzeConfig:
         metavar="N",
         unit="searches",
         minimum=0,
+        needs="widths",
     )
     device: DeviceChoice = option(default="auto", help="Where searches run.")
     pack: int | None = option(
@@ -92,7 +93,7 @@ class AnalyzeConfig:
         default=None, help="Key of --tls-cert [in the same file].", metavar="FILE"
     )
     full: bool = option(default=False, help="Measure again what earlier runs have measured.")
-    distances: bool = option(default=False, help="Also write full hop matrices.")
+    distances: bool = option(default=False, help="Also write full hop matrices.", needs="hops")
     verify: bool = option(default=False, help="Check each search with a certificate.")
     pages: bool = option(
         default=True,  # HTML; False: tables and report.json only

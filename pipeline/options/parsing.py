@@ -41,8 +41,8 @@ class Option:
         Value as given (text, or JSON) -> value of the field, in place of what the type says;
         raises ValueError with what it takes.
     needs : str
-        Kind of input without which it has no effect: ``traces``, ``topology``; empty: it always has
-        one.
+        Kind of input or of metric without which it has no effect: ``traces``, ``topology``,
+        ``hops``, ``widths``; empty: it always has one.
     rows : str
         Pattern at the start of a row of the file that it takes, or of a comment that only such a
         file has: a file given as an input that begins so is answered with this option.

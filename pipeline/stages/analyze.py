@@ -34,6 +34,7 @@ from pipeline.stages.warnings import (
     commonest_failure,
     failure_warnings,
     loss_warnings,
+    metric_warnings,
     snapshot_warnings,
 )
 from pipeline.store import Snapshot, open_snapshot, open_version
@@ -247,7 +248,7 @@ def _report(
     n_ases = len(measurement.rows)
     progress(Progress("report", 0, n_ases, "ASes", "tables"))
     failed = _failed(snapshot, measurement)
-    measured = _warnings(snapshot, measurement)
+    measured, unused = _warnings(snapshot, measurement), metric_warnings(config)
     with report_turn(config.out, snapshot.name):
         check_out(config, snapshot)  # it may have been written since the run began
         known, runs = with_earlier(snapshot, measurement, config, started)
@@ -257,7 +258,7 @@ def _report(
             known,
             config.out,
             options=_options(config),
-            warnings=snapshot_warnings(snapshot.manifest) + lines,
+            warnings=snapshot_warnings(snapshot.manifest) + lines + unused,
             started=started,
             pages=config.pages,
             runs=runs,
@@ -290,7 +291,7 @@ def _report(
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
-        warnings=[*measured, *removed.warnings, *filter(None, [unlisted])],
+        warnings=[*measured, *unused, *removed.warnings, *filter(None, [unlisted])],
         removed=removed,
         wall_s=time.time() - started,
     )

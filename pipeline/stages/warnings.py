@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pipeline.config import IngestConfig
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
 from pipeline.model.words import number
 from pipeline.options import options_of
@@ -24,7 +25,12 @@ CONFLICTS = {
     "blocks of two holders": "the first name in order counts",
     "LANs listed again with another name": "the first name listed counts",
 }
-_NEEDED = {"traces": "traces", "topology": "topologies"}
+_NEEDED = {  # ``Option.needs``: why an option has no effect without it
+    "traces": "only for traces, and no input holds any",
+    "topology": "only for topologies, and no input holds any",
+    "hops": "only for hops, and --metrics does not name them",
+    "widths": "only for widths, and --metrics names none",
+}
 _COVERED = " and a prefix table that covers it (--ip2as)"
 _NUMBER = re.compile(r"\d+")
 _TASK = re.compile(r"^\w+_AS\d+(_AS\d+)?: ")  # a reason may begin with the task that failed
@@ -71,31 +77,43 @@ def unmapped_text(share: MappedShare) -> str:
     return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
 
 
-def effect_warnings(config: IngestConfig, kinds: Iterable[str], others: Sequence[str]) -> list[str]:
-    """One line if any option was given that has no effect on these inputs.
+def effect_warnings(
+    config: IngestConfig | AnalyzeConfig, kinds: Iterable[str], others: Sequence[str] = ()
+) -> list[str]:
+    """One line if any option was given that has no effect on these inputs, or these metrics.
 
     Parameters
     ----------
-    config : IngestConfig
+    config : IngestConfig or AnalyzeConfig
     kinds : iterable of str
-        What the inputs hold: ``"traces"``, ``"topology"``.
+        What there is of what an option may need: ``"traces"``, ``"topology"``; ``"hops"``,
+        ``"widths"``.
     others : sequence of str
         Further options without effect, each with the reason.
     """
-    missing = {each.needs for each in options_of(IngestConfig)} - {"", *kinds}
+    kind_of_config: type = type(config)
+    options = options_of(kind_of_config)
+    missing = {each.needs for each in options} - {"", *kinds}
     unused = [
-        f"{', '.join(flags)} (only for {_NEEDED[kind]}, and no input holds any)"
+        f"{', '.join(flags)} ({_NEEDED[kind]})"
         for kind in sorted(missing)
         if (
             flags := [
                 each.flag
-                for each in options_of(IngestConfig)
+                for each in options
                 if each.needs == kind and getattr(config, each.name) != each.default
             ]
         )
     ]
     unused += others
     return [f"options without effect: {'; '.join(unused)}"] if unused else []
+
+
+def metric_warnings(config: AnalyzeConfig) -> list[str]:
+    """One line if any option was given that has no effect on the requested metrics."""
+    tasks = tasks_of(config.metrics).keys()
+    needed = {"hops": {"search"}, "widths": {"widths", "weighted"}}
+    return effect_warnings(config, [kind for kind, of in needed.items() if of & tasks])
 
 
 def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.config import AnalyzeConfig
 from pipeline.stages.ingest import _warnings
 from pipeline.stages.inputs.files import InputFiles
-from pipeline.stages.warnings import failure_warnings, loss_warnings
+from pipeline.stages.warnings import failure_warnings, loss_warnings, metric_warnings
 
 NO_WEIGHTS = "weighted metrics need a weight of each link"
 
@@ -42,6 +43,25 @@ def test_reasons_that_differ_in_the_task_alone_are_one():
     }
     assert failure_warnings(failed) == ["3 ASes (AS10 and others): the scheduler is gone"]
     assert failure_warnings({10: failed[10]}) == [f"AS10: {failed[10]}"]
+
+
+def analyze_config(*metrics: str, **given) -> AnalyzeConfig:
+    return AnalyzeConfig(store=Path("s"), out=Path("o"), metrics=metrics, **given)
+
+
+def test_options_of_metrics_that_were_not_requested_are_named():
+    given = {"max_searches": 0, "distances": True}
+    assert metric_warnings(analyze_config("effective_diameter", **given)) == [
+        "options without effect: --distances (only for hops, and --metrics does not name them); "
+        "--max-searches (only for widths, and --metrics names none)"
+    ]
+    (line,) = metric_warnings(analyze_config("hops", **given))
+    assert line == (
+        "options without effect: --max-searches (only for widths, and --metrics names none)"
+    )
+    for metric in ("center", "weighted_diameter"):
+        assert metric_warnings(analyze_config("hops", metric, **given)) == []
+    assert metric_warnings(analyze_config("effective_diameter")) == []
 
 
 def test_lost_workers_are_named_with_time_and_tasks():
