@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.collect.known import Known, known_results
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import ClusterLostError, NothingMeasuredError, UsageError
+from pipeline.errors import ClusterLostError, NothingMeasuredError, PipelineError, UsageError
 from pipeline.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.results import Measurement
@@ -37,7 +37,7 @@ from pipeline.stages.warnings import (
     metric_warnings,
     snapshot_warnings,
 )
-from pipeline.store import Snapshot, open_snapshot, open_version
+from pipeline.store import Snapshot, open_snapshot, open_version, snapshot_names
 from pipeline.store.alone import forget_crashed
 from pipeline.store.running import running
 from pipeline.store.versions.held import release_folder
@@ -77,6 +77,7 @@ class AnalyzeSummary:
     n_figure_searches: dict[str, int] = field(default_factory=dict)  # by kind of task
     widths_known: dict[str, WidthsKnown] = field(default_factory=dict)  # by entry of the totals
     reused: dict = field(default_factory=dict)  # Measurement.reused
+    gone: tuple[str, ...] = ()  # nights of ``reused`` whose snapshots are no longer in the store
     removed: Removed = field(default_factory=Removed)
 
     @property
@@ -288,6 +289,7 @@ def _report(
         },
         widths_known=widths_known(measurement, known),
         reused=measurement.reused(),
+        gone=_gone(config.store, measurement),
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
@@ -295,6 +297,15 @@ def _report(
         removed=removed,
         wall_s=time.time() - started,
     )
+
+
+def _gone(store: Path, measurement: Measurement) -> tuple[str, ...]:
+    """Nights whose results were used though their snapshots are no longer in the store."""
+    nights = measurement.reused()["n_ases_from"]
+    with contextlib.suppress(PipelineError, OSError):  # a broken pointer: it may name any of them
+        there = set(snapshot_names(store)) if nights else set()
+        return tuple(night for night in nights if night not in there)
+    return ()
 
 
 def _list_nights(config: AnalyzeConfig, *, first: bool = False) -> str:

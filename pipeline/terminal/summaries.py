@@ -196,9 +196,12 @@ def _reused_of(summary: AnalyzeSummary) -> str:
     nights = list(reused["n_ases_from"])
     n = reused["n_searches"]  # those for widths and other figures are not counted
     searches = f"{n:,} of {number(summary.n_searches, 'search')} from ingresses; " if n else ""
+    gone = [night for night in nights[-MAX_NIGHTS:] if night in summary.gone]
+    verb = "is" if len(gone) == 1 else "are"
+    hints = [f"{' and '.join(gone)} {verb} no longer in the store"] if gone else []
     return (
         f"Not measured again: {searches}results of {number(reused['n_ases'], 'AS')} are those "
-        f"of equal graphs in {_last_nights(nights)} (--full measures all)"
+        f"of equal graphs in {_last_nights(nights)} ({'; '.join([*hints, '--full measures all'])})"
     )
 
 

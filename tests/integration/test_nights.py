@@ -131,6 +131,7 @@ def test_only_the_last_nights_are_kept(config):
     page = (config.out / "index.html").read_text()
     assert [f'href="{day}/index.html"' in page for day in days] == [False, True, True]
     assert summary.reused["n_ases_from"] == {days[0]: 1}  # its results stay as long as its graphs
+    assert summary.gone == (days[0],)
 
 
 @pytest.mark.parametrize("option", ["verify", "distances"])

@@ -154,7 +154,17 @@ def test_searches_of_earlier_runs_are_told_as_a_part_of_all(tmp_path, capsys):
     assert told in last_lines(summary, capsys)
     summary = replace(summary, reused=reused | {"n_searches": 0})
     told = "Not measured again: results of 2 ASes are those of equal graphs in monday"
-    assert told in last_lines(summary, capsys)
+    assert f"{told} (--full measures all)" in last_lines(summary, capsys)
+    summary = replace(summary, gone=("monday",))
+    reported = last_lines(summary, capsys)
+    assert f"{told} (monday is no longer in the store; --full measures all)" in reported
+    several = {f"2026-11-0{i}": 1 for i in range(1, 6)}
+    gone = tuple(several)[:4]
+    summary = replace(summary, reused=reused | {"n_ases_from": several}, gone=gone)
+    assert (
+        "in 2026-11-03, 2026-11-04, 2026-11-05 and earlier (2026-11-03 and 2026-11-04 are no "
+        "longer in the store; --full measures all)"
+    ) in last_lines(summary, capsys)
 
 
 def test_what_most_do_not_need_is_said_only_when_asked_for(tmp_path, capsys):
