@@ -9,7 +9,8 @@ So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a
 AS numbers that takes part in the election like an AS. A stand-in is named after the AS of most
 hosts that answered right behind its routers, destinations of traces that ended at them and members
 of exchange points registered with their addresses, counting each router and AS once, if there are
-at least twice as many (``_LEAD``) as of any other AS; else it stays unknown and its routers are in no AS.
+at least twice as many (``_LEAD``) as of any other AS; else it stays unknown and its routers are in
+no AS.
 
 Where delegation files of the registries are given, they say who holds a block, and which AS numbers
 the holder has [1]_: with a single one, its unannounced addresses are numbered from that AS. With

@@ -12,6 +12,7 @@ from numba import njit
 
 from pipeline.infer.owners.election.relations import Relations, relation
 from pipeline.infer.owners.election.surroundings import (
+    ADJACENCY,
     AIMED,
     AIMED_PERHAPS,
     AIMED_SECOND,
@@ -36,6 +37,7 @@ _ADJACENT = 13
 _NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another AS
 _FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
 _SIBLINGS = 15  # a link between two ASes of one organisation
+_SIBLINGS_NEAR = 8  # the same next to each other, link unknown
 _SIBLING_INSIDE = 3  # a link inside an AS, numbered from one of the same organisation
 _SIBLING_BETWEEN = 25  # a link to another AS, numbered from one of the same organisation
 _STRANGERS = 24  # more, if the two are in no relationship though both are listed
@@ -240,7 +242,7 @@ def cost_of(case, group, label, limit=UNLIMITED):
             if far != label:
                 kind = relation(ways.relations, label, far)
                 if kind == SIBLING:
-                    cost += _SIBLINGS
+                    cost += _SIBLINGS_NEAR if z == ADJACENCY else _SIBLINGS
                 elif z == PRIVATE:
                     cost += _PRIVATE_BETWEEN
                 else:

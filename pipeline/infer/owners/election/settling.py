@@ -49,7 +49,7 @@ def settle_together(case):
         settle(case)
         before = case.labels.copy()
         move_regions(case)
-        n_moved = np.count_nonzero(case.labels != before)
+        n_moved = int(np.count_nonzero(case.labels != before))
         if n_moved == 0 or n_moved >= fewest:
             break
         fewest = n_moved

@@ -150,9 +150,7 @@ def _may_join(
     behind_router = np.unique((root[near] << 32) | far)
     of, behind = split_key(np.unique((near << 32) | far))
     behind_ptr = offsets(np.bincount(of, minlength=len(root)))
-    pairs, pair = np.unique(
-        (larger[row[doubtful]] << 32) | side[doubtful], return_inverse=True
-    )
+    pairs, pair = np.unique((larger[row[doubtful]] << 32) | side[doubtful], return_inverse=True)
     router, asked = split_key(pairs)
     ptr, at = positions_of_rows(behind_ptr, asked)
     which = row_of_value(ptr)

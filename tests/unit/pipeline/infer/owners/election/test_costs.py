@@ -6,15 +6,19 @@ from pipeline.infer.owners.election.costs import UNLIMITED, Case, cost_of, witho
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import ADJACENCY, AIMED, UNNUMBERED, Surroundings
 from pipeline.infer.registries import Registries
+from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.model.columns.ragged import offsets
 
 
-def cost(row, entries, limit=UNLIMITED):
+def cost(row, entries, limit=UNLIMITED, organisations=(UNKNOWN, UNKNOWN)):
     """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1."""
     other, numbered = np.array(entries, np.int64).T
     none, no = np.full(len(other), -1), np.zeros(3, bool)
     around = Surroundings(offsets(np.array([len(other), 0, 0])), other, numbered, none, no, no)
-    ways = without_habit(relations_among(np.array([1, 2]), Registries()))
+    relations = relations_among(np.array([1, 2]), Registries())
+    ways = without_habit(
+        relations._replace(organisation=np.array([*organisations, UNKNOWN], np.int64))
+    )
     case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways, np.full(3, -1), 0)
     return cost_of(case, 0, row, limit)
 
@@ -42,3 +46,10 @@ def test_below_the_limit_a_cost_is_exact_and_none_is_taken_for_less_than_the_lim
         for limit in range(1, whole + 9):
             found = cost(row, entries, limit)
             assert found == whole if limit > whole else limit <= found <= whole
+
+
+def test_a_border_between_two_ases_of_one_organisation_costs_less_however_it_is_seen():
+    for kind, costs, between_siblings in ((UNNUMBERED, 25, 15), (ADJACENCY, 13, 8), (1, 25, 15)):
+        assert cost(0, [(2, kind)]) == costs
+        assert cost(0, [(2, kind)], organisations=(5, 5)) == between_siblings
+        assert cost(0, [(2, kind)], organisations=(5, 6)) == costs

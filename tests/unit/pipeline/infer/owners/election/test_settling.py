@@ -12,15 +12,14 @@ from pipeline.infer.owners.election.surroundings import (
 )
 from pipeline.model.columns.ragged import offsets
 
+
 @pytest.mark.parametrize(("a", "b"), [(0, 1), (50, 60)], ids=["few-ases", "more-than-addresses"])
 @pytest.mark.parametrize(
     ("also", "is_customer"),
     [(None, True), (ONLY_OF_SIBLINGS, True), (ONLY, False), (HOST, False)],
     ids=["nothing", "only-of-siblings", "only", "host"],
 )
-def test_of_what_is_behind_a_router_only_some_shows_that_it_is_no_customer(
-    also, is_customer, a, b
-):
+def test_of_what_is_behind_a_router_only_some_shows_that_it_is_no_customer(also, is_customer, a, b):
     """Group 0 is linked to groups 1 and 2, of two ASes that number links to each other."""
     entries = [[(1, a), (2, b)], [(0, a), (2, a), (2, b)], [(0, b), (1, a), (1, b)]]
     if also is not None:
