@@ -79,15 +79,15 @@ def wide(out: Path) -> Path:
     ring = [(i, (i + 1) % 12) for i in range(12)]
     tail = [(i, i + 1) for i in range(11, 60)]
     # Two equally large components: an ingress shows the width of neither, so the interval remains.
-    twice = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    twice = [(start + i, start + i + 1) for start in (0, 21) for i in range(20)]
     snapshot = MemorySnapshot(
         {7: [*ring, *tail, (62, 63)], 3356: twice, 64500: [(0, 1)], 64501: [(0, 1)]},
-        {7: 66, 3356: 6, 64500: 2, 64501: 2},
+        {7: 66, 3356: 42, 64500: 2, 64501: 2},
         [(7, 0, [3356], 9, 0, False), (7, 65, [3356], 1, 0, False), (3356, 0, [7], 1, 0, False)],
         names={7: "Ring with a tail", 3356: HOSTILE},
         addrs={
             7: [f"2001:db8:1234:5678:9abc:def0:1234:{i:x}" for i in range(66)],
-            3356: [f"192.0.2.{i + 1}" for i in range(6)],
+            3356: [f"192.0.2.{i + 1}" for i in range(42)],
             64500: ["198.51.100.1", "198.51.100.2"],
             64501: ["203.0.113.1", "203.0.113.2"],
         },
@@ -97,7 +97,7 @@ def wide(out: Path) -> Path:
     rows = [0, 1, 2]
     measurement = replace(
         measured(snapshot),
-        widths=cut_short(widths_of(snapshot, rows=rows), 1, (9, 90), (5, 9), 2),
+        widths=cut_short(widths_of(snapshot, rows=rows), 1, (9, 20), (5, 9), 2),
         weighted_widths=widths_of(snapshot, weight=snapshot.weight, rows=rows),
         figures={"effective": effective_of(snapshot, 4.25, error=0.5)},
     )

@@ -172,7 +172,7 @@ def test_the_page_of_a_wide_as_draws_eccentricities_and_the_path(page, wide):
     assert page.locator("svg.hist[data-slots] .one").count() > 0
     assert page.locator("#width svg.hist .one").count() == 0
     page.goto(url(wide, "as/3356.html"))
-    assert "between 9 and 90" in page.inner_text("#width .note.warn")
+    assert "between 9 and 20" in page.inner_text("#width .note.warn")
     assert page.inner_text("h1") == f"AS3356 {HOSTILE}"
 
 
