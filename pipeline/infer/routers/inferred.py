@@ -16,7 +16,9 @@ or of a gateway: what it shows to different observers is known to be one router 
    one of the two addresses is the mate of a voucher, or no observer saw two sides of some voucher,
    or an observer saw both vouchers.
 2. **One credible voucher**: an address that is likely to be the one by which packets came in
-   (``single_vouchers``), or that owners as elected make credible (``borders_crossed``).
+   (``single_vouchers``), or that owners as elected make credible (``borders_crossed``). What is odd
+   shows by several addresses only: so where a fifth of the routers that show several are odd, the
+   single address of a router vouches by itself only if its mate is seen, and never by owners.
 3. **Last routers of all traces to one destination**, if they are in its AS (``last_routers``).
 4. **The mate of an address and what is before that address**, if both are in one AS
    (``mate_sides``).
@@ -77,6 +79,7 @@ from pipeline.infer.routers.vouchers.same_ends import join_same_ends
 from pipeline.infer.routers.vouchers.same_place import join_same_place
 from pipeline.infer.routers.vouchers.single_vouchers import (
     is_inner,
+    may_be_odd,
     merge_sides,
     single_vouchers,
 )
@@ -199,11 +202,12 @@ def _merge_vouched(
         root = gateways.copy()
         _merge_twice_vouched(root, pairs, owners, group, is_odd, certain)
         twice, odd = root.copy(), is_odd | shown_odd
-        asked = single_vouchers(root, groups, odd, side_ptr, sides, mates)
+        unknown = may_be_odd(odd, group)
+        asked = single_vouchers(root, groups, odd, unknown, side_ptr, sides, mates)
         by_one = _sides_seen_by_one(observers, asked, side_ptr, sides)
         credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
         merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
-        plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~odd[group])
+        plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~(odd | unknown)[group])
         crossed = cross_borders(
             observers, links, root, group, owner, origin, plain, side_ptr, sides
         )
@@ -241,7 +245,8 @@ def trust_groups(
     _merge_twice_vouched(root, pairs, owners, groups.group, is_odd, certain)
     n_suspects = np.bincount(groups.group[groups.suspect], minlength=len(root))
     is_odd = n_suspects >= _SUSPECTS
-    credible = single_vouchers(root, groups, is_odd, side_ptr, sides, mates)
+    none = np.zeros(len(root), bool)
+    credible = single_vouchers(root, groups, is_odd, none, side_ptr, sides, mates)
     merge_sides(root, credible, links, groups, side_ptr, sides, mates)
     return replace(groups, group=np.where(alias >= 0, alias, root))
 

@@ -8,7 +8,8 @@ credible if
 - its router is not odd;
 - no two of its sides were seen by one observer (by the first address of its traces); or they were,
   but b's mate is seen, b's router has another address and all sides are numbered from one AS;
-- its mate is seen, or it has at most three sides, none of which is merged yet;
+- its mate is seen, or it has at most three sides, none of which is merged yet, and odd routers are
+  rare or this one shows other addresses, too;
 - it is not the only one that joins two routers of several addresses each.
 
 A side that is neither b's mate nor merged yet joins a router of several addresses only if
@@ -27,6 +28,9 @@ from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 _MOST_SIDES = 3  # of a credible voucher whose mate is not seen
+# Share of routers with several addresses that are odd: in simulated networks up to 0.18, or over
+# 0.25 where many answer with their outgoing interface.
+_OFTEN_ODD = 0.2
 
 
 @njit(cache=True, nogil=True)
@@ -71,19 +75,45 @@ def _find_bridges(group_ptr, order, voucher, side_ptr, sides, member_ptr, member
             begin = end
 
 
+def may_be_odd(is_odd: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Which routers may be odd without showing it: those of one address, if odd ones are common.
+
+    Parameters
+    ----------
+    is_odd : (n,) bool
+        Of each group.
+    group : (n_interfaces,) int64
+        As from ``group_interfaces``.
+
+    Returns
+    -------
+    (n,) bool
+        Of each group.
+    """
+    n_shown = np.bincount(group, minlength=len(group))
+    several = n_shown > 1
+    is_often = bool(several.any()) and is_odd[several].mean() >= _OFTEN_ODD
+    return (n_shown == 1) & is_often
+
+
 def single_vouchers(
     root: np.ndarray,
     groups: Groups,
     is_odd: np.ndarray,
+    unknown: np.ndarray,
     side_ptr: np.ndarray,
     sides: np.ndarray,
     mates: np.ndarray,
 ) -> np.ndarray:
-    """Addresses of routers that are not odd, whose mate is seen or that have few sides."""
+    """Addresses of routers that are not odd, whose mate is seen or that have few sides.
+
+    The second not if the router may be odd, as ``unknown`` says of each group.
+    """
     n_sides = np.diff(side_ptr)
     is_merged = np.bincount(root, minlength=len(root))[root] > 1
     has_merged = np.bincount(row_of_value(side_ptr), is_merged[sides], len(root)) > 0
     has_few = (n_sides <= _MOST_SIDES) & ~has_merged
+    has_few &= ~unknown[groups.group]
     return np.flatnonzero((n_sides > 1) & ~is_odd[groups.group] & ((mates >= 0) | has_few))
 
 
