@@ -43,7 +43,7 @@ class EveryNode:
     ----------
     work : int
         Of the last sweeps, see ``near_sweep``.
-    n_nodes : (n_components,) integers
+    n_nodes : (n_components,) int64
         Of the components that may be swept.
 
     Notes
@@ -68,7 +68,7 @@ class EveryNode:
             self._graph, self._nodes, self._own = part.graph, part.nodes, part.component
         self._node_ptr = np.zeros(len(numbers) + 1, np.int64)
         np.cumsum(size[numbers], out=self._node_ptr[1:])
-        self.n_nodes = size[numbers]
+        self.n_nodes = np.diff(self._node_ptr)
         self._order = self._place = np.empty(0, NODE)
 
     def _put_in_order(self) -> None:

@@ -61,7 +61,7 @@ def positions_of_rows(ptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np
     (n_taken + 1,) int64, (n_values_taken,) int64
         Offsets of what is taken, and positions in the column that ``ptr`` cuts.
     """
-    taken = offsets(np.diff(ptr)[rows])
+    taken = offsets(ptr[1:][rows] - ptr[:-1][rows])
     return taken, np.repeat(ptr[:-1][rows] - taken[:-1], np.diff(taken)) + np.arange(taken[-1])
 
 

@@ -55,7 +55,7 @@ def _section(table: WidthTable, k: int, n_components: int) -> dict:
         ),
         "others": others,
         "n_others": n_others,
-        "n_single": n_components - n_listed,
+        "n_single": n_components - max(n_listed, 1),  # the largest may be one of them
         "has_nodes": _has_nodes(table, k),
     }
 

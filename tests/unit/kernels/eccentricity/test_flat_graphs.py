@@ -264,6 +264,14 @@ def test_a_few_nodes_left_out_make_no_sweep_more_expensive():
     assert sorted(found.sources) == np.flatnonzero(is_open).tolist()
 
 
+def test_what_sweeps_cost_is_counted_in_64_bits():
+    """Work of one sweep of a cycle of 40,000, times 79 sweeps, is beyond 32."""
+    graph = circulant(40_000, [1])
+    size = np.array([40_000], np.int32)  # as components are counted
+    every = EveryNode(graph, np.zeros(40_000, np.int32), size, np.zeros(1, np.int64))
+    assert (every.n_nodes // 512 * 71_303_040).tolist() == [40_000 // 512 * 71_303_040]
+
+
 def test_a_diameter_by_sweeps_from_all_that_is_left_is_certified():
     graph = circulant(1200, [1, 2, 3])
     found = diameter(graph, strategy=Strategy(keep=False))

@@ -70,6 +70,7 @@ def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
     assert "And 1 interface without a link." in split
     one = page_text(summary, ONE)
     assert "diameter 0 radius 0" in one
+    assert "Other components" not in one
     assert "A path as long" not in one
 
 
@@ -172,6 +173,12 @@ def test_lengths_along_a_path_end_at_the_diameter(tmp_path):
     for row in pq.read_table(summary.files["ases"]).to_pylist():
         assert row["weighted_diameter_path_at"][0] == 0
         assert row["weighted_diameter_path_at"][-1] == row["weighted_diameter"]
+
+
+def test_of_routers_without_a_link_one_is_the_largest_component(tmp_path):
+    snapshot = MemorySnapshot({10: []}, {10: 100}, [])
+    text = page_text(report(snapshot, tmp_path, widths=widths_of(snapshot)), 10)
+    assert "Other components 99 99 interfaces without a link." in text
 
 
 def test_pages_of_wide_ases_are_bounded_and_say_so(tmp_path):
