@@ -74,8 +74,9 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str], kind: str)
     )
     firsts = changes.take(pa.array(events.first)).to_pylist()
     widths, ases, words = _widths(changes), _ases_of_links(changes), node_words(kind)
+    n_of = _counts(changes)
     texts = [
-        _sentence(event, first, names, ases.get(event["event"], set()), words)
+        _sentence(event, first, names, ases.get(event["event"], set()), n_of, words)
         + widths.get(event["event"], "")
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
@@ -129,9 +130,15 @@ def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:
 
 
 def _sentence(
-    event: dict, first: dict, names: Mapping[int, str], ases: set[int], words: NodeWords
+    event: dict,
+    first: dict,
+    names: Mapping[int, str],
+    ases: set[int],
+    n_of: Mapping[tuple[int, str, str], int],
+    words: NodeWords,
 ) -> str:
-    """What happened, and what it touches; ``ases``: those of its links."""
+    """What happened, and what it touches; ``ases``: those of its links, ``n_of``: ``_counts``."""
+    n = n_of[event["event"], first["what"], first["kind"]]  # of what happened, not what it explains
     n_others = len(ases - {first["asn"], first["other_asn"]})
     others = f" and {number(n_others, 'other AS')}" if n_others else ""
     own, other = _as_text(first["asn"], names), _as_text(first["other_asn"], names)
@@ -140,14 +147,13 @@ def _sentence(
     match event["kind"]:
         case "inputs changed":
             text = f"Other options or tables were given to ingest: {first['reason']}"
-            n_moved = event["n_changes"] - event["n_links"] - 1
+            n_moved = n_of.get((event["event"], "router", first["kind"]), 0)
             if n_moved:
                 text += f"; {number(n_moved, words.noun)} and {number(event['n_links'], 'link')} "
                 text += "have other owners because of that"
             return text
         case "vantage point lost" | "vantage point gained":
             n_links = event["n_links"]
-            n = event["n_changes"] - n_links
             is_lost = event["kind"].endswith("lost")
             if n > 1:
                 verb = "no longer measure" if is_lost else "began to measure"
@@ -161,13 +167,11 @@ def _sentence(
             n_old, n_new = int(first["old"]), int(first["new"])
             return f"Targets went from {n_old:,} to {n_new:,}: {pairs} with a vantage point"
         case "router renumbered":
-            n = event["n_changes"] - event["n_links"]
             more = f" and {number(n - 1, 'more address')}" if n > 1 else ""
             text = f"{words.one.capitalize()} of {own} was renumbered: {first['addr']}{more}"
             verb = "are" if n > 1 else "is"
             return f"{text} {verb} now {first['other_addr']}; {pairs} {cross} it"
         case "routers silent" | "routers answer again":
-            n = max(1, event["n_changes"] - event["n_links"])
             answer = "answers again" if n == 1 else "answer again"
             verb = "stopped answering" if event["kind"].endswith("silent") else answer
             nodes = number(n, words.noun)
@@ -194,7 +198,6 @@ def _sentence(
             text += f"to {first['other_addr']} in {own}: from {first['old']:.1f} to "
             return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":
-            n = event["n_changes"] - event["n_links"]
             return f"{number(n, words.noun)} went from {own} to {other}"
         case "paths longer" | "paths shorter":
             change = f"from {_rounded(first['old'])} to {_hops(first['new'])} (medians)"
@@ -202,6 +205,14 @@ def _sentence(
                 f"Paths to {own} became {event['kind'].removeprefix('paths ')}: {change}, {pairs}"
             )
     return f"{event['kind']}: {own}"
+
+
+def _counts(changes: pa.Table) -> dict[tuple[int, str, str], int]:
+    """Changes by event, what and kind."""
+    keys = ["event", "what", "kind"]
+    some = changes.select(keys).filter(pc.is_valid(changes["event"]))
+    table = some.group_by(keys).aggregate([([], "count_all")])
+    return {(row["event"], row["what"], row["kind"]): row["count_all"] for row in table.to_pylist()}
 
 
 def _ases_of_links(changes: pa.Table) -> dict[int, set[int]]:

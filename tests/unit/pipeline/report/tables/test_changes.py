@@ -6,12 +6,16 @@ import pytest
 
 from pipeline.compare.changes import (
     CHANGED,
+    INPUT,
     LONGER,
     LOUD,
+    MERGED,
     MOVED,
     QUIET,
     REMOVED,
+    RENUMBERED,
     SHORTER,
+    UNSEEN,
     make_changes,
 )
 from pipeline.compare.events import group_events
@@ -62,6 +66,28 @@ def test_one_router_answers_again_and_one_pair_crosses_it():
     assert text_of(loud[0]).startswith("1 router of AS1 answers again, ")
     assert text_of(loud[0]).endswith("1 pair crosses it")
     assert text_of(concat(loud)).startswith("2 routers of AS1 answer again, ")
+
+
+def test_what_an_event_explains_is_not_counted_as_what_happened():
+    ingress = make_changes(1, "ingress", kind=UNSEEN, asn=1, other_asn=2, group=5)
+    merged = make_changes(1, "router", kind=MERGED, asn=1, group=5)
+    for kind, text in (
+        (QUIET, "1 router of AS1 stopped answering, "),
+        (LOUD, "1 router of AS1 answers again, "),
+        (RENUMBERED, "A router of AS1 was renumbered: 0.0.0.1 is now 0.0.0.2; "),
+    ):
+        addrs = {
+            "addr_high": 0,
+            "addr_low": 0xFFFF00000000 + 1,
+            "other_high": 0,
+            "other_low": 0xFFFF00000000 + 2,
+        }
+        router = make_changes(1, "router", kind=kind, asn=1, group=5, other_group=6, **addrs)
+        assert text_of(concat([ingress, router, merged])).startswith(text)
+    inputs = make_changes(1, "inputs", kind=INPUT, reason="tables")
+    routers = make_changes(2, "router", kind=INPUT, asn=1, other_asn=2)
+    assert "; 2 routers and 0 links have other owners" in text_of(concat([inputs, routers]))
+    assert text_of(inputs).endswith(": tables")
 
 
 @pytest.mark.parametrize(
