@@ -18,8 +18,10 @@ from pipeline.compare.changes import (
     Changes,
     make_changes,
 )
+from pipeline.compare.evidence import crossings
 from pipeline.compare.figures.hops import tally
-from pipeline.compare.links import Sides
+from pipeline.compare.figures.medians import wilson
+from pipeline.compare.links import IN_OTHER_ASES, NOT_SEEN, Sides
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted
@@ -29,18 +31,19 @@ from pipeline.model.topology import NO_ASN
 _MIN_PART = 0.1  # of the routers of an AS: what is smaller is not seen whole every night
 _MIN_ROUTERS = 3
 _MIN_CUT_OFF = 3  # pairs that no longer reach their target
-IN_OTHER_ASES = "its routers are in other ASes"
-NOT_SEEN = "none of its routers is seen"
+_Z = 2.58  # of 99 %
+_MOST = 0.5  # of pairs; an AS that fewer showed may show by chance on one night only
 
 
 def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:
     """ASes of one night only, and those whose largest component fell apart, or came together."""
     old, new, groups = sides.old, sides.new, sides.groups
-    for here, group, other_group, there, kind in (
-        (old, groups.old, groups.new, new, LOST),
-        (new, groups.new, groups.old, old, GAINED),
+    for here, group, other_group, there, kind, unseen in (
+        (old, groups.old, groups.new, new, LOST, UNSEEN),
+        (new, groups.new, groups.old, old, GAINED, NOT_BEFORE),
     ):
         only = np.setdiff1d(here.asn, there.asn)
+        crossed, sure = _seen_again(sides, only, reverse=kind == GAINED)
         elsewhere = np.isin(group, other_group)
         row = np.searchsorted(here.asn, only)
         before = np.append(0, np.cumsum(elsewhere))
@@ -48,8 +51,9 @@ def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:
         yield make_changes(
             len(only),
             "AS",
-            kind=kind,
+            kind=np.where(sure | (n_elsewhere > 0), kind, unseen).astype(object),
             asn=only,
+            **crossed,
             old=np.where(n_elsewhere > 0, n_elsewhere, np.nan),
             reason=np.where(n_elsewhere > 0, IN_OTHER_ASES, NOT_SEEN).astype(object),
         )
@@ -150,6 +154,55 @@ def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, np.
     n_parts = np.bincount(of_as, large, len(known)).astype(np.int64)
     some = n_parts > 1
     return known[some], n_parts[some]
+
+
+def _seen_again(
+    sides: Sides, asn: np.ndarray, reverse: bool
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """What the pairs of both nights say of ASes of one night only.
+
+    An AS is gone if most pairs with the same targets crossed it. Other inputs may have put its
+    routers into no AS; then only the pairs that no longer reach their target count.
+
+    Returns
+    -------
+    columns : dict of str to (n,) int64
+        Traces, pairs and vantage points that crossed it and measured the same on both nights.
+    sure : (n,) bool
+    """
+    n = len(asn)
+    nothing = {name: np.zeros(n, np.int64) for name in ("n_traces", "n_pairs", "n_vantages")}
+    views = (sides.new_view, sides.old_view) if reverse else (sides.old_view, sides.new_view)
+    here, there = views
+    if here is None or there is None or not n:
+        return nothing, np.ones(n, bool)  # by plain difference
+    night = sides.new if reverse else sides.old
+    paths, n_targets = here.seen.paths, sides.n_targets
+    owner = night.asn_of(here.seen.steps.far.astype(np.int64))
+    label = np.where(np.isin(owner, asn), np.searchsorted(asn, owner), -1)
+    on_both = np.isin(here.pair, there.pair)
+    found = list(crossings(here, label, on_both))
+    if not found:
+        return nothing, np.zeros(n, bool)
+    of, path = (np.concatenate(column) for column in zip(*found, strict=True))
+    n_traces = np.bincount(of, paths.n_traces[path], n).astype(np.int64)
+    (of, pair), _ = tally(of, here.pair[path])
+    n_pairs = np.bincount(of, minlength=n)
+    (by, _), _ = tally(of, pair // n_targets)
+    measured = np.bincount(np.unique(here.pair[on_both]) % n_targets, minlength=n_targets)
+    (asked, target), _ = tally(of, pair % n_targets)
+    n_asked = np.bincount(asked, measured[target], n)
+    n_gone = n_pairs
+    if not sides.same_inputs:
+        reached = np.setdiff1d(here.pair[paths.reached], there.pair[there.seen.paths.reached])
+        n_gone = np.bincount(of[np.isin(pair, reached)], minlength=n)
+    lower, _ = wilson(n_gone, n_asked, _Z)
+    columns = {
+        "n_traces": n_traces,
+        "n_pairs": n_pairs,
+        "n_vantages": np.bincount(by, minlength=n),
+    }
+    return columns, (n_pairs > 0) & (lower > _MOST)
 
 
 def _filled(asn: np.ndarray, known: np.ndarray, n_parts: np.ndarray) -> np.ndarray:

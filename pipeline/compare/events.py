@@ -1,7 +1,8 @@
 """Changes that go together become one event.
 
 An event begins with a change that says what happened: in the order of ``_CAUSES``, a changed input,
-a lost vantage point, lost targets, a renumbered or silent router, an AS in parts, a moved ingress,
+a lost vantage point, lost targets, a renumbered router, an AS that is no longer seen, a silent
+router, an AS in parts, a moved ingress,
 links removed or added, routers of another owner, paths of another length. Changes of one cause in
 the same AS, or between the same two ASes, are one event, and so are those that share a router.
 Every other change joins the first event that explains it: links of a vantage point that did not
@@ -21,7 +22,7 @@ import numpy as np
 
 from pipeline.compare import changes as kinds
 from pipeline.compare.changes import NO_ROW, Changes
-from pipeline.compare.links import ELSEWHERE, NO_TARGET, NO_VANTAGE, SILENT
+from pipeline.compare.links import ELSEWHERE, IN_OTHER_ASES, NO_TARGET, NO_VANTAGE, SILENT
 from pipeline.compare.matching import number_rows
 from pipeline.model.columns import Flat
 from pipeline.model.topology import NO_ASN
@@ -34,6 +35,8 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("targets lost", "targets", (kinds.LOST,)),
     ("targets gained", "targets", (kinds.GAINED,)),
     ("router renumbered", "router", (kinds.RENUMBERED,)),
+    ("AS lost", "AS", (kinds.LOST,)),
+    ("AS gained", "AS", (kinds.GAINED,)),
     ("routers silent", "router", (kinds.QUIET,)),
     ("routers answer again", "router", (kinds.LOUD,)),
     ("AS split in parts", "AS", (kinds.PARTED,)),
@@ -48,9 +51,12 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("paths shorter", "paths", (kinds.SHORTER,)),
 )
 _MIN_MOVED = 3  # routers
-_MAX_SINGLE = 5  # vantage points; more at once are one event, else they would hide the others
+_MAX_SINGLE = (
+    5  # vantage points or ASes; more at once are one event, else they would hide the others
+)
 _NAMES = tuple(name for name, *_ in _CAUSES)
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again", "ingress moved")
+_OF_WHOLE_ASES = ("AS lost", "AS gained")
 _OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
 _OF_LINKS = ("links removed", "links added", "links slower", "links faster")
 _MIN_VOTES = 6  # vantage points of a slower or faster link: a few agree by chance
@@ -126,6 +132,7 @@ def _causes_of(changes: Changes) -> np.ndarray:
     for number, (_, what, of_kinds) in enumerate(_CAUSES):
         cause[(changes.what == what) & np.isin(changes.kind, of_kinds)] = number
     of_delays = np.isin(changes.kind, (kinds.SLOWER, kinds.FASTER))
+    cause[(changes.what == "AS") & (changes.reason == IN_OTHER_ASES)] = -1
     cause[of_delays & (changes.n_vantages < _MIN_VOTES)] = -1
     return cause
 
@@ -134,7 +141,7 @@ def _together(changes: Changes, rows: np.ndarray, name: str) -> np.ndarray:
     """Number of the event of each row of one cause, from 0."""
     if name.startswith(("inputs", "targets")):
         return np.zeros(len(rows), np.int64)
-    if name.startswith("vantage point"):
+    if name.startswith("vantage point") or name in _OF_WHOLE_ASES:
         return np.arange(len(rows)) if len(rows) <= _MAX_SINGLE else np.zeros(len(rows), np.int64)
     ases = np.sort(np.array([changes.asn[rows], changes.other_asn[rows]]), axis=0)
     if name in ("router renumbered", "routers silent", "routers answer again"):
@@ -194,6 +201,12 @@ def _join(
         elif name == "router renumbered":
             inside = changes.asn[free] == changes.other_asn[free]
             _join_by(event, free[link & inside], changes.asn, changes.asn[rows], event[rows])
+            whole = free[np.isin(cause[free], [_NAMES.index(each) for each in _OF_WHOLE_ASES])]
+            _join_by(event, whole, changes.asn, changes.asn[rows], event[rows])
+            _join_by(event, whole, changes.asn, changes.other_asn[rows], event[rows])
+    elif name in _OF_WHOLE_ASES:
+        _join_by(event, free, changes.asn, changes.asn[rows], event[rows])
+        _join_by(event, free, changes.other_asn, changes.asn[rows], event[rows])
     elif name in _OF_ONE_AS:
         inside = (changes.asn[free] == changes.other_asn[free]) | (
             changes.other_asn[free] == NO_ASN

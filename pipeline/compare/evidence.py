@@ -104,6 +104,44 @@ def paths_with(steps: Steps, marked: np.ndarray) -> np.ndarray:
     return marked
 
 
+def crossings(
+    view: View, label: np.ndarray, which: np.ndarray | None = None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Labels that paths hold, and these paths; each such row once.
+
+    Parameters
+    ----------
+    view : View
+    label : (n_steps,) int64
+        -1 for none.
+    which : (n_paths,) bool, optional
+        Paths that are asked; all unless given.
+    """
+    steps, ends = view.seen.steps, view.seen.paths.step
+    is_asked = paths_with(steps, label >= 0)[ends] & (ends != FIRST) if len(steps) else ends < FIRST
+    asked = np.flatnonzero(is_asked if which is None else is_asked & which)
+    for start in range(0, len(asked), _CHUNK):
+        rows = asked[start : start + _CHUNK]
+        found = [(label[at], rows[on]) for on, at in walk_back(steps, ends[rows])]
+        labels, paths = (np.concatenate(column) for column in zip(*found, strict=True))
+        labels, paths = labels[labels >= 0], paths[labels >= 0]
+        first = _first_of(labels, paths)
+        yield labels[first], paths[first]
+
+
+def count_crossings(view: View, label: np.ndarray, n: int) -> dict[str, np.ndarray]:
+    """Traces, pairs and vantage points that cross each of ``n`` labels, as columns of changes."""
+    n_traces, n_pairs = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    of_vantages = [np.empty(0, np.int64)]
+    n_all = max(1, len(view.vantage))
+    for of, path in crossings(view, label):
+        np.add.at(n_traces, of, view.seen.paths.n_traces[path])
+        n_pairs += np.bincount(of[_first_of(of, view.pair[path])], minlength=n)
+        of_vantages.append(np.unique(of * n_all + view.seen.paths.vantage[path]))
+    n_vantages = np.bincount(np.unique(np.concatenate(of_vantages)) // n_all, minlength=n)
+    return {"n_traces": n_traces, "n_pairs": n_pairs, "n_vantages": n_vantages}
+
+
 def _position(table: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Position of each value in a sorted table, -1 where it is not there."""
     if not len(table):

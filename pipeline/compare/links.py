@@ -24,7 +24,7 @@ from pipeline.compare.evidence import Evidence, View, find_evidence, link_keys
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 
-# Why a link is of its kind.
+# Why a link, router or AS is of its kind.
 TURNED = "a pair that crossed it crosses its near router, and goes elsewhere"
 SILENT = "what is behind its near router does not answer"
 ELSEWHERE = "traces do not cross its near router"
@@ -32,6 +32,8 @@ NO_TARGET = "its targets were not measured"
 NO_VANTAGE = "its vantage points did not measure"
 PLAIN = "by plain difference, without traces"
 NOT_CROSSED = "no trace with a known beginning crossed it"
+IN_OTHER_ASES = "its routers are in other ASes"
+NOT_SEEN = "none of its routers is seen"
 TABLES = "prefix tables or options differ"
 OWNER = "prefix tables and options are the same"
 

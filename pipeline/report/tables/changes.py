@@ -171,6 +171,16 @@ def _sentence(
             text = f"{words.one.capitalize()} of {own} was renumbered: {first['addr']}{more}"
             verb = "are" if n > 1 else "is"
             return f"{text} {verb} now {first['other_addr']}; {pairs} {cross} it"
+        case "AS lost" | "AS gained":
+            is_lost = event["kind"] == "AS lost"
+            text = f"{own} is" if n == 1 else f"{number(n, 'AS')}, {own} first, are"
+            text += " no longer seen" if is_lost else " seen, and not before"
+            gone = f"that crossed it {'does' if event['n_pairs'] == 1 else 'do'} not any more"
+            return (
+                f"{text}: {pairs} {gone if is_lost else f'{cross} it'}"
+                if event["n_pairs"]
+                else text
+            )
         case "routers silent" | "routers answer again":
             answer = "answers again" if n == 1 else "answer again"
             verb = "stopped answering" if event["kind"].endswith("silent") else answer

@@ -1,0 +1,90 @@
+"""Which ASes are said to be gone, on traces written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compare import compare_nights
+from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
+from tests.unit.pipeline.infer.handmade import PREFIXES
+
+VANTAGES = (ONE, TWO, THREE)
+OUT, IN = "20.1.0.1 20.1.0.2", "20.2.0.1 20.2.0.2"  # AS1, and AS2 behind it
+WHOLE = {v: [f"{OUT} {IN} 20.2.1.{i}! > 20.2.1.{i}" for i in range(1, 5)] for v in VANTAGES}
+ENDS = {v: [f"{OUT} * * > 20.2.1.{i}" for i in range(1, 5)] for v in VANTAGES}
+NEVER = {ONE: [f"{OUT} > 20.3.0.1"]} | {v: [f"{OUT} > 20.3.0.1"] for v in (TWO, THREE)}
+# What the other night shows, and what is said of AS2: kind, pairs, event.
+CASES = {
+    "nothing of it": (ENDS, ("lost", 12, "AS lost")),
+    "other targets": (NEVER, ("not observable", 0, None)),
+    "another vantage point": ({"20.7.0.9": ENDS[ONE]}, ("not observable", 0, None)),
+    "as before": (WHOLE, None),
+}
+BACK = {"lost": "gained", "not observable": "not observable before"}
+
+
+def said(old, new):
+    """Kind and pairs of what is said of AS2, and the kind of its event."""
+    changes, events = compare_nights(old, new)
+    rows = ((changes.what == "AS") & (changes.asn == 2)).nonzero()[0]
+    if not len(rows):
+        return None
+    (row,) = rows
+    event = changes.event[row]
+    return (
+        changes.kind[row],
+        changes.n_pairs[row],
+        None if event < 0 else events.kind[event],
+    )
+
+
+@pytest.mark.parametrize(("lines", "expected"), CASES.values(), ids=CASES)
+def test_an_as_is_gone_only_if_those_who_crossed_it_measured_again(tmp_path, lines, expected):
+    old, new = night(tmp_path / "old", WHOLE), night(tmp_path / "new", lines)
+    assert said(old, new) == expected
+    if expected is not None:
+        kind, n_pairs, event = expected
+        back = (BACK[kind], n_pairs, event and "AS gained")
+        assert said(new, old) == back
+
+
+def test_an_as_that_few_pairs_showed_may_be_unseen_by_chance(tmp_path):
+    marginal = {v: [*ENDS[v][1:], f"{OUT} {IN} > 20.2.1.1"] for v in (ONE,)}
+    marginal |= {v: ENDS[v] for v in (TWO, THREE)}
+    old, new = night(tmp_path / "old", marginal), night(tmp_path / "new", ENDS)
+    assert said(old, new) == ("not observable", 1, None)
+
+
+def test_links_and_neighbours_of_an_as_that_is_gone_are_of_its_event(tmp_path):
+    changes, events = compare_nights(night(tmp_path / "old", WHOLE), night(tmp_path / "new", ENDS))
+    assert events.kind.tolist() == ["AS lost"]
+    of_it = (changes.asn == 2) | (changes.other_asn == 2)
+    assert changes.event[of_it].tolist() == [0] * of_it.sum()
+    assert {"link", "neighbour", "ingress"} <= {*changes.what[of_it]}
+
+
+def test_an_as_that_another_table_leaves_out_is_not_gone_while_its_targets_answer(tmp_path):
+    table = PREFIXES.replace("20.2.0.0\t16\t2\n", "")
+    old = night(tmp_path / "old", WHOLE)
+    assert said(old, night(tmp_path / "kept", WHOLE, table)) == ("not observable", 12, None)
+    assert said(old, night(tmp_path / "gone", ENDS, table)) == ("lost", 12, "AS lost")
+
+
+def test_many_ases_that_are_lost_at_once_are_one_event(tmp_path):
+    n = 7
+    table = "".join(f"20.{i}.0.0\t16\t{i}\n" for i in range(1, n + 2))
+
+    def lines(inside: str):
+        return {
+            v: [
+                f"{OUT} {inside.format(i)} > 20.{i}.1.{j}"
+                for i in range(2, n + 2)
+                for j in range(1, 5)
+            ]
+            for v in VANTAGES
+        }
+
+    old = night(tmp_path / "old", lines("20.{}.0.1"), table)
+    changes, events = compare_nights(old, night(tmp_path / "new", lines("*"), table))
+    assert events.kind.tolist() == ["AS lost"]
+    assert ((changes.what == "AS") & (changes.event == 0)).sum() == n
