@@ -142,6 +142,15 @@ def count_crossings(view: View, label: np.ndarray, n: int) -> dict[str, np.ndarr
     return {"n_traces": n_traces, "n_pairs": n_pairs, "n_vantages": n_vantages}
 
 
+def label_links(view: View, keys: np.ndarray) -> np.ndarray:
+    """(n_steps,) int64: which link each step takes, as a row of sorted ``keys``; -1 for none."""
+    steps = view.seen.steps
+    direct = np.flatnonzero(~steps.across_gap & (steps.near != FIRST))
+    link = np.full(len(steps), -1, np.int64)
+    link[direct] = _position(keys, link_keys(view.group, steps.near[direct], steps.far[direct]))
+    return link
+
+
 def _position(table: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Position of each value in a sorted table, -1 where it is not there."""
     if not len(table):
@@ -163,9 +172,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         As from ``link_keys``, sorted.
     """
     steps = here.seen.steps
-    direct = np.flatnonzero(~steps.across_gap & (steps.near != FIRST))
-    link = np.full(len(steps), -1, np.int64)
-    link[direct] = _position(keys, link_keys(here.group, steps.near[direct], steps.far[direct]))
+    link = label_links(here, keys)
     crossing = np.flatnonzero(paths_with(steps, link >= 0)[here.seen.paths.step])
     crossing = crossing[here.seen.paths.step[crossing] != FIRST]
     there_pairs = np.unique(there.pair)

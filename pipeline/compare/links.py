@@ -20,7 +20,14 @@ from pipeline.compare.changes import (
     Changes,
     make_changes,
 )
-from pipeline.compare.evidence import Evidence, View, find_evidence, link_keys
+from pipeline.compare.evidence import (
+    Evidence,
+    View,
+    count_crossings,
+    find_evidence,
+    label_links,
+    link_keys,
+)
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 
@@ -81,6 +88,10 @@ def compare_links(sides: Sides) -> Iterator[Changes]:
     moved = _moved_groups(sides)
     rows = np.flatnonzero(in_old & (moved[groups.new[new.low]] | moved[groups.new[new.high]]))
     rows = rows[_apart(new_keys[rows])]
+    crossed: dict[str, np.ndarray] = {}
+    if sides.same_inputs and sides.new_view is not None:
+        label = label_links(sides.new_view, new_keys[rows])
+        crossed = count_crossings(sides.new_view, label, len(rows))
     yield describe(
         new,
         groups.new,
@@ -88,6 +99,7 @@ def compare_links(sides: Sides) -> Iterator[Changes]:
         new.high[rows],
         kind=MOVED if sides.same_inputs else INPUT,
         reason=OWNER if sides.same_inputs else TABLES,
+        **crossed,
     )
 
 
@@ -106,6 +118,12 @@ def compare_routers(sides: Sides) -> Iterator[Changes]:
     moved = np.flatnonzero(_moved_groups(sides))
     node = first_nodes(groups.new, groups.n)[moved]
     before = first_nodes(groups.old, groups.n)[moved]
+    crossed: dict[str, np.ndarray] = {}
+    if sides.same_inputs and sides.new_view is not None:  # else the network did not change
+        number = np.full(groups.n, -1)
+        number[moved] = np.arange(len(moved))
+        label = number[groups.new[sides.new_view.seen.steps.far]]
+        crossed = count_crossings(sides.new_view, label, len(moved))
     yield describe(
         new,
         groups.new,
@@ -114,8 +132,7 @@ def compare_routers(sides: Sides) -> Iterator[Changes]:
         "router",
         kind=MOVED if sides.same_inputs else INPUT,
         reason=OWNER if sides.same_inputs else TABLES,
-        asn=old.asn_of(before),
-        other_asn=new.asn_of(node),
+        **crossed | {"asn": old.asn_of(before), "other_asn": new.asn_of(node)},
     )
 
 

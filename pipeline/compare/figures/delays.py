@@ -19,6 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.compare.changes import FASTER, SLOWER, Changes
+from pipeline.compare.evidence import count_crossings, label_links, pair_keys
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import added_ms, is_news, sign_of_medians, usual_ms
 from pipeline.compare.links import Sides, describe, first_nodes
@@ -51,6 +52,8 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     shown = [medians(link, values, n_links)[0] for values in (usual, after)]
     for kind, sign in ((SLOWER, 1), (FASTER, -1)):
         some = np.flatnonzero(is_news(which, sign) & (n_of >= MIN_VANTAGES))
+        keys, row = np.unique(pair_keys(near[first[some]], far[first[some]]), return_inverse=True)
+        crossed = count_crossings(sides.new_view, label_links(sides.new_view, keys), len(keys))
         yield describe(
             sides.new,
             sides.groups.new,
@@ -59,6 +62,7 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
             kind=kind,
             old=shown[0][some],
             new=shown[1][some],
-            n_pairs=n_of[some],
+            n_traces=crossed["n_traces"][row],
+            n_pairs=crossed["n_pairs"][row],
             n_vantages=n_of[some],
         )

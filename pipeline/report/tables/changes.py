@@ -202,10 +202,9 @@ def _sentence(
             return text + _longer(event)
         case "links slower" | "links faster":
             how = event["kind"].removeprefix("links ")
-            links = number(event["n_links"], "link")
-            where = f" in {own}{others}" if others else ""
-            text = f"{links}{where} became {how}, above all {first['addr']} "
-            text += f"to {first['other_addr']} in {own}: from {first['old']:.1f} to "
+            where = f"in {own}" if own == other else f"between {own} and {other}"
+            text = f"{number(event['n_links'], 'link')} {where}{others} became {how}, above all "
+            text += f"{first['addr']} to {first['other_addr']}: from {first['old']:.1f} to "
             return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":
             return f"{number(n, words.noun)} went from {own} to {other}"

@@ -72,6 +72,9 @@ def test_another_prefix_table_is_told_from_another_owner(tmp_path):
         if what == "router"
     }
     assert owners == {(2, 12)}
+    of_owner = changes.kind == "moved to another owner"
+    for counts in (changes.n_traces, changes.n_pairs, changes.n_vantages):
+        assert counts[of_owner].tolist() == [1] * 4  # two links, two routers: all of one trace
 
 
 def test_without_traces_the_difference_is_told_as_such(tmp_path):

@@ -47,3 +47,19 @@ def test_a_link_is_slower_by_the_votes_of_three_vantage_points(
     assert len(events) == 0  # three votes agree by chance
     if kind is not None:
         assert changes.new[0] - changes.old[0] == pytest.approx(slower_by)
+
+
+def test_a_slower_link_comes_with_the_traces_and_pairs_that_cross_it(tmp_path):
+    def lines(added: float) -> dict[str, list[str]]:
+        hops = f"20.1.0.1/1 20.1.0.2/{11 + added}"
+        return {
+            f"20.7.0.{i}": [f"{hops} > 20.3.0.9", f"{hops} > 20.3.0.8", f"{hops} > 20.3.0.8"]
+            for i in range(1, 9)
+        }
+
+    old, new = night(tmp_path / "old", lines(0.0)), night(tmp_path / "new", lines(5.0))
+    changes, events = compare_nights(old, new)
+    assert events.kind.tolist() == ["links slower"]
+    counts = (changes.n_traces[0], changes.n_pairs[0], changes.n_vantages[0])
+    assert counts == (24, 16, 8)
+    assert events.n_traces.tolist() == [24]  # else no notice says it

@@ -15,6 +15,7 @@ from pipeline.compare.changes import (
     REMOVED,
     RENUMBERED,
     SHORTER,
+    SLOWER,
     UNSEEN,
     make_changes,
 )
@@ -49,6 +50,15 @@ def test_links_that_join_an_event_are_not_said_to_be_in_its_first_as():
     assert text_of(concat(links)).startswith("3 links in AS1 and 3 other ASes changed, ")
     assert text_of(concat(links[:2])).startswith("2 links in AS1 and 1 other AS changed, ")
     assert text_of(links[2]).startswith("1 link between AS3 and AS4 changed, ")
+
+
+def test_a_slower_link_between_ases_is_not_said_to_be_in_the_first():
+    values = {"old": 2.5, "new": 32.5, "n_vantages": 6}
+    for other, where in ((1, "in AS1"), (2, "between AS1 and AS2")):
+        link = make_changes(1, "link", kind=SLOWER, asn=1, other_asn=other, group=5, **values)
+        text = text_of(link)
+        assert text.startswith(f"1 link {where} became slower, above all ")
+        assert text.endswith(": from 2.5 to 32.5 ms (medians of 6 vantage points)")
 
 
 def test_one_hop_is_one_hop():
