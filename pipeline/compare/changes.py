@@ -45,6 +45,9 @@ class Changes:
         Addresses likewise; 0 for none.
     group, other_group : (n,) int64
         Groups of routers likewise, ``NO_ROW`` for none; for events, not for files.
+    vantage : (n,) int64
+        Common number of the vantage point that it is; for a link, of the one without a counterpart
+        that crossed it to most targets; ``NO_ROW`` for none. For events, not for files.
     n_traces, n_pairs, n_vantages : (n,) int64
         Traces, pairs of vantage point and target, and vantage points that it touches, on the night
         that has it.
@@ -68,6 +71,7 @@ class Changes:
     other_low: Annotated[np.ndarray, Flat(np.uint64)]
     group: Annotated[np.ndarray, Flat(np.int64)]
     other_group: Annotated[np.ndarray, Flat(np.int64)]
+    vantage: Annotated[np.ndarray, Flat(np.int64)]
     n_traces: Annotated[np.ndarray, Flat(np.int64)]
     n_pairs: Annotated[np.ndarray, Flat(np.int64)]
     n_vantages: Annotated[np.ndarray, Flat(np.int64)]
@@ -90,6 +94,7 @@ _DEFAULTS: dict[str, Any] = {
     "other_asn": NO_ASN,
     "group": NO_ROW,
     "other_group": NO_ROW,
+    "vantage": NO_ROW,
     "event": NO_ROW,
     "old": np.nan,
     "new": np.nan,

@@ -188,8 +188,11 @@ def _join(
     elif name.startswith(("vantage point", "targets")):
         unseen = kinds.UNSEEN if name.endswith("lost") else kinds.NOT_BEFORE
         reason = NO_VANTAGE if name.startswith("vantage point") else NO_TARGET
-        own = link & (changes.kind[free] == unseen) & (changes.reason[free] == reason)
-        event[free[own]] = event[rows[np.argmax(changes.n_pairs[rows])]]
+        own = free[link & (changes.kind[free] == unseen) & (changes.reason[free] == reason)]
+        if reason == NO_VANTAGE:
+            _join_by(event, own, changes.vantage, changes.vantage[rows], event[rows])
+        else:
+            event[own] = event[rows[0]]
     elif name in _OF_ROUTERS:
         groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
         events = np.concatenate([event[rows], event[rows]])

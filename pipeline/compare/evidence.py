@@ -23,6 +23,7 @@ import numpy as np
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations, Steps
 
+_NO_VANTAGE = 4  # verdict on a pair
 _CHUNK = 1 << 20  # paths that are walked at a time
 
 
@@ -58,6 +59,9 @@ class Evidence:
         That crossed it on its night.
     n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage
         Pairs by what became of them.
+    vantage
+        Common number of the vantage point that did not measure by which most pairs crossed it; -1
+        for none.
     near, far
         Nodes of its night, in the direction of most traces; -1 where no trace crossed it.
     """
@@ -70,6 +74,7 @@ class Evidence:
     n_elsewhere: np.ndarray
     n_no_target: np.ndarray
     n_no_vantage: np.ndarray
+    vantage: np.ndarray
     near: np.ndarray
     far: np.ndarray
 
@@ -180,6 +185,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
     counts = np.zeros((5, len(keys)), np.int64)
     n_traces, n_pairs = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
     vantages: list[np.ndarray] = []
+    lost: list[np.ndarray] = [np.empty(0, np.int64)]  # link and vantage point that did not measure
     n_vantages = len(here.vantage)
     for start in range(0, len(crossing), _CHUNK):
         rows = crossing[start : start + _CHUNK]
@@ -201,11 +207,12 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         np.add.at(n_pairs, of_link, 1)
         vantages.append(np.unique(of_link * n_vantages + vantage))
         measured = _position(there_pairs, pair) >= 0
-        verdict = np.where(_position(known_vantages, here.vantage[vantage]) >= 0, 3, 4)
+        verdict = np.where(_position(known_vantages, here.vantage[vantage]) >= 0, 3, _NO_VANTAGE)
         verdict[measured] = _verdicts(
             there, pair[measured], near[measured], beyond[first][measured]
         )
         np.add.at(counts, (verdict, of_link), 1)
+        lost.append((of_link * n_vantages + vantage)[verdict == _NO_VANTAGE])
     n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage = counts
     distinct = np.unique(np.concatenate(vantages)) if vantages else np.empty(0, np.int64)
     near, far = _directions(steps, link, len(keys))
@@ -218,9 +225,24 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         n_elsewhere,
         n_no_target,
         n_no_vantage,
+        _most_often(np.concatenate(lost), here.vantage, len(keys)),
         near,
         far,
     )
+
+
+def _most_often(rows: np.ndarray, vantage: np.ndarray, n: int) -> np.ndarray:
+    """(n,) int64: number of the commonest vantage point of each link, -1 for none.
+
+    ``rows``: link times the number of vantage points, plus the row of a vantage point.
+    """
+    distinct, times = np.unique(rows, return_counts=True)
+    order = np.argsort(times, kind="stable")[::-1]
+    link, at = np.divmod(distinct[order], max(1, len(vantage)))
+    links, first = np.unique(link, return_index=True)
+    out = np.full(n, -1)
+    out[links] = vantage[at[first]]
+    return out
 
 
 def _first_of(*columns: np.ndarray) -> np.ndarray:

@@ -88,7 +88,7 @@ def compare_links(sides: Sides) -> Iterator[Changes]:
     moved = _moved_groups(sides)
     rows = np.flatnonzero(in_old & (moved[groups.new[new.low]] | moved[groups.new[new.high]]))
     rows = rows[_apart(new_keys[rows])]
-    crossed: dict[str, np.ndarray] = {}
+    crossed: dict[str, Any] = {}
     if sides.same_inputs and sides.new_view is not None:
         label = label_links(sides.new_view, new_keys[rows])
         crossed = count_crossings(sides.new_view, label, len(rows))
@@ -118,7 +118,7 @@ def compare_routers(sides: Sides) -> Iterator[Changes]:
     moved = np.flatnonzero(_moved_groups(sides))
     node = first_nodes(groups.new, groups.n)[moved]
     before = first_nodes(groups.old, groups.n)[moved]
-    crossed: dict[str, np.ndarray] = {}
+    crossed: dict[str, Any] = {}
     if sides.same_inputs and sides.new_view is not None:  # else the network did not change
         number = np.full(groups.n, -1)
         number[moved] = np.arange(len(moved))
@@ -161,6 +161,7 @@ def _of_one_night(
         np.where(known, found.far, high),
         kind=kind,
         reason=reason,
+        vantage=found.vantage,
         **{name: column for name, column in vars(found).items() if name.startswith("n_")},
     )
 

@@ -37,6 +37,7 @@ def _vantages(here: View, there: View, kind: str) -> Changes:
         asn=vantages.asn[only],
         addr_high=vantages.addr_high[only],
         addr_low=vantages.addr_low[only],
+        vantage=here.vantage[only],
         n_traces=n_traces[only],
         n_pairs=n_pairs[only],
         n_vantages=1,

@@ -161,7 +161,7 @@ def _sentence(
             else:
                 verb = "no longer measures" if is_lost else "began to measure"
                 text = f"Vantage point {first['addr']} in {own} {verb}: {pairs} with a target"
-            seen = "nobody else could see" if is_lost else "nobody else can see"
+            seen = "nobody sees any more" if is_lost else "nobody saw before"
             return f"{text}, {number(n_links, 'link')} that {seen}" if n_links else text
         case "targets lost" | "targets gained":
             n_old, n_new = int(first["old"]), int(first["new"])
