@@ -2,13 +2,13 @@
 
 An event begins with a change that says what happened: in the order of ``_CAUSES``, a changed input,
 a lost vantage point, lost targets, a renumbered router, an AS that is no longer seen, a silent
-router, an AS in parts, a moved ingress,
-links removed or added, routers of another owner, paths of another length. Changes of one cause in
-the same AS, or between the same two ASes, are one event, and so are those that share a router.
+router, an AS in parts, a moved ingress, links removed or added, routers of another owner, paths of
+another length. Changes of one cause in the same AS, or between the same two ASes, are one event,
+and so are those that share a router.
 Every other change joins the first event that explains it: links of a vantage point that did not
 measure, of a router that was renumbered, of an AS that fell apart, and diameter and radius of an AS
-whose links changed. What nothing explains is not an event: links that could not be observed come
-and go every night.
+whose links changed; at last ingresses and neighbours join the links by which ASes were entered.
+What nothing explains is not an event: links that could not be observed come and go every night.
 
 Events are ranked by the traces, or else the changes, that they touch.
 """
@@ -123,6 +123,7 @@ def group_events(changes: Changes) -> tuple[Changes, Events]:
         event[rows] = n_events + part
         n_events += int(part.max()) + 1
         _join(changes, event, cause, rows, name)
+    _join_entries(changes, event)
     return _rank(changes, event, cause, n_events)
 
 
@@ -224,6 +225,34 @@ def _join(
         inside = rows[changes.asn[rows] == changes.other_asn[rows]]
         width = free[np.isin(changes.what[free], kinds.WIDTHS)]
         _join_by(event, width, changes.asn, changes.asn[inside], event[inside])
+
+
+def _join_entries(changes: Changes, event: np.ndarray) -> None:
+    """Let ingresses and neighbours join the first event of the links by which ASes were entered."""
+    between = changes.asn != changes.other_asn
+    rows = np.flatnonzero(np.isin(changes.what, ("link", "ingress", "neighbour")) & between)
+    ends = np.sort(np.array([changes.asn[rows], changes.other_asn[rows]]), axis=0)
+    group = np.concatenate([changes.group[rows], changes.other_group[rows]])
+    pair, pair_and_group = (np.full(len(changes), NO_ROW) for _ in range(2))
+    pair[rows], _ = number_rows(*ends)
+    numbers, _ = number_rows(np.tile(pair[rows], 2), group)
+    pair_and_group[rows], other = np.split(numbers, 2)
+    for of_link, of_entry in (
+        ((kinds.REMOVED, kinds.UNSEEN), (kinds.LOST, kinds.UNSEEN)),
+        ((kinds.ADDED, kinds.NOT_BEFORE), (kinds.GAINED, kinds.NOT_BEFORE)),
+    ):
+        at = np.flatnonzero(
+            (changes.what[rows] == "link")
+            & (event[rows] != NO_ROW)
+            & np.isin(changes.kind[rows], of_link)
+        )
+        at = at[np.argsort(event[rows[at]], kind="stable")]
+        links, free = rows[at], rows[np.isin(changes.kind[rows], of_entry)]
+        neighbors = free[changes.what[free] == "neighbour"]
+        _join_by(event, neighbors, pair, pair[links], event[links])
+        ingresses = free[changes.what[free] == "ingress"]
+        both = np.array([pair_and_group[links], other[at]]).T.ravel()  # the first event stays first
+        _join_by(event, ingresses, pair_and_group, both, np.repeat(event[links], 2))
 
 
 def _join_by(

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.compare.changes import ADDED, CHANGED, REMOVED, SHIFTED, UNSEEN, make_changes
+from pipeline.compare.changes import (
+    ADDED,
+    CHANGED,
+    GAINED,
+    LOST,
+    NO_ROW,
+    REMOVED,
+    SHIFTED,
+    UNSEEN,
+    make_changes,
+)
 from pipeline.compare.events import group_events
 from pipeline.model.columns import concat
 
@@ -58,6 +68,29 @@ def test_links_between_ases_explain_no_diameter():
     between = link(1, (1, 2), other_asn=2, n_traces=9)
     changes, _ = group_events(concat([between, width(1, "diameter", 4, 6)]))
     assert changes.event.tolist() == [0, -1]
+
+
+@pytest.mark.parametrize(("kind", "of_entry"), [(REMOVED, LOST), (ADDED, GAINED)])
+def test_ingresses_and_neighbours_are_of_the_event_of_the_links_between_their_ases(kind, of_entry):
+    def entry(asn, other, group, what="ingress"):
+        return make_changes(1, what, kind=of_entry, asn=asn, other_asn=other, group=group)
+
+    changes, _ = group_events(
+        concat(
+            [
+                link(2, (1, 2), kind, 90, other_asn=1),
+                link(1, (3, 4), kind, 9, other_asn=3),
+                entry(1, 2, 2),
+                entry(2, 1, 1),
+                entry(1, 3, 2),  # by another link, which did not change
+                entry(1, 2, 7),
+                entry(1, 2, NO_ROW, "neighbour"),
+                entry(1, 3, NO_ROW, "neighbour"),
+                entry(2, 3, NO_ROW, "neighbour"),
+            ]
+        )
+    )
+    assert changes.event.tolist() == [0, 1, 0, 0, -1, -1, 0, 1, -1]
 
 
 def test_what_nobody_could_observe_is_no_event():
