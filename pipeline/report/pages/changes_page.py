@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.compare.changes import LOST, UNSEEN
 from pipeline.model.words import NodeWords, printable
 from pipeline.report.pages.ases.as_changes import show_on_as_pages
 from pipeline.report.pages.html import write_assets
@@ -81,6 +82,7 @@ def write_changes_page(
             ases=_ases(changes),
             figures=_figures(changes),
             histories=histories,
+            gone=_gone(changes),
             has_index=(folder / "index.html").exists(),
         )
     )
@@ -144,6 +146,12 @@ def _ases(changes: pa.Table) -> list[dict]:
     table = known.group_by("asn").aggregate([("event", "count_distinct"), ("event", "count")])
     order = [("event_count", "descending"), ("asn", "ascending")]
     return table.sort_by(order).slice(0, MAX_ROWS).to_pylist()
+
+
+def _gone(changes: pa.Table) -> set[int]:
+    """ASes of the older night alone: the report beside this page has no page of them."""
+    of_old = pc.is_in(changes["kind"], pa.array([LOST, UNSEEN]))
+    return {*changes.filter(pc.and_(pc.equal(changes["what"], "AS"), of_old))["asn"].to_pylist()}
 
 
 def _figures(changes: pa.Table) -> list[dict]:
