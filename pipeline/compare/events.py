@@ -51,9 +51,8 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("paths shorter", "paths", (kinds.SHORTER,)),
 )
 _MIN_MOVED = 3  # routers
-_MAX_SINGLE = (
-    5  # vantage points or ASes; more at once are one event, else they would hide the others
-)
+# Vantage points or ASes; more at once are one event, else they would hide the others.
+_MAX_SINGLE = 5
 _NAMES = tuple(name for name, *_ in _CAUSES)
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again", "ingress moved")
 _OF_WHOLE_ASES = ("AS lost", "AS gained")
