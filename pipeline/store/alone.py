@@ -54,7 +54,9 @@ def forget_crashed(store: Path) -> None:
         If the store cannot be written.
     """
     for path in crashed_alone(store):
-        _remove(path)
+        with claim_abandoned(path, if_missing=False) as is_dead:
+            if is_dead:
+                _remove(path)
 
 
 def _remove(path: Path) -> None:

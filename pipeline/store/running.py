@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
-from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing
+from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing, is_settled
 
 RUNNING = ".running"  # folder in a store
 RENEW_S = 1.0  # a file is written again at most this often, and at each new step
@@ -67,9 +67,10 @@ def dead_runs(store: Path) -> list[Path]:
     """Files of runs that were killed, by name; nothing is changed."""
     found = []
     for lock in sorted((Path(store) / RUNNING).glob(f"*{_LOCK}")):
-        with claim_abandoned(lock) as is_dead:
-            if is_dead:
-                found.append(lock.with_suffix(".json"))
+        with claim_abandoned(lock, if_missing=False) as is_dead:
+            facts = lock.with_suffix(".json")
+            if is_dead and (facts.exists() or is_settled(lock)):  # else it is just being made
+                found.append(facts)
     return found
 
 
@@ -141,6 +142,6 @@ def _remove(path: Path) -> None:
 
 def _remove_dead(folder: Path) -> None:
     for lock in folder.glob(f"*{_LOCK}"):
-        with claim_abandoned(lock) as is_dead:
+        with claim_abandoned(lock, if_missing=False) as is_dead:
             if is_dead:
                 _remove(lock.with_suffix(".json"))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 STORE_LOCK = ".lock"
+SETTLED_S = 60.0  # what has not changed for as long is being neither made nor removed
 
 
 class HeldLock:
@@ -47,10 +49,17 @@ def store_turn(store: Path) -> Iterator[bool]:
 
 
 def hold_for_writing(path: Path) -> HeldLock:
-    """Create a lock file and hold it exclusively."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    _try(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return HeldLock(descriptor)
+    """Create a lock file, of which no other writer knows, and hold it exclusively.
+
+    Between the two a cleaner may find it free: it is waited for, and what it removed is made again.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        lock = HeldLock(descriptor)
+        _try(descriptor, fcntl.LOCK_EX)
+        if _is_at(path, descriptor):
+            return lock
+        lock.release()
 
 
 def hold_for_reading(path: Path) -> HeldLock | None:
@@ -65,35 +74,47 @@ def hold_for_reading(path: Path) -> HeldLock | None:
         return None
     lock = HeldLock(descriptor)
     _try(descriptor, fcntl.LOCK_SH)
-    try:
-        same = os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except OSError:
-        same = False
-    if not same:
+    if not _is_at(path, descriptor):
         lock.release()
         return None
     return lock
 
 
 @contextmanager
-def claim_abandoned(path: Path) -> Iterator[bool]:
+def claim_abandoned(path: Path, *, if_missing: bool = True) -> Iterator[bool]:
     """Hold a lock file exclusively while the block runs; yields False if a living process holds it.
 
-    Yields True as well if the file is not there: its folder then belongs to nobody. Yields False if
-    that is unknown.
+    Yields ``if_missing`` if the file is not there: what it locks then belongs to nobody, unless it
+    is being made or removed. Yields False if that is unknown, and if it vanishes meanwhile.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        yield True
+        yield if_missing
         return
     except OSError:
         yield False
         return
     try:
-        yield _try(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield _try(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB) and _is_at(path, descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_settled(path: Path) -> bool:
+    """Whether a file or folder is there that nobody is just making, renaming or removing."""
+    try:
+        return time.time() - path.lstat().st_ctime > SETTLED_S
+    except OSError:
+        return False
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Whether an open file is still the one of that name."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except OSError:
+        return False
 
 
 def _try(descriptor: int, operation: int) -> bool:

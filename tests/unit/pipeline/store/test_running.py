@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from pipeline.model.progress import Progress, no_progress
 from pipeline.store import leftovers, remove_leftovers
 from pipeline.store.running import RUNNING, running, runs_on
+from pipeline.store.versions import locks
 
 KILLED = """
 import os, signal, sys
@@ -62,6 +64,27 @@ def test_doctor_names_and_removes_what_a_killed_run_told(tmp_path):
         remove_leftovers(tmp_path, None)
     assert runs_on(tmp_path) == []
     assert list((tmp_path / RUNNING).iterdir()) == []
+
+
+def test_a_run_that_another_takes_for_dead_as_it_begins_is_seen(tmp_path, monkeypatch):
+    """Another run looks between making the lock and holding it."""
+    flock, looked = fcntl.flock, []
+
+    def late(descriptor, operation):
+        if not looked:
+            looked.append(True)
+            assert [path for path in leftovers(tmp_path, None) if tmp_path in path.parents] == []
+            remove_leftovers(tmp_path, None)
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(locks.fcntl, "flock", late)
+    with running(tmp_path, "analyze", "monday", no_progress) as told:
+        told(Progress("search", 1, 4, "ASes"))
+        remove_leftovers(tmp_path, None)
+        assert [each["is_alive"] for each in runs_on(tmp_path)] == [True]
+        names = sorted(path.suffix for path in (tmp_path / RUNNING).iterdir())
+        assert names == [".json", ".lock"]
+    assert looked
 
 
 @pytest.mark.parametrize("made", ["nothing", "file in its place"])
