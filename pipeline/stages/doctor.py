@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -112,11 +113,23 @@ def _reports(out: Path) -> Iterator[Finding]:
     for folder in sorted(out.iterdir()) if out.is_dir() else ():
         if not (folder / REPORT).is_file():
             continue
-        files = [path.lstat() for path in folder.rglob("*") if not path.is_dir()]
+        files = _files(folder)
         own = sum(each.st_size for each in files if each.st_nlink == 1)
         shared = sum(each.st_size for each in files if each.st_nlink > 1)
         text = _mib(own) + (f", and {_mib(shared)} shared with other nights" if shared else "")
         yield Finding(f"report {folder.name}", True, text)
+
+
+def _files(path: Path) -> list[os.stat_result]:
+    """A file, or the files of a folder; those that a run removes meanwhile are left out."""
+    found = [path] if not path.is_dir() else []
+    for here, _, names in os.walk(path):
+        found += [Path(here) / name for name in names]
+    facts = []
+    for file in found:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            facts.append(file.lstat())
+    return facts
 
 
 def _mib(n_bytes: int) -> str:
@@ -134,7 +147,7 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
         return
     if not found and not has_store(store):
         return
-    size = sum(path.stat().st_size for path in found)
+    size = sum(file.st_size for path in found for file in _files(path))
     text = f"{number(len(found), 'file')}, {_mib(size)}, of what runs have measured"
     yield Finding("results", True, text)
     for path, fault in found.items():
@@ -148,8 +161,9 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
 def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:
     """What no run uses any more: not a fault, but it takes space; the next run removes it."""
     for path in leftovers(store, out):
-        files = path.rglob("*") if path.is_dir() else [path]
-        size = sum(file.lstat().st_size for file in files if not file.is_dir())
+        size = sum(file.st_size for file in _files(path))
+        if not os.path.lexists(path):  # somebody has removed it meanwhile
+            continue
         end = "removed" if clean else "the next run removes it, and so does --clean"
         yield Finding("left-over", True, f"{path}: {_what_is_left(path)}, {_mib(size)}; {end}")
     if clean:

@@ -25,6 +25,7 @@ from pipeline.store.versions.locks import (
     claim_abandoned,
     hold_for_reading,
     hold_for_writing,
+    is_settled,
     store_turn,
 )
 from pipeline.store.versions.mirrored import (
@@ -271,12 +272,11 @@ fsync_folder = fsync_file  # of a folder: its entries
 
 
 def abandoned_versions(store: Path) -> list[Path]:
-    """Versions that no pointer names and no living process holds; nothing is changed."""
-    here = [
-        path
-        for path in _unnamed_versions(store)
-        if has_token(path.name, TRASH) or _is_abandoned(path)
-    ]
+    """Versions that no pointer names and no living process holds; nothing is changed.
+
+    What is just being made or removed is not among them.
+    """
+    here = [path for path in _unnamed_versions(store) if _is_abandoned(path)]
     return sorted({*here, *unnamed_versions(store)})
 
 
@@ -292,8 +292,19 @@ def remove_abandoned_versions(store: Path) -> None:
 
 
 def _is_abandoned(version: Path) -> bool:
-    with claim_abandoned(version / LOCK) as abandoned:
-        return abandoned
+    if has_token(version.name, TRASH):
+        return is_settled(version)
+    with claim_abandoned(version / LOCK, if_missing=False) as is_free:
+        is_whole = is_free and any(path.name != LOCK for path in _within(version))
+        is_unheld = is_free or not (version / LOCK).exists()
+        return is_whole or (is_unheld and is_settled(version))
+
+
+def _within(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:  # it is just being removed
+        return []
 
 
 def _unnamed_versions(store: Path) -> list[Path]:
@@ -337,8 +348,9 @@ def _set_garbage_aside(store: Path) -> list[Path]:
         with claim_abandoned(path / LOCK) as abandoned:
             if abandoned:
                 aside = path.with_name(f"{TRASH}{new_token()}")
-                os.rename(path, aside)
-                garbage.append(aside)
+                with contextlib.suppress(FileNotFoundError):  # its owner is just removing it
+                    os.rename(path, aside)
+                    garbage.append(aside)
     return garbage
 
 

@@ -17,7 +17,13 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pipeline.errors import StoreError
-from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing, store_turn
+from pipeline.store.versions.locks import (
+    HeldLock,
+    claim_abandoned,
+    hold_for_writing,
+    is_settled,
+    store_turn,
+)
 from pipeline.store.versions.names import has_token, new_token
 
 READING = ".reading-"  # in a store: spool files of an ingest
@@ -75,14 +81,18 @@ def _take_over(files: Path, kind: str, wanted: Collection[str]) -> None:
     parent = files.parent.parent
     with store_turn(parent):
         for outer in _outer_folders(parent, (kind,)):
-            with claim_abandoned(outer / _LOCK) as is_abandoned:
+            with _claim(outer) as is_abandoned:
                 for name in wanted if is_abandoned else ():
                     with contextlib.suppress(OSError):  # it has none, or another run had it too
                         os.rename(outer / _FILES / name, files / name)
 
 
 def release_folder(files: Path) -> None:
-    """Remove a folder that ``hold_folder`` gave, in this process or in another one."""
+    """Remove a folder that ``hold_folder`` gave, in this process or in another one.
+
+    Its lock goes last, so that nobody takes the rest for what a dead run left.
+    """
+    shutil.rmtree(files, ignore_errors=True)
     shutil.rmtree(files.parent, ignore_errors=True)
     lock = _held.pop(files, None)
     if lock is not None:
@@ -147,10 +157,13 @@ def own_folder() -> Path:
 
 
 def abandoned(parent: Path) -> list[Path]:
-    """What dead runs left in a folder, by name; nothing is changed."""
-    left = _being_removed(parent)
+    """What dead runs left in a folder, by name; nothing is changed.
+
+    What is just being made or removed is not among it.
+    """
+    left = [path for path in _being_removed(parent) if is_settled(path)]
     for outer in _outer_folders(parent):
-        with claim_abandoned(outer / _LOCK) as is_abandoned:
+        with _claim(outer) as is_abandoned:
             if is_abandoned and not _is_waiting(outer):
                 left.append(outer)
     return sorted(left)
@@ -188,12 +201,25 @@ def set_aside(folder: Path) -> None:
 
 def _set_aside(parent: Path) -> Iterator[Path]:
     for outer in _outer_folders(parent):
-        with claim_abandoned(outer / _LOCK) as is_abandoned:
+        with _claim(outer) as is_abandoned:
             if is_abandoned and not _is_waiting(outer):
                 aside = parent / f"{_LEFT}{new_token()}"
                 with contextlib.suppress(OSError):  # its owner is just removing it
                     os.rename(outer, aside)
                     yield aside
+
+
+@contextlib.contextmanager
+def _claim(outer: Path) -> Iterator[bool]:
+    """Hold the lock of a folder while the block runs; yields whether its owner is dead.
+
+    Its owner makes the lock before ``files`` and removes it after them: a folder without either is
+    being made or removed, unless nothing has happened to it for long.
+    """
+    with claim_abandoned(outer / _LOCK, if_missing=False) as is_free:
+        is_whole = is_free and (outer / _FILES).is_dir()
+        is_unheld = is_free or not (outer / _LOCK).exists()
+        yield is_whole or (is_unheld and is_settled(outer))
 
 
 def _outer_folders(parent: Path, kinds: Collection[str] = _KINDS) -> Iterator[Path]:

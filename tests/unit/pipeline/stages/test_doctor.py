@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,22 @@ def test_what_is_known_is_told_before_kernels_are_compiled(monkeypatch):
     assert [next(findings).subject for _ in range(3)][:2] == ["machine", "packages"]
     with pytest.raises(pytest.fail.Exception, match="it compiles"):
         list(findings)
+
+
+def test_what_runs_remove_while_the_doctor_looks_is_no_finding(tmp_path, monkeypatch):
+    there, gone = tmp_path / ".reading-0123456789ab", tmp_path / ".reading-fedcba987654"
+    (there / "files").mkdir(parents=True)
+    (there / "lock").write_bytes(bytes(3 << 20))
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / doctor.REPORT).write_text("{}")
+    monkeypatch.setattr(doctor, "leftovers", lambda store, out: [there, gone])
+    walk = os.walk
+
+    def later(folder):
+        for here, folders, names in walk(folder):
+            yield here, folders, [*names, "vanished"]
+
+    monkeypatch.setattr(doctor.os, "walk", later)
+    (finding,) = doctor._leftovers(None, tmp_path, clean=False)
+    assert finding.text.startswith(f"{there}: left by a killed run, 3.0 MiB")
+    assert [each.subject for each in doctor._reports(tmp_path)] == ["report report"]

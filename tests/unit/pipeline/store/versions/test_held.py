@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from pipeline.stages.doctor import examine
 from pipeline.store import leftovers, remove_leftovers, scratch_folder
-from pipeline.store.versions import held
+from pipeline.store.versions import held, locks
 from tests.real_data import REPOSITORY
 from tests.unit.pipeline.store.snapshots import write
 
@@ -84,6 +85,7 @@ def test_what_is_wanted_of_dead_runs_is_taken_over(tmp_path):
             for name in names:
                 (outer / "files" / name).mkdir(parents=True)
                 (outer / "files" / name / "spool").write_text(name)
+            (outer / "lock").touch()
         with scratch_folder(tmp_path, wanted=["a", "d", "e", "none"]) as folder:
             assert [path.name for path in folder.iterdir()] == ["a"]
             assert (folder / "a" / "spool").read_text() == "a"
@@ -97,12 +99,53 @@ def test_a_folder_handed_to_another_process_is_kept_for_a_day(tmp_path):
     waiting, forgotten = (tmp_path / f"{held.DISTANCES}{i:012x}" for i in range(2))
     for outer in (waiting, forgotten):
         (outer / "files").mkdir(parents=True)
+        (outer / "lock").touch()
         held.hand_over(outer / "files")
     old = time.time() - held.KEEP_S - 1
-    os.utime(next(path for path in forgotten.iterdir() if path.is_file()), (old, old))
+    os.utime(forgotten / held._HANDED_OVER, (old, old))
     assert held.abandoned(tmp_path) == [forgotten]
     held.release_folder(waiting / "files")
     assert not waiting.exists()
+
+
+@pytest.mark.parametrize("there", [(), ("files",), ("lock",)])
+def test_what_is_just_being_made_or_removed_is_no_leftover_until_long_after(
+    tmp_path, monkeypatch, there
+):
+    folder = tmp_path / f"{held.READING}0123456789ab"
+    folder.mkdir()
+    for name in there:
+        (folder / name).mkdir() if name == "files" else (folder / name).touch()
+    version = tmp_path / "versions" / ".writing-0123456789ab"
+    version.mkdir(parents=True)
+    being_removed = [
+        tmp_path / f"{held._LEFT}0123456789ab",
+        tmp_path / "versions/.trash-0123456789ab",
+    ]
+    for each in being_removed:
+        each.mkdir()
+    assert leftovers(tmp_path, None) == []
+    with scratch_folder(tmp_path):
+        assert folder.is_dir()
+    monkeypatch.setattr(locks, "SETTLED_S", -1.0)
+    assert set(leftovers(tmp_path, None)) >= {folder, version, being_removed[1]}
+    remove_leftovers(tmp_path, None)
+    assert not any(path.exists() for path in (folder, version, *being_removed))
+
+
+def test_a_folder_is_never_a_leftover_while_its_owner_removes_it(tmp_path, monkeypatch):
+    files = held.hold_folder(tmp_path, held.READING)
+    remove, seen = shutil.rmtree, []
+
+    def removed(path, **options):
+        seen.extend(held.abandoned(tmp_path))
+        remove(path, **options)
+        seen.extend(held.abandoned(tmp_path))
+
+    monkeypatch.setattr(held.shutil, "rmtree", removed)
+    held.release_folder(files)
+    assert seen == []
+    assert not files.parent.exists()
 
 
 OF_USERS = [
