@@ -13,7 +13,13 @@ import numpy as np
 
 from pipeline.collect.known import Known, known_results
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import ClusterLostError, NothingMeasuredError, PipelineError, UsageError
+from pipeline.errors import (
+    ClusterLostError,
+    NothingMeasuredError,
+    PipelineError,
+    StoreError,
+    UsageError,
+)
 from pipeline.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.results import Measurement
@@ -29,7 +35,7 @@ from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.nights.retention import Removed, keep_nights
 from pipeline.stages.places import check_out
-from pipeline.stages.run_metrics import RunMetrics, run_metrics
+from pipeline.stages.run_metrics import RunMetrics, count_failed, run_metrics
 from pipeline.stages.warnings import (
     commonest_failure,
     failure_warnings,
@@ -103,7 +109,11 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     if config.version is None:
         snapshot = open_snapshot(config.store, config.snapshot)
     else:
-        snapshot = open_version(config.store, config.version)
+        try:
+            snapshot = open_version(config.store, config.version)
+        except StoreError:  # a run whose ingest has just written it
+            count_failed(config.out)
+            raise
     bring_reports(config.out)
     missing = sorted(set(config.asns) - set(snapshot.asn.tolist())) if config.asns else []
     if missing:
@@ -118,6 +128,8 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
 def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> Measurement:
     """Search from every ingress of every requested AS.
 
+    The folder of reports is made: results wait there for ``report_stage``.
+
     Raises
     ------
     ClusterLostError, NothingMeasuredError
@@ -127,7 +139,9 @@ def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progres
         As ``open_for`` and ``pipeline.schedule.run.measure`` do.
     """
     with open_for(config) as snapshot, _shown("measure", snapshot, config, progress) as shown:
-        return _measure(snapshot, config, shown)
+        measurement = _measure(snapshot, config, shown)
+        config.out.mkdir(parents=True, exist_ok=True)  # before the metrics, which only it keeps
+        return measurement
 
 
 def report_stage(

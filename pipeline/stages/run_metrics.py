@@ -2,7 +2,8 @@
 
 A night lasts minutes and its cluster ends with it, so nobody would scrape it in time: the figures
 are in a file, which stays, for the textfile collector of a node exporter and for ``hopscope serve``
-(``/metrics``). Counters continue from run to run. Nothing here ever makes a run fail.
+(``/metrics``). Counters continue from run to run, and runs at the same time add to the same ones.
+Nothing here ever makes a run fail.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.model.choices import RUN_STATUSES
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import DEVICES
+from pipeline.store.versions.locks import hold_for_writing
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -88,13 +90,10 @@ class RunMetrics:
 
     def __init__(self, out: Path, progress: ProgressCallback):
         self._out, self._progress = Path(out), progress
-        self._before = _totals(self._out / NAME)
         self._counts: dict[str, float] = dict.fromkeys(COUNTERS, 0)
         self._runs = dict.fromkeys(RUN_STATUSES, 0)
-        self._gauges: dict[str, float] = {
-            name: self._before.get((f"hopscope_{name}", ""), 0) for name in GAUGES
-        }
-        self._gauges |= {name: 0 for name in GAUGES if name not in _KEPT}
+        self._added: dict[tuple[str, str], float] = {}  # of both, what the file has
+        self._gauges: dict[str, float] = {name: 0 for name in GAUGES if name not in _KEPT}
         self._gauges |= {"run_in_progress": 1, "run_started_timestamp_seconds": time.time()}
         self._resident = dict.fromkeys(DEVICES, 0)
         self._written_s = 0.0
@@ -151,39 +150,46 @@ class RunMetrics:
         if not self._out.is_dir():
             return
         aside = self._out / f".{NAME}"
+        lock = None
         try:
-            aside.write_bytes(self._text())
+            lock = hold_for_writing(aside)  # by one run at a time
+            found, counted = _totals(self._out / NAME), self._counted()
+            totals = {
+                key: found.get(key, 0) + n - self._added.get(key, 0) for key, n in counted.items()
+            }
+            aside.write_bytes(_text(_Figures(self._families(found | totals))))
             os.replace(aside, self._out / NAME)
+            self._added = counted
         except (OSError, ImportError) as error:
             log.debug("no metrics are written: %s", error)
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
+        finally:
+            if lock is not None:
+                lock.release()
 
-    def _text(self) -> bytes:
-        from prometheus_client import CollectorRegistry, generate_latest
+    def _counted(self) -> dict[tuple[str, str], float]:
+        """What this run has counted so far, by name and status."""
+        counts = {(f"hopscope_{name}_total", ""): n for name, n in self._counts.items()}
+        return counts | {("hopscope_runs_total", status): n for status, n in self._runs.items()}
 
-        registry = CollectorRegistry()
-        registry.register(self)
-        return generate_latest(registry)
-
-    def collect(self) -> Iterator[Metric]:
-        """Called by prometheus_client: all figures."""
+    def _families(self, known: Mapping[tuple[str, str], float]) -> Iterator[Metric]:
+        """All figures; ``known``: totals, and what an earlier run left."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         out = str(self._out.resolve())
         for name, help in COUNTERS.items():
-            total = self._before.get((f"hopscope_{name}_total", ""), 0) + self._counts[name]
             counter = CounterMetricFamily(f"hopscope_{name}", help, labels=["out"])
-            counter.add_metric([out], total)
+            counter.add_metric([out], known[f"hopscope_{name}_total", ""])
             yield counter
         runs = CounterMetricFamily("hopscope_runs", RUNS, labels=["out", "status"])
-        for status, n in self._runs.items():
-            before = self._before.get(("hopscope_runs_total", status), 0)
-            runs.add_metric([out, status], before + n)
+        for status in self._runs:
+            runs.add_metric([out, status], known["hopscope_runs_total", status])
         yield runs
         for name, help in GAUGES.items():
             gauge = GaugeMetricFamily(f"hopscope_{name}", help, labels=["out"])
-            gauge.add_metric([out], self._gauges[name])
+            left = known.get((f"hopscope_{name}", ""), 0)
+            gauge.add_metric([out], self._gauges.get(name, left))
             yield gauge
         resident = GaugeMetricFamily(
             "hopscope_resident_bytes", RESIDENT_BYTES, labels=["out", "device"]
@@ -191,6 +197,24 @@ class RunMetrics:
         for device, n_bytes in self._resident.items():
             resident.add_metric([out, device], n_bytes)
         yield resident
+
+
+class _Figures:
+    """What prometheus_client collects, once."""
+
+    def __init__(self, families: Iterator[Metric]):
+        self._families = list(families)
+
+    def collect(self) -> list[Metric]:
+        return self._families
+
+
+def _text(figures: _Figures) -> bytes:
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(figures)
+    return generate_latest(registry)
 
 
 def last_success(out: Path) -> float | None:

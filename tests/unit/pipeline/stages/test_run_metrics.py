@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,9 +12,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pipeline.cli import main
+from pipeline.config import AnalyzeConfig
+from pipeline.errors import StoreError
 from pipeline.model.progress import Progress, no_progress
 from pipeline.stages import run_metrics as module
+from pipeline.stages.analyze import analyze, measure_stage, report_stage
 from pipeline.stages.run_metrics import COUNTERS, GAUGES, NAME, run_metrics
+from tests.unit.pipeline.stages.small_store import make_store
 
 COUNTS = {
     **{"ases": 10, "ases_left": 4, "searches": 30, "retries": 2, "lost_workers": 1},
@@ -48,6 +54,11 @@ def one_run(out, counts=COUNTS, **given):
         metrics(Progress("search", 1, 10, "ingresses", counts=counts))
         metrics.measured(measured(**given))
         metrics.reported(measured(**given), 1000.0)
+
+
+def ten_runs(out):
+    for _ in range(10):
+        one_run(out)
 
 
 def test_a_run_in_progress_shows_how_far_it_is(tmp_path):
@@ -91,6 +102,32 @@ def test_counters_go_on_from_run_to_run_and_gauges_begin_anew(tmp_path):
     assert found["hopscope_run_ases_reused",] == 0
     runs = [found["hopscope_runs_total", status] for status in ("complete", "partial", "failed")]
     assert runs == [1, 1, 0]
+
+
+def test_runs_at_the_same_time_lose_no_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "RENEW_S", 0.0)
+    with run_metrics(tmp_path, no_progress) as one, run_metrics(tmp_path, no_progress) as other:
+        for n in (10, 20, 30):
+            one(Progress("search", 0, 0, "", counts=COUNTS | {"searches": n}))
+            other(Progress("search", 0, 0, "", counts=COUNTS | {"searches": n + 1}))
+        assert figures(tmp_path)["hopscope_searches_total",] == 30 + 31
+        other.reported(measured(), 1000.0)
+    found = figures(tmp_path)
+    assert found["hopscope_searches_total",] == 30 + 31
+    assert found["hopscope_retries_total",] == 2 * COUNTS["retries"]
+    assert found["hopscope_runs_total", "complete"] == 1
+    assert found["hopscope_last_success_timestamp_seconds",] > 0
+
+
+def test_each_of_many_processes_is_counted(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    runs = [context.Process(target=ten_runs, args=(tmp_path,)) for _ in range(2)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join(120)
+    assert figures(tmp_path)["hopscope_searches_total",] == 2 * 10 * COUNTS["searches"]
+    assert figures(tmp_path)["hopscope_runs_total", "complete"] == 20
 
 
 def test_only_a_complete_report_is_a_success(tmp_path):
@@ -178,3 +215,28 @@ def test_a_run_whose_ingest_fails_is_counted(tmp_path):
             found[f"hopscope_{name}_timestamp_seconds",]
             == before[f"hopscope_{name}_timestamp_seconds",]
         )
+
+
+def test_a_first_night_is_counted_where_stages_are_by_themselves(tmp_path):
+    """As in flows: nothing has made the folder of reports when the measuring stage begins."""
+    whole = AnalyzeConfig(store=make_store(tmp_path / "other"), out=tmp_path / "whole", workers=1)
+    analyze(whole)
+    config = AnalyzeConfig(store=make_store(tmp_path / "store"), out=tmp_path / "out", workers=1)
+    measurement = measure_stage(config)
+    searches = figures(config.out)["hopscope_searches_total",]
+    assert searches == figures(whole.out)["hopscope_searches_total",] > 0
+    report_stage(config, measurement, 1000.0)
+    found = figures(config.out)
+    assert found["hopscope_searches_total",] == searches
+    assert found["hopscope_runs_total", "complete"] == 1
+    measurement = measure_stage(config)
+    assert figures(config.out)["hopscope_reused_ases_total",] == len(measurement.rows)
+
+
+def test_a_run_whose_version_another_ingest_has_replaced_is_counted(tmp_path):
+    store = make_store(tmp_path / "store")
+    config = AnalyzeConfig(store=store, out=tmp_path / "out", workers=1)
+    config.out.mkdir()
+    with pytest.raises(StoreError):
+        analyze(replace(config, snapshot="night", version="night-0123456789ab"))
+    assert figures(config.out)["hopscope_runs_total", "failed"] == 1
