@@ -12,6 +12,7 @@ from pipeline.model.words import number, rough_duration
 from pipeline.stages.run_metrics import NAME, last_success
 from pipeline.store.running import runs_on
 
+CLOCKS_DIFFER_S = 60.0  # of machines that write and read the reports
 _LEAST_SHARE = 0.01  # of a step; before, the time left is not estimated
 
 
@@ -40,6 +41,8 @@ def status(config: StatusConfig) -> list[dict[str, Any]]:
 def lateness(config: StatusConfig) -> str:
     """What to say if no report is as new as ``--max-age`` asks; empty: one is, or it was not asked.
 
+    A report in the future is not new: nights may be missing since.
+
     Raises
     ------
     UsageError
@@ -53,6 +56,12 @@ def lateness(config: StatusConfig) -> str:
     if written is None:
         return f"{config.out}: no report without a failed AS is known to {NAME}"
     age_s = time.time() - written
+    if age_s < -CLOCKS_DIFFER_S:
+        return (
+            f"{config.out}: the last report without a failed AS was written "
+            f"{rough_duration(-age_s)} in the future, so its age is not known: a clock was wrong "
+            f"then, or is now; the next such report puts {NAME} right"
+        )
     if age_s <= 3600 * config.max_age:
         return ""
     return (

@@ -88,6 +88,12 @@ hopscope_last_success_timestamp_seconds {}
     [
         (PROM.format(1000.0), ""),
         (PROM.format(1000.0 - 2 * 3600 - 1), "was written 2.0 h ago, more than 2 hours"),
+        (PROM.format(1030.0), ""),
+        (
+            PROM.format(1000.0 + 2 * 86400),
+            "was written 48.0 h in the future, so its age is not known: a clock was wrong then, "
+            "or is now; the next such report puts hopscope.prom right",
+        ),
         (PROM.format(0), "no report without a failed AS is known to hopscope.prom"),
         (None, "no report without a failed AS is known to hopscope.prom"),
     ],
