@@ -108,7 +108,7 @@ def report_of(folder: Path) -> dict | None:
 
 
 def remove_report(folder: Path) -> bool:
-    """Remove a report of ours with its comparison; False if it holds what a user put there.
+    """Remove a report of ours, a comparison, or both; False if it holds what a user put there.
 
     The folder is renamed first, so that nobody reads a part of it; what a kill leaves is removed
     by the next run.
@@ -116,12 +116,15 @@ def remove_report(folder: Path) -> bool:
     Raises
     ------
     UsageError
-        If it is not a report of ours.
+        If it is neither.
     OSError
         If it cannot be renamed.
     """
     if earlier_report(folder) is None:
-        return False
+        if not _is_comparison(folder):
+            return False
+        set_aside(folder)
+        return True
     asns = _asns_of(folder)
     for here, _, names in os.walk(folder, onerror=_raise):
         within = Path(here).relative_to(folder)
@@ -129,6 +132,13 @@ def remove_report(folder: Path) -> bool:
             return False
     set_aside(folder)
     return True
+
+
+def _is_comparison(folder: Path) -> bool:
+    """Whether a folder holds all files of a comparison and nothing else."""
+    entries = list(folder.iterdir())
+    are_files = all(entry.is_file() and not entry.is_symlink() for entry in entries)
+    return are_files and {entry.name for entry in entries} == _OF_COMPARISONS
 
 
 def carry_over(before: Path, after: Path) -> None:

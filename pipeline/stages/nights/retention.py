@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import PipelineError
-from pipeline.report.folder import remove_report, report_turn
+from pipeline.report.folder import remove_report, report_of, report_turn
 from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
 from pipeline.store.references import remove_orphaned_references
 
@@ -24,7 +24,8 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
     """Remove all nights but the last ``n`` and the current one, in the store and among reports.
 
     The last ``n`` reports stay too, whether their snapshots are there or not, and so does one into
-    which a user put a file. What cannot be removed costs a warning, not the run.
+    which a user put a file. Comparisons without a report go with the reports of their time, and are
+    not counted. What cannot be removed costs a warning, not the run.
     """
     warnings: list[str] = []
     old: list[str] = []
@@ -35,9 +36,7 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
         warnings.append(f"older nights were not removed: {_said(error)}")
     reports = []
     with report_turn(out):
-        found = [path.name for path in out.iterdir() if is_night(path.name)]
-        kept = nights_to_keep(found, n, current)
-        for name in sorted(name for name in found if name not in kept):
+        for name in _old_reports(out, n, current):
             try:
                 if remove_report(out / name):
                     reports.append(name)
@@ -48,6 +47,19 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
             except (PipelineError, OSError) as error:
                 warnings.append(f"{out / name} was not removed: {_said(error)}")
     return Removed(tuple(old), tuple(reports), tuple(warnings))
+
+
+def _old_reports(out: Path, n: int, current: str) -> list[str]:
+    """Nights in a folder of reports before the last ``n`` that have one, the current one left out.
+
+    Empty folders are left out too: whoever made them, nothing is gained.
+    """
+    nights = [path for path in out.iterdir() if is_night(path.name)]
+    kept = nights_to_keep([path.name for path in nights if report_of(path) is not None], n, "")
+    if len(kept) < n:
+        return []
+    old = [path for path in nights if path.name < kept[0] and path.name != current]
+    return sorted(path.name for path in old if not path.is_dir() or any(path.iterdir()))
 
 
 def _said(error: BaseException) -> str:

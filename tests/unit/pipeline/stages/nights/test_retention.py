@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from pipeline.report import write_reports
+from pipeline.report.folder import _OF_COMPARISONS
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.doctor import examine
 from pipeline.stages.nights.retention import keep_nights
@@ -57,6 +60,39 @@ def test_a_report_with_a_file_of_its_user_and_what_is_no_report_stay(places):
     said = "\n".join(removed.warnings)
     assert f"{out / DAYS[0]} was not removed: it holds files that hopscope did not write" in said
     assert f"{out / '2026-11-01'} was not removed" in said
+
+
+@pytest.mark.parametrize("more", [None, "notes.txt", "without one", "folder"])
+def test_a_comparison_without_a_report_goes_with_the_nights_of_its_time(places, more):
+    """It is not one of the last nights, and whatever else is there stays."""
+    store, out = places
+    for day in ("2026-11-17", DAYS[2]):
+        shutil.rmtree(out / day, ignore_errors=True)
+        (out / day).mkdir()
+        for name in _OF_COMPARISONS:
+            (out / day / name).touch()
+    (out / "2026-11-16").mkdir()
+    compared = out / "2026-11-17"
+    if more == "notes.txt":
+        (compared / more).write_text("mine")
+    elif more is not None:
+        (compared / "changes.html").unlink()
+        if more == "folder":
+            (compared / "changes.html").mkdir()
+    removed = keep_nights(store, out, 2, DAYS[-1])
+    assert (out / DAYS[2]).is_dir()
+    assert removed.reports == (("2026-11-17", DAYS[0]) if more is None else (DAYS[0],))
+    assert compared.exists() == (more is not None)
+    assert [f"{compared} was not removed" in said for said in removed.warnings] == (
+        [True] if more else []
+    )
+
+
+def test_of_few_reports_none_is_old(places):
+    store, out = places
+    assert keep_nights(store, out, 4, DAYS[0]).reports == ()
+    assert keep_nights(store, out, 3, DAYS[0]).reports == ()
+    assert keep_nights(store, out, 2, DAYS[0]).reports == (DAYS[1],)
 
 
 def test_the_doctor_tells_the_space_of_each_night(places):
