@@ -27,12 +27,13 @@ def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
         If there is no report: the state to end the flow with.
     """
     from pipeline.stages.analyze import open_for  # imports that take seconds, not needed to deploy
+    from pipeline.stages.run_metrics import stages_of_a_run
 
     try:
         held = open_for(config)
     except EXPECTED as error:
         return None, Failed(message=one_line(error))
-    with held:
+    with held, stages_of_a_run(config.store, config.out):
         config = dataclasses.replace(config, snapshot=held.name, version=held.version)
         handover, failure = measured(config)
         if failure is not None:

@@ -144,7 +144,7 @@ def _in_turn(parameters: Mapping[str, Any]) -> State:
         ingest_config, analyze_config = _checked(parameters)
     except EXPECTED as error:
         return Failed(message=one_line(error))
-    return in_turn(ingest_config.store, lambda: _night(ingest_config, analyze_config))
+    return in_turn(ingest_config.store, lambda: _shown_night(ingest_config, analyze_config))
 
 
 def _tell(config: NotifyConfig, state: State) -> None:
@@ -207,6 +207,13 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig
     ingest_config, analyze_config = _configs(parameters)
     check_run(ingest_config, analyze_config)
     return ingest_config, analyze_config
+
+
+def _shown_night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
+    from pipeline.stages.run_metrics import stages_of_a_run  # not needed to deploy
+
+    with stages_of_a_run(ingest_config.store, analyze_config.out):
+        return _night(ingest_config, analyze_config)
 
 
 def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:

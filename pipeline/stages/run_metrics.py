@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.model.choices import RUN_STATUSES
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import DEVICES
+from pipeline.store.running import running_stages
 from pipeline.store.versions.locks import hold_for_writing
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ GAUGES = {
     "last_success_timestamp_seconds": "When the last report without a failed AS was written.",
 }
 RESIDENT_BYTES = "Bytes of the graphs that workers keep, by device."
+_began: dict[Path, float] = {}  # runs of several stages in this process, by their reports
 _KEPT = ("last_report_timestamp_seconds", "last_success_timestamp_seconds")
 
 
@@ -68,6 +70,33 @@ def run_metrics(out: Path, progress: ProgressCallback) -> Iterator[RunMetrics]:
         raise
     finally:
         metrics.end()
+
+
+@contextlib.contextmanager
+def stages_of_a_run(store: Path, out: Path) -> Iterator[None]:
+    """Show the stages in the block as one run, by ``hopscope status`` and by its metrics.
+
+    So a run that is killed between two of them, or in its ingest, leaves what tells of it. Within
+    such a block this does nothing.
+
+    Parameters
+    ----------
+    store : Path
+    out : Path
+        Folder of reports, known to be no input.
+    """
+    key = Path(out).absolute()
+    if key in _began:
+        yield
+        return
+    with running_stages(store):
+        _began[key] = time.time()
+        try:
+            RunMetrics(out, no_progress).begin()
+            yield
+        finally:
+            del _began[key]
+            RunMetrics(out, no_progress).end_stages()
 
 
 def count_failed(out: Path) -> None:
@@ -90,11 +119,12 @@ class RunMetrics:
 
     def __init__(self, out: Path, progress: ProgressCallback):
         self._out, self._progress = Path(out), progress
+        began = _began.get(self._out.absolute(), time.time())
         self._counts: dict[str, float] = dict.fromkeys(COUNTERS, 0)
         self._runs = dict.fromkeys(RUN_STATUSES, 0)
         self._added: dict[tuple[str, str], float] = {}  # of both, what the file has
         self._gauges: dict[str, float] = {name: 0 for name in GAUGES if name not in _KEPT}
-        self._gauges |= {"run_in_progress": 1, "run_started_timestamp_seconds": time.time()}
+        self._gauges |= {"run_in_progress": 1, "run_started_timestamp_seconds": began}
         self._resident = dict.fromkeys(DEVICES, 0)
         self._written_s = 0.0
 
@@ -138,10 +168,20 @@ class RunMetrics:
         """The run ends without a report."""
         self._runs["failed"] += 1
 
+    def begin(self) -> None:
+        """Write that a run is in progress, before it counts anything."""
+        self._write()
+
     def end(self) -> None:
-        """Write the figures that stay."""
-        self._gauges |= {"run_in_progress": 0, "resident_graphs": 0}
+        """Write the figures that stay; the run goes on if other stages follow."""
+        goes_on = self._out.absolute() in _began
+        self._gauges |= {"run_in_progress": int(goes_on), "resident_graphs": 0}
         self._resident = dict.fromkeys(DEVICES, 0)
+        self._write()
+
+    def end_stages(self) -> None:
+        """Write that no run is in progress; other figures are those of its stages."""
+        self._gauges = {"run_in_progress": 0}
         self._write()
 
     def _write(self) -> None:

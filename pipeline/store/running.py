@@ -19,13 +19,14 @@ from typing import Any
 
 import orjson
 
-from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
+from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback, no_progress
 from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing, is_settled
 
 RUNNING = ".running"  # folder in a store
 RENEW_S = 1.0  # a file is written again at most this often, and at each new step
 
 _LOCK = ".lock"
+_runs: dict[Path, _Run] = {}  # of several stages in this process, by their store
 
 
 @contextlib.contextmanager
@@ -45,10 +46,28 @@ def running(
     progress : callable
         Gets all progress too.
     """
-    run = _Run(Path(store) / RUNNING, {"command": command, "snapshot": snapshot}, progress)
+    run = _runs.get(Path(store).absolute())
+    if run is not None:
+        with run.stage(command, snapshot, progress):
+            yield run
+        return
+    run = _Run(Path(store) / RUNNING)
     try:
-        yield run
+        with run.stage(command, snapshot, progress):
+            yield run
     finally:
+        run.end()
+
+
+@contextlib.contextmanager
+def running_stages(store: Path) -> Iterator[None]:
+    """Let others see what ``running`` shows in the block as one run, between its stages too."""
+    key = Path(store).absolute()
+    run = _runs[key] = _Run(Path(store) / RUNNING)
+    try:
+        yield
+    finally:
+        del _runs[key]
         run.end()
 
 
@@ -86,17 +105,29 @@ def remove_dead_runs(store: Path) -> None:
 
 
 class _Run:
-    def __init__(self, folder: Path, facts: dict[str, Any], progress: ProgressCallback):
-        self._folder, self._progress = folder, progress
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._progress: ProgressCallback = no_progress
         self._path = folder / f"{uuid.uuid4().hex[:12]}.json"
         self._lock: HeldLock | None = None
-        self._facts = facts | {
+        self._facts: dict[str, Any] = {
             "pid": os.getpid(),
             "host": platform.node(),
             "started_s": time.time(),
             "dashboard": None,
         }
         self._step, self._step_began_s, self._written = "", 0.0, 0.0
+
+    @contextlib.contextmanager
+    def stage(
+        self, command: str, snapshot: str | None, progress: ProgressCallback
+    ) -> Iterator[None]:
+        self._facts |= {"command": command, "snapshot": snapshot}
+        self._progress, before = progress, self._progress
+        try:
+            yield
+        finally:
+            self._progress = before
 
     def __call__(self, progress: Progress) -> None:
         self._progress(progress)

@@ -17,7 +17,7 @@ from pipeline.errors import StoreError
 from pipeline.model.progress import Progress, no_progress
 from pipeline.stages import run_metrics as module
 from pipeline.stages.analyze import analyze, measure_stage, report_stage
-from pipeline.stages.run_metrics import COUNTERS, GAUGES, NAME, run_metrics
+from pipeline.stages.run_metrics import COUNTERS, GAUGES, NAME, run_metrics, stages_of_a_run
 from tests.unit.pipeline.stages.small_store import make_store
 
 COUNTS = {
@@ -128,6 +128,26 @@ def test_each_of_many_processes_is_counted(tmp_path):
         run.join(120)
     assert figures(tmp_path)["hopscope_searches_total",] == 2 * 10 * COUNTS["searches"]
     assert figures(tmp_path)["hopscope_runs_total", "complete"] == 20
+
+
+def test_a_run_of_several_stages_is_in_progress_between_them(tmp_path):
+    store = tmp_path / "store"
+    with stages_of_a_run(store, tmp_path):
+        assert figures(tmp_path)["hopscope_run_in_progress",] == 1
+        began = figures(tmp_path)["hopscope_run_started_timestamp_seconds",]
+        with stages_of_a_run(store, tmp_path), run_metrics(tmp_path, no_progress) as metrics:
+            metrics(Progress("search", 1, 10, "ingresses", counts=COUNTS))
+            metrics.measured(measured())
+        found = figures(tmp_path)
+        assert found["hopscope_run_in_progress",] == 1
+        assert found["hopscope_run_started_timestamp_seconds",] == began
+    after = figures(tmp_path)
+    assert after["hopscope_run_in_progress",] == 0
+    for name in ("searches_total", "run_ases", "run_started_timestamp_seconds"):
+        assert after[f"hopscope_{name}",] == found[f"hopscope_{name}",], name
+    with run_metrics(tmp_path, no_progress):
+        pass
+    assert figures(tmp_path)["hopscope_run_in_progress",] == 0
 
 
 def test_only_a_complete_report_is_a_success(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.model.progress import Progress, no_progress
 from pipeline.store import leftovers, remove_leftovers
-from pipeline.store.running import RUNNING, running, runs_on
+from pipeline.store.running import RUNNING, running, running_stages, runs_on
 from pipeline.store.versions import locks
 
 KILLED = """
@@ -21,6 +21,18 @@ from pipeline.model.progress import Progress, no_progress
 from pipeline.store.running import running
 with running(Path(sys.argv[1]), "analyze", "monday", no_progress) as told:
     told(Progress("search", 1, 4, "ASes", "AS7"))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+KILLED_BETWEEN = """
+import os, signal, sys
+from pathlib import Path
+from pipeline.model.progress import Progress, no_progress
+from pipeline.store.running import running, running_stages
+with running_stages(Path(sys.argv[1])):
+    with running(Path(sys.argv[1]), "ingest", "monday", no_progress) as told:
+        told(Progress("write", 1, 1, "snapshot", ""))
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -53,6 +65,31 @@ def test_a_killed_run_is_told_apart_until_the_next_run(tmp_path):
         told(Progress("read", 0, 0, "files"))
         assert [each["command"] for each in runs_on(tmp_path)] == ["ingest"]
     assert list((tmp_path / RUNNING).iterdir()) == []
+
+
+def test_stages_are_one_run_and_one_killed_between_them_is_told(tmp_path):
+    seen = []
+    with running_stages(tmp_path):
+        assert runs_on(tmp_path) == []
+        with running(tmp_path, "ingest", None, seen.append) as told:
+            told(Progress("read", 1, 4, "files"))
+        (between,) = runs_on(tmp_path)
+        assert (between["command"], between["step"], between["is_alive"]) == (
+            "ingest",
+            "read",
+            True,
+        )
+        with running(tmp_path, "analyze", "monday", no_progress) as told:
+            told(Progress("search", 1, 4, "ASes"))
+            (found,) = runs_on(tmp_path)
+        assert (found["command"], found["snapshot"]) == ("analyze", "monday")
+        assert found["started_s"] == between["started_s"]
+    assert list((tmp_path / RUNNING).iterdir()) == []
+    assert len(seen) == 1
+    words = [sys.executable, "-c", KILLED_BETWEEN, str(tmp_path)]
+    assert subprocess.run(words, check=False, timeout=120).returncode == -9
+    (dead,) = runs_on(tmp_path)
+    assert (dead["command"], dead["is_alive"]) == ("ingest", False)
 
 
 def test_doctor_names_and_removes_what_a_killed_run_told(tmp_path):
