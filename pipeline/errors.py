@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -10,6 +11,11 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def is_no_room(error: OSError) -> bool:
     """Whether a disk, quota or file size limit is reached: trying again would not help."""
     return error.errno in _NO_ROOM
+
+
+def said_by_system(error: OSError) -> str:
+    """Why the system refused, in its own words: libraries add theirs to ``strerror``."""
+    return os.strerror(error.errno) if error.errno else str(error.strerror or error)
 
 
 class PipelineError(Exception):

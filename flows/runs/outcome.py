@@ -8,7 +8,7 @@ from typing import Any
 from prefect.exceptions import CancelledRun, FailedRun
 from prefect.states import Completed, Failed, State
 
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, said_by_system
 from pipeline.places import with_urls
 
 # Errors caused by input, options or disks: reported in one line, not as faults of the program.
@@ -30,7 +30,7 @@ def ended(message: str, data: Any, *, complete: bool) -> State:
 def one_line(error: BaseException) -> str:
     """Message of an expected error."""
     if isinstance(error, OSError):  # a full disk, a folder that is a file, no permission
-        return f"{error.filename or 'system'}: {error.strerror or error}"
+        return f"{error.filename or 'system'}: {said_by_system(error)}"
     return with_urls(str(error))
 
 

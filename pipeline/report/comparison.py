@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import __version__
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
 from pipeline.report.folder import earlier_report
 from pipeline.report.nights.of_ases import histories_of
 from pipeline.report.pages.changes_page import N_FIRST, link_changes, write_changes_page
@@ -81,7 +81,7 @@ def write_comparison(
         link_changes(folder)
     except OSError as error:
         raise UsageError(
-            f"{error.filename or folder}: {error.strerror or error}; give --out a folder that can "
+            f"{error.filename or folder}: {said_by_system(error)}; give --out a folder that can "
             "be written and has room"
         ) from error
     first = listed.slice(0, N_FIRST).to_pylist()

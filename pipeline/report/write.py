@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from pipeline import __version__
 from pipeline.collect.schema import TASKS
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.origins import Origins, origins_of
@@ -181,7 +181,7 @@ def write_reports(
                 release_folder(made)
     except OSError as error:
         raise UsageError(
-            f"{error.filename or final}: {error.strerror or error}; give --out a folder that can "
+            f"{error.filename or final}: {said_by_system(error)}; give --out a folder that can "
             "be written and has room"
         ) from error
     names = {

@@ -104,7 +104,7 @@ def _snapshots(store: Path) -> Iterator[Finding]:
         return
     yield Finding(f"store {store}", True, number(len(found), "snapshot"))
     for name, fault in found.items():
-        size = _mib(bytes_of_snapshot(store, name))
+        size = _size(bytes_of_snapshot(store, name))
         yield Finding(f"snapshot {name}", not fault, fault or f"every byte unchanged, {size}")
 
 
@@ -116,7 +116,7 @@ def _reports(out: Path) -> Iterator[Finding]:
         files = _files(folder)
         own = sum(each.st_size for each in files if each.st_nlink == 1)
         shared = sum(each.st_size for each in files if each.st_nlink > 1)
-        text = _mib(own) + (f", and {_mib(shared)} shared with other nights" if shared else "")
+        text = _size(own) + (f", and {_size(shared)} shared with other nights" if shared else "")
         yield Finding(f"report {folder.name}", True, text)
 
 
@@ -132,8 +132,10 @@ def _files(path: Path) -> list[os.stat_result]:
     return facts
 
 
-def _mib(n_bytes: int) -> str:
-    return f"{n_bytes / 2**20:.1f} MiB"
+def _size(n_bytes: int) -> str:
+    if n_bytes < 1 << 10:
+        return number(n_bytes, "byte")
+    return f"{n_bytes / 2**10:.1f} KiB" if n_bytes < 1 << 20 else f"{n_bytes / 2**20:,.1f} MiB"
 
 
 def _results(store: Path, clean: bool) -> Iterator[Finding]:
@@ -148,7 +150,7 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
     if not found and not has_store(store):
         return
     size = sum(file.st_size for path in found for file in _files(path))
-    text = f"{number(len(found), 'file')}, {_mib(size)}, of what runs have measured"
+    text = f"{number(len(found), 'file')}, {_size(size)}, of what runs have measured"
     yield Finding("results", True, text)
     for path, fault in found.items():
         if fault:
@@ -165,7 +167,7 @@ def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Fi
         if not os.path.lexists(path):  # somebody has removed it meanwhile
             continue
         end = "removed" if clean else "the next run removes it, and so does --clean"
-        yield Finding("left-over", True, f"{path}: {_what_is_left(path)}, {_mib(size)}; {end}")
+        yield Finding("left-over", True, f"{path}: {_what_is_left(path)}, {_size(size)}; {end}")
     if clean:
         remove_leftovers(store, out)
 

@@ -76,8 +76,8 @@ def run_metrics(out: Path, progress: ProgressCallback) -> Iterator[RunMetrics]:
 def stages_of_a_run(store: Path, out: Path) -> Iterator[None]:
     """Show the stages in the block as one run, by ``hopscope status`` and by its metrics.
 
-    So a run that is killed between two of them, or in its ingest, leaves what tells of it. Within
-    such a block this does nothing.
+    So a run that is killed between two of them, or in its ingest, is named as killed later.
+    Within such a block this does nothing.
 
     Parameters
     ----------

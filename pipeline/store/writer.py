@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 
 from kernels.csr import hash_arrays
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
@@ -124,9 +124,8 @@ def write_snapshot(
             fsync_folder(folder)
             return publish_version(store, name, folder, lock)
         except OSError as error:
-            reason = error.strerror or str(error)
             raise StoreError(
-                f"{store}: snapshot {name} could not be written ({reason}); "
+                f"{store}: snapshot {name} could not be written ({said_by_system(error)}); "
                 "the rest of the store is unchanged"
             ) from error
     except BaseException:

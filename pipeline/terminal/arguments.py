@@ -107,6 +107,9 @@ def takes(
             for each in options:
                 if each.variable == log.FORMAT_VARIABLE:  # first: others may be wrong
                     log.start(_value(each, context, words)[0])
+                    break
+            else:
+                log.check_variable()
             given = _given(options, context, words, as_json)
             return function(replace(given, is_verbose=verbose))
 

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+from pipeline.errors import said_by_system
 from pipeline.model.words import UNPRINTABLE, printable
 from pipeline.places import with_urls
 from pipeline.terminal import log
@@ -70,7 +71,7 @@ def fail_by_system(error: OSError) -> int:
         flush()
     if error.errno == errno.EPIPE and error.filename == STANDARD_OUTPUT:
         return 1
-    fail(f"{error.filename or 'system'}: {error.strerror or error}")
+    fail(f"{error.filename or 'system'}: {said_by_system(error)}")
     return 2
 
 

@@ -10,13 +10,17 @@ from __future__ import annotations
 import datetime
 import json
 import logging
+import os
 import re
 import sys
 from types import TracebackType
 from typing import Any
 
+from pipeline.errors import UsageError
+
 OWN = "hopscope"  # logger of what commands say themselves
 FORMAT_VARIABLE = "HOPSCOPE_LOG_FORMAT"
+FORMATS = ("text", "json")
 HANDLER = "pipeline.terminal.log.JsonHandler"  # for settings that name a class
 _SAID_AT_INFO = (OWN, "pipeline")
 # AS3356, also in the name of a task: bfs_AS3356.
@@ -111,6 +115,19 @@ def start(log_format: str) -> None:
         logging.getLogger(name).setLevel(logging.INFO)
     logging.captureWarnings(True)
     sys.excepthook = _log_uncaught
+
+
+def check_variable() -> None:
+    """Check the format that a command without an option for it has been started with.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format.
+    """
+    given = os.environ.get(FORMAT_VARIABLE)
+    if given and given not in FORMATS:
+        raise UsageError(f"{FORMAT_VARIABLE} takes {', '.join(FORMATS)}, not {given!r}")
 
 
 def _log_uncaught(

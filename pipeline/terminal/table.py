@@ -16,6 +16,7 @@ from pipeline.terminal.lines import print_line, to_stdout
 # A figure, an interval, or nothing; an address is a text.
 _FIGURE = re.compile(r"-|<?\d[\d,]*(\.\d+)?(\u2013\d[\d,]*(\.\d+)?)?")
 NOTHING = "-"
+MOST_WHOLE = 24  # columns of a text that all others give way to
 MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
 
 
@@ -30,7 +31,8 @@ def print_table(
 
     Figures stand on the right of their columns, all else on the left.
     Last columns that a narrow terminal has no room for are left out, and named below. With
-    ``whole_text`` the text is never shortened: columns give way to it, then it is folded.
+    ``whole_text`` the text is never shortened: columns give way to it up to half of the width,
+    beyond that it is folded.
     Without any text its column is left out.
     """
     console = Console()
@@ -44,7 +46,8 @@ def print_table(
         for i, name in enumerate(header)
     ]
     figures = [width + 2 for i, width in enumerate(widths) if i != text_at]  # border and padding
-    least = 0 if text_at is None else 2 + (max(MIN_TEXT, widths[1]) if whole_text else MIN_TEXT)
+    whole = widths[1] if widths[1] <= max(MOST_WHOLE, console.width // 2) else console.width // 3
+    least = 0 if text_at is None else 2 + (max(MIN_TEXT, whole) if whole_text else MIN_TEXT)
     room = console.width - 1 - least
     n_texts = int(text_at is not None)
     n_shown = max(2, n_texts + sum(used <= room for used in accumulate(figures)))

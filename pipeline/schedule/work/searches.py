@@ -17,7 +17,7 @@ from kernels.errors import CheckError
 from kernels.multi_source import msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
-from pipeline.errors import PipelineError, RetryableError, is_no_room
+from pipeline.errors import PipelineError, RetryableError, is_no_room, said_by_system
 from pipeline.model.search.results import SearchResults
 from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.work.errors import errors_of
@@ -177,7 +177,7 @@ def _no_second_try_without_room(name: str, folder: str) -> Iterator[None]:
     except OSError as error:
         if not is_no_room(error):
             raise
-        reason = f"no room for its distances in {folder}: {error.strerror or error}"
+        reason = f"no room for its distances in {folder}: {said_by_system(error)}"
         raise PipelineError(f"{name}: {reason}; free some space, or give another --out") from None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.stages import doctor
-from pipeline.stages.doctor import Finding, _gpu_bytes, _what_is_left, examine
+from pipeline.stages.doctor import Finding, _gpu_bytes, _size, _what_is_left, examine
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,14 @@ def test_what_is_known_is_told_before_kernels_are_compiled(monkeypatch):
     assert [next(findings).subject for _ in range(3)][:2] == ["machine", "packages"]
     with pytest.raises(pytest.fail.Exception, match="it compiles"):
         list(findings)
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "text"),
+    [(0, "0 bytes"), (1, "1 byte"), (1023, "1,023 bytes"), (1024, "1.0 KiB"), (3 << 20, "3.0 MiB")],
+)
+def test_small_things_have_a_size_too(n_bytes, text):
+    assert _size(n_bytes) == text
 
 
 def test_what_runs_remove_while_the_doctor_looks_is_no_finding(tmp_path, monkeypatch):

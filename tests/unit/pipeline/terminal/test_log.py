@@ -12,6 +12,7 @@ import warnings
 
 import pytest
 
+from pipeline.cli import main
 from pipeline.terminal import log
 from pipeline.terminal.lines import fail, warn
 from tests.real_data import REPOSITORY
@@ -140,6 +141,7 @@ def test_a_second_start_adds_nothing(as_json):
 
 
 FAULT = """
+from pipeline.cli import main
 from pipeline.terminal import log
 log.start("json")
 raise RuntimeError("a fault of the program")
@@ -186,3 +188,16 @@ def test_steps_are_said_where_a_library_has_put_the_handler_in_place(as_json):
     log.start("json")
     logging.getLogger(log.OWN).info("a step")
     assert [line["message"] for line in as_json()] == ["a step"]
+
+
+@pytest.mark.parametrize(("given", "is_wrong"), [("xml", True), ("text", False), ("", False)])
+def test_a_format_that_cannot_be_is_refused_by_commands_that_have_no_option_for_it(
+    tmp_path, monkeypatch, capsys, given, is_wrong
+):
+    monkeypatch.setenv("HOPSCOPE_LOG_FORMAT", given)
+    with pytest.raises(SystemExit):
+        main(["status", "--store", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert said == (
+        "hopscope: HOPSCOPE_LOG_FORMAT takes text, json, not 'xml'\n" if is_wrong else ""
+    )

@@ -65,3 +65,13 @@ def test_a_whole_text_wider_than_the_terminal_is_folded(capsys, narrow):
         if line[:1] == "\u2502"
     ]
     assert "".join(row.strip() for row in rows) == name
+
+
+def test_one_very_long_name_does_not_hide_the_figures_of_all(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    header = ("ingested (UTC)", "snapshot", "ASes", "nodes", "links")
+    rows = [("2026-11-27 04:09", "n" * 100, 1, 2, 3), ("2026-11-27 04:10", "night", 4, 5, 6)]
+    print_table("A table", header, rows, whole_text=True)
+    out = capsys.readouterr().out
+    assert "Not shown" not in out
+    assert out.count("n") >= 100
