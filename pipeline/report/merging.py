@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.metrics import METRICS, WIDTH_METRICS, tasks_of
+from pipeline.metrics import METRICS, WIDTH_METRICS, WidthMetric, tasks_of
 from pipeline.model.columns import concat, schema_of, take
-from pipeline.model.columns.ragged import positions_of_rows
+from pipeline.model.columns.ragged import positions_of_rows, row_of_value
 from pipeline.model.search.results import Findings, Measurement, SearchResults, Widths
 from pipeline.model.search.tasks import ANSWERS
+from pipeline.report.tables.width.width_bounds import with_exact
 
 
 def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:
@@ -41,7 +42,7 @@ def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:
     merged = replace(after, rows=rows, metrics=metrics, **_of_last(rows, before, after))
     merged = merged.with_found(found)
     failed = _failed(snapshot, merged, before, after)
-    return replace(merged, failed=failed, tasks=_tasks(snapshot, before, after))
+    return replace(merged, failed=failed, tasks=_tasks(snapshot, merged, before, after))
 
 
 def covers(snapshot, before: tuple[str, ...], after: Measurement) -> bool:
@@ -73,13 +74,13 @@ def _widths(before: Widths, after: Widths) -> Widths:
     _, i, j = np.intersect1d(before.row, after.row, return_indices=True)
     old_is_all = set(after.metrics) <= set(before.metrics)
     new_is_all = set(before.metrics) <= set(after.metrics)
-    new = new_is_all & (after.exact[j] | ~before.exact[i])
+    new = new_is_all & after.exact[j]
     old = ~new & old_is_all & before.exact[i]
     both = ~(new | old)
     pieces = [
         take(before, np.concatenate([_others(len(before.row), i), i[old]])),
         take(after, np.concatenate([_others(len(after.row), j), j[new]])),
-        _both(take(before, i[both]), take(after, j[both]), old_is_all, new_is_all),
+        _both(take(before, i[both]), take(after, j[both]), metrics),
     ]
     found = concat([replace(piece, metrics=metrics) for piece in pieces])
     return take(found, np.argsort(found.row, kind="stable"))
@@ -89,45 +90,75 @@ def _others(n: int, which: np.ndarray) -> np.ndarray:
     return np.setdiff1d(np.arange(n), which)
 
 
-def _both(before: Widths, after: Widths, old_is_all: bool, new_is_all: bool) -> Widths:
-    """Combined results for the same graphs."""
+def _both(before: Widths, after: Widths, metrics: tuple[WidthMetric, ...]) -> Widths:
+    """Combined results for the same graphs: what either knows exactly, and the tighter bounds."""
     n = len(after.row)
-    at = np.arange(n)
+    is_exact = before.exact & after.exact
     found = concat([after, before])
-
-    def known(name: str) -> tuple[np.ndarray, np.ndarray]:
-        return getattr(before, name), getattr(after, name)
-
-    def lower(name: str) -> np.ndarray:
-        return np.maximum(*known(name))
-
-    def upper(name: str) -> np.ndarray:
-        old, new = known(name)
-        return np.where(old < 0, new, np.where(new < 0, old, np.minimum(old, new)))
-
-    columns: dict[str, Any] = {
-        "n_searches": before.n_searches + after.n_searches,
-        "component": lower("component"),
-        "diameter_lower": lower("diameter_lower"),
-        "radius_lower": lower("radius_lower"),
-        "diameter_upper": upper("diameter_upper"),
-        "radius_upper": upper("radius_upper"),
-        "exact": (before.exact & after.exact)
-        | (before.exact & old_is_all)
-        | (after.exact & new_is_all),
-    }
+    columns: dict[str, Any] = {"component": np.maximum(before.component, after.component)}
+    for name in ("diameter", "radius"):
+        columns |= _bounds(before, after, name)
     for ptr, names in schema_of(Widths).ragged.items():
-        from_new = np.diff(getattr(after, ptr)) > 0
-        if ptr == "path_ptr":  # the longer one
-            has_old = np.diff(before.path_ptr) > 0
-            from_new &= ~has_old | (after.diameter_lower >= before.diameter_lower)
-        which = np.where(from_new, at, at + n)
+        which = np.where(_has_more(before, after, ptr), np.arange(n) + n, np.arange(n))
         columns[ptr], positions = positions_of_rows(getattr(found, ptr), which)
         columns |= {name: getattr(found, name)[positions] for name in names}
-    if np.array_equal(before.component_ptr, after.component_ptr):  # the graphs are the same
+    has_old = np.diff(before.component_ptr) > 0
+    _, positions = positions_of_rows(found.component_ptr, np.arange(n) + n * has_old)
+    if len(positions) == len(columns["component_id"]):  # the graphs are the same
         for name in ("component_diameter", "component_radius"):
-            columns[name] = np.maximum(*known(name))
-    return replace(after, row=after.row, **columns)
+            new = columns[name]
+            columns[name] = np.where(new < 0, getattr(found, name)[positions], new)
+    made = with_exact(replace(after, metrics=metrics, exact=is_exact, **columns))
+    of_old, of_new = _says_more(made, after), _says_more(made, before)
+    n_searches = before.n_searches * of_old + after.n_searches * (of_new | ~of_old)
+    return replace(made, n_searches=n_searches)
+
+
+def _bounds(before: Widths, after: Widths, name: str) -> dict[str, np.ndarray]:
+    """Bounds of one width; a value that one run knows exactly is taken as it is.
+
+    By weight two sums of one path may differ in their last digit, so that bounds of two runs cross.
+    """
+    names = f"{name}_lower", f"{name}_upper"
+    (old_lower, old_upper), (lower, upper) = (
+        [getattr(run, bound) for bound in names] for run in (before, after)
+    )
+    highest = np.maximum(old_lower, lower)
+    lowest = np.where(
+        old_upper < 0, upper, np.where(upper < 0, old_upper, np.minimum(old_upper, upper))
+    )
+    lowest = np.where(lowest < 0, lowest, np.maximum(lowest, highest))
+    known, known_old = ((a == b) & (a >= 0) for a, b in ((lower, upper), (old_lower, old_upper)))
+    choices = [known, known_old]
+    return {
+        names[0]: np.select(choices, [lower, old_lower], highest),
+        names[1]: np.select(choices, [upper, old_upper], lowest),
+    }
+
+
+def _has_more(before: Widths, after: Widths, ptr: str) -> np.ndarray:
+    """(n_graphs,) bool: whose lists, cut by ``ptr``, are those of the earlier run."""
+    old, new = np.diff(getattr(before, ptr)), np.diff(getattr(after, ptr))
+    if ptr != "path_ptr":  # either has all, or nothing
+        return new == 0
+    # In hops the bound may be from a search from an ingress, without a path.
+    length = (before.diameter_lower, after.diameter_lower) if after.is_weighted else (old, new)
+    return (new == 0) | ((length[0] > length[1]) & (old > 0))
+
+
+def _says_more(found: Widths, than: Widths) -> np.ndarray:
+    """(n_graphs,) bool: whether something is in one table that is not in the other."""
+    more = np.zeros(len(found.row), bool)
+    for name in schema_of(Widths).flat:
+        if name.endswith(("_lower", "_upper")):
+            more |= getattr(found, name) != getattr(than, name)
+    for ptr in schema_of(Widths).ragged:
+        more |= np.diff(getattr(found, ptr)) != np.diff(getattr(than, ptr))
+    if np.array_equal(found.component_ptr, than.component_ptr):
+        graph = row_of_value(found.component_ptr)
+        for name in ("component_diameter", "component_radius"):
+            more[graph[getattr(found, name) != getattr(than, name)]] = True
+    return more
 
 
 def _of_last(rows: np.ndarray, before: Measurement, after: Measurement) -> dict[str, Any]:
@@ -182,14 +213,21 @@ def _not_exact(merged: Measurement, task: str) -> np.ndarray:
     return found.row[~found.exact] if isinstance(found, Widths) else merged.rows[:0]
 
 
-def _tasks(snapshot, before: Measurement, after: Measurement) -> dict[str, list]:
+def _tasks(
+    snapshot, merged: Measurement, before: Measurement, after: Measurement
+) -> dict[str, list]:
     """Tasks of the later run, after those of the earlier one with results that are still used."""
     replaced: dict[str, set[str]] = {}
     hashes = snapshot.graph_hash
     asked_again = tasks_of(after.metrics)
     for task, asked in tasks_of(before.metrics).items():
         of_kind = set(asked) <= set(asked_again.get(task, ()))
-        again = [row for row in after.rows.tolist() if of_kind and row not in after.failed]
+        used = _rows_from_earlier(merged.found().get(task), after.found().get(task))
+        again = [
+            row
+            for row in after.rows.tolist()
+            if of_kind and row not in after.failed and row not in used
+        ]
         kept = np.setdiff1d(before.rows, again).tolist()
         # A graph that several ASes share was searched under one of them.
         replaced[task] = {hashes[row] for row in again} - {hashes[row] for row in kept}
@@ -206,3 +244,11 @@ def _tasks(snapshot, before: Measurement, after: Measurement) -> dict[str, list]
         for name in (old if not after.tasks else after.tasks)
         if name in old
     }
+
+
+def _rows_from_earlier(merged: Findings | None, after: Findings | None) -> set[int]:
+    """Rows of widths of the later run that the earlier one said more about."""
+    if not isinstance(merged, Widths) or not isinstance(after, Widths):
+        return set()
+    at = np.searchsorted(merged.row, after.row)
+    return set(after.row[_says_more(take(merged, at), after)].tolist())

@@ -25,8 +25,8 @@ def with_earlier(
         ``measurement`` itself where there is no such report, or nothing in it to keep.
     list of dict
         Runs that measured it, for ``report.json``: if two name an AS and a metric, the figures are
-        from the last one, unless it failed there, or an earlier one without its ``max_searches``
-        found more.
+        from the last one, unless it failed there; what it knows only bounds of, because of its
+        ``max_searches``, is from all of them.
 
     Raises
     ------
@@ -54,10 +54,11 @@ def with_earlier(
 
 
 def _is_replaced(earlier: dict, run: dict) -> bool:
-    """Whether a later run replaced all of its results; exact ones stay if that had a limit."""
+    """Whether a later run replaced all of its results; a limited one only those of the same run."""
     again = not run["asns"] or (earlier["asns"] and set(earlier["asns"]) <= set(run["asns"]))
     is_all = bool(again) and set(earlier["metrics"]) <= set(run["metrics"]) and not run["failed"]
-    return is_all and _limit(earlier) <= _limit(run)
+    is_same = set(earlier["metrics"]) == set(run["metrics"]) and _limit(earlier) <= _limit(run)
+    return is_all and (run["max_searches"] is None or is_same)
 
 
 def _limit(run: dict) -> float:

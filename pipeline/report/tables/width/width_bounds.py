@@ -65,7 +65,7 @@ def with_searches(widths: Widths, results: SearchResults) -> Widths:
         radius_lower=radius_lower,
         radius_upper=_at_most(radius_upper, size // 2, size),
     )
-    return _with_exact(tightened)
+    return with_exact(tightened)
 
 
 def bounds_of(least: int, most: int, n_nodes: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -79,6 +79,35 @@ def bounds_of(least: int, most: int, n_nodes: int) -> tuple[tuple[int, int], tup
     """
     diameter = most, min(2 * least, n_nodes - 1)
     return diameter, ((most + 1) // 2, min(least, n_nodes // 2))
+
+
+def with_exact(widths: Widths) -> Widths:
+    """The same, with values reported as exact that the bounds prove.
+
+    ``exact`` where all that was requested is known: lists, and widths of every component.
+    """
+    graph = row_of_value(widths.component_ptr)
+    is_largest = widths.component_id == widths.component[graph]
+    n_graphs = len(widths.row)
+    columns, is_known = {}, {}
+    for name in ("diameter", "radius"):
+        lower, upper = getattr(widths, f"{name}_lower"), getattr(widths, f"{name}_upper")
+        met = (lower == upper) & (lower >= 0)
+        columns[name] = getattr(widths, f"component_{name}").copy()
+        shown = is_largest & met[graph]
+        columns[name][shown] = lower[graph[shown]]
+        n_open = np.bincount(graph[columns[name] < 0], minlength=n_graphs)
+        is_known[name] = met & (n_open == 0)
+    is_known["center"] = is_known["radius"] & (np.diff(widths.center_ptr) > 0)
+    is_known["periphery"] = is_known["diameter"] & (np.diff(widths.periphery_ptr) > 0)
+    is_known["eccentricities"] = np.diff(widths.eccentricity_ptr) > 0
+    exact = np.logical_and.reduce([is_known[name] for name in widths.metrics])
+    return replace(
+        widths,
+        exact=widths.exact | exact,
+        component_diameter=columns["diameter"],
+        component_radius=columns["radius"],
+    )
 
 
 def _least(upper: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -116,27 +145,3 @@ def _eccentricities(
     least = np.where(most >= 0, np.iinfo(np.int64).max, -1)
     np.minimum.at(least, at, found)
     return least, most
-
-
-def _with_exact(widths: Widths) -> Widths:
-    """The same, with values reported as exact that the bounds now prove."""
-    graph = row_of_value(widths.component_ptr)
-    is_largest = widths.component_id == widths.component[graph]
-    n_graphs = len(widths.row)
-    exact = np.full(n_graphs, set(widths.metrics) <= {"diameter", "radius"})
-    columns = {}
-    for name in ("diameter", "radius"):
-        lower, upper = getattr(widths, f"{name}_lower"), getattr(widths, f"{name}_upper")
-        met = (lower == upper) & (lower >= 0)
-        columns[name] = getattr(widths, f"component_{name}").copy()
-        is_known = is_largest & met[graph]
-        columns[name][is_known] = lower[graph[is_known]]
-        if name in widths.metrics:
-            n_open = np.bincount(graph[columns[name] < 0], minlength=n_graphs)
-            exact &= met & (n_open == 0)
-    return replace(
-        widths,
-        exact=widths.exact | exact,
-        component_diameter=columns["diameter"],
-        component_radius=columns["radius"],
-    )
