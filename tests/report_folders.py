@@ -97,7 +97,7 @@ def wide(out: Path) -> Path:
     rows = [0, 1, 2]
     measurement = replace(
         measured(snapshot),
-        widths=cut_short(widths_of(snapshot, rows=rows), 1, (9, 20), (5, 9), 2),
+        widths=cut_short(widths_of(snapshot, rows=rows), 1, (9, 20), (5, 10), 2),
         weighted_widths=widths_of(snapshot, weight=snapshot.weight, rows=rows),
         figures={"effective": effective_of(snapshot, 4.25, error=0.5)},
     )

@@ -128,7 +128,7 @@ def full(tmp_path_factory):
             ],
         },
     )
-    widths = cut_short(widths_of(snapshot), 1, (9, 90), (5, 9), 2)
+    widths = cut_short(widths_of(snapshot), 1, (9, 90), (5, 45), 2)
     return report(snapshot, tmp_path_factory.mktemp("full"), widths=widths)
 
 

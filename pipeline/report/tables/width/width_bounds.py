@@ -27,7 +27,7 @@ from pipeline.model.search.results import SearchResults, Widths
 
 
 def with_searches(widths: Widths, results: SearchResults) -> Widths:
-    """Widths in hops, their bounds tightened by sizes and searches from ingresses of these graphs.
+    """Widths in hops, their bounds tightened by searches from ingresses, sizes and one another.
 
     Parameters
     ----------
@@ -40,8 +40,7 @@ def with_searches(widths: Widths, results: SearchResults) -> Widths:
     -------
     Widths
         Paths, centers, peripheries and eccentricities are as they were: a path may be shorter
-        than ``diameter_lower`` now. ``exact`` where diameter and radius alone were requested and
-        both bounds have met.
+        than ``diameter_lower`` now. ``exact`` where all that was requested is known now.
 
     Notes
     -----
@@ -51,19 +50,18 @@ def with_searches(widths: Widths, results: SearchResults) -> Widths:
         return widths
     size = _sizes(widths)
     least, most = _eccentricities(widths, results, size)
-    seen = most >= 0
-    diameter_lower = np.where(seen, np.maximum(widths.diameter_lower, most), widths.diameter_lower)
-    radius_upper = np.where(seen, _least(widths.radius_upper, least), widths.radius_upper)
-    halved = (diameter_lower + 1) // 2
-    radius_lower = np.where(seen, np.maximum(widths.radius_lower, halved), widths.radius_lower)
-    doubled = _least(widths.diameter_upper, 2 * radius_upper)
-    diameter_upper = np.where(seen, doubled, widths.diameter_upper)
+    diameter_lower = np.maximum(widths.diameter_lower, most)
+    radius_upper = _at_most(_least(widths.radius_upper, least), size // 2, size)
+    radius_upper = _least(radius_upper, widths.diameter_upper)
+    doubled = np.where(radius_upper < 0, -1, 2 * radius_upper)
+    diameter_upper = _least(widths.diameter_upper, doubled)
+    halved = np.where(diameter_lower < 0, -1, (diameter_lower + 1) // 2)
     tightened = replace(
         widths,
-        diameter_lower=diameter_lower,
+        diameter_lower=np.maximum(diameter_lower, widths.radius_lower),
         diameter_upper=_at_most(diameter_upper, size - 1, size),
-        radius_lower=radius_lower,
-        radius_upper=_at_most(radius_upper, size // 2, size),
+        radius_lower=np.maximum(widths.radius_lower, halved),
+        radius_upper=radius_upper,
     )
     return with_exact(tightened)
 
@@ -111,8 +109,8 @@ def with_exact(widths: Widths) -> Widths:
 
 
 def _least(upper: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The smaller of two upper bounds; the first is -1 where there is none."""
-    return np.where(upper < 0, other, np.minimum(upper, other))
+    """The smaller of two upper bounds; -1 where there is none."""
+    return np.where(upper < 0, other, np.where(other < 0, upper, np.minimum(upper, other)))
 
 
 def _at_most(upper: np.ndarray, limit: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -76,26 +76,26 @@ def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
 
 def test_an_interval_is_shown_as_one(tmp_path):
     snapshot = tree()
-    cut = cut_short(widths_of(snapshot), 0, (3, 4), (1, 2), 23)
+    cut = cut_short(widths_of(snapshot), 0, (2, 4), (1, 2), 23)
     summary = report(snapshot, tmp_path, measured(snapshot, without={(0, 0)}), widths=cut)
     text = page_text(summary, TREE)
     assert (
-        "Not exact: the diameter lies between 3 and 4, the radius lies between 1 and 2; "
+        "Not exact: the diameter lies between 2 and 4, the radius lies between 1 and 2; "
         "stopped early after 23 searches." in text
     )
-    assert "diameter 3\u20134 not exact radius 1\u20132 not exact" in text
+    assert "diameter 2\u20134 not exact radius 1\u20132 not exact" in text
     assert "The longest shortest path found" in text
     assert "Center" not in text
     index = summary.index.read_text()
-    assert '<td class="diameter">3\u20134<td class="radius">1\u20132' in index
-    assert re.search(r"largest diameter</dt><dd>3\u20134 <small>not exact", index)
+    assert '<td class="diameter">2\u20134<td class="radius">1\u20132' in index
+    assert re.search(r"largest diameter</dt><dd>2\u20134 <small>not exact", index)
     assert "exact in 2 ASes, stopped early in 1 AS; 30 searches" in index
     columns = json.loads((summary.path / "ases.js").read_text()[len("hopscope.load(") : -3])
     assert columns["diameter"] == [None, 2, 0]
-    assert (columns["diameter_lower"], columns["diameter_upper"]) == ([3, 2, 0], [4, 2, 0])
+    assert (columns["diameter_lower"], columns["diameter_upper"]) == ([2, 2, 0], [4, 2, 0])
     assert summary.table_columns[-3:] == ("diameter", "radius", "unreached")
     rows = {row[0]: row[-3:-1] for row in summary.table}
-    assert rows == {TREE: ("3\u20134", "1\u20132"), SPLIT: (2, 1), ONE: (0, 0)}
+    assert rows == {TREE: ("2\u20134", "1\u20132"), SPLIT: (2, 1), ONE: (0, 0)}
 
 
 def test_a_page_does_not_say_less_than_its_ingresses_prove(tmp_path):

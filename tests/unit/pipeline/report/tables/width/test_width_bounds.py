@@ -59,6 +59,19 @@ def test_an_ingress_bounds_what_nothing_was_known_of():
     assert not widths.exact[0]
 
 
+def test_bounds_of_diameter_and_radius_tighten_one_another_without_an_ingress():
+    # A path of ten: 9 hops, radius 5. And a star: two hops, radius 1.
+    widths = tightened(snapshot_of(path(10), 10, []), (9, 9), (2, 5))
+    assert bounds(widths) == ((9, 9), (5, 5))
+    assert widths.exact[0]
+    star = snapshot_of([(0, v) for v in range(1, 6)], 6, [])
+    widths = tightened(star, (2, 4), (1, 1))
+    assert bounds(widths) == ((2, 2), (1, 1))
+    assert widths.exact[0]
+    assert bounds(tightened(star, (-1, -1), (1, 1), ("radius",))) == ((1, 2), (1, 1))
+    assert bounds(tightened(star, (2, 2), (-1, -1), ("diameter",))) == ((2, 2), (1, 2))
+
+
 def test_an_ingress_of_another_component_says_nothing():
     # A star of five and a path of four, whose end is the ingress.
     links = [(0, 1), (0, 2), (0, 3), (0, 4), *path(4, 5)]
