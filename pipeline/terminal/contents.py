@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pipeline.metrics import decimals_of
+from pipeline.metrics import METRICS, columns_of, decimals_of, tasks_of
+from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
 from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.progress import counted
 from pipeline.model.words import (
@@ -105,7 +106,7 @@ def print_as(facts: Mapping[str, Any]) -> None:
     low = sum(each is not None and each < LOW_CONFIDENCE for each in rated)
     if low:
         print_line(f"{number(low, 'ingress')} below a confidence of {LOW_CONFIDENCE}")
-    _print_measured(one["measured"])
+    _print_measured(one["measured"], words.noun)
 
 
 def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -169,18 +170,33 @@ def _shares(row: Mapping[str, Any]) -> str:
     return ", ".join(f"AS{asn} ({n:,})" if n else f"AS{asn}" for asn, n in pairs)
 
 
-def _print_measured(found: Mapping[str, Any] | None) -> None:
-    """Hops and widths of the last report, those that it has."""
+def _print_measured(found: Mapping[str, Any] | None, noun: str) -> None:
+    """Figures of the last report, those that it has, bounds where they are not exact."""
     if found is None:
         return
-    names = ("mean_hops", "median_hops", "p90_hops", "max_hops", "diameter", "radius")
-    known = [(name, found[name]) for name in names if found.get(name) is not None]
-    # To as many decimals as on pages.
-    texts = [
-        f"{name.replace('_', ' ')} {value:,.{decimals_of(name) or 0}f}" for name, value in known
-    ]
+    columns = [column for task in tasks_of(METRICS) for column in columns_of(task)]
+    texts = [text for column in columns if (text := _figure(column, found, noun))]
     state = "" if found["status"] == "ok" else f" ({found['status']}: {found['reason']})"
     print_line(f"Measured: {', '.join(texts) or 'nothing'}{state}")
+
+
+def _figure(column: Column, found: Mapping[str, Any], noun: str) -> str:
+    """One column of a report's row of an AS in words; empty if it is no figure, or not known."""
+    from pipeline.report.tables.width.widths import width_or_bounds
+
+    name = column.name.replace("_", " ")
+    is_number = column.unit in ("hops", BY_WEIGHT) and not column.dtype.startswith("list")
+    if is_number and not column.name.endswith(("_lower", "_upper", "_error")):
+        value = width_or_bounds(found, column.name)
+        if value is None or isinstance(value, str):
+            return f"{name} {value}" if value else ""
+        # To as many decimals as on pages.
+        return f"{name} {value:,.{decimals_of(column.name) or 0}f}"
+    place = name.removeprefix("weighted ").removeprefix("n ")
+    if place in ("center", "periphery") and found.get(column.name) is not None:
+        weight = " by weight" if column.name.startswith(WEIGHTED) else ""
+        return f"{number(found[column.name], noun)} in the {place}{weight}"
+    return ""
 
 
 def print_lookup(facts: Mapping[str, Any]) -> None:

@@ -6,9 +6,10 @@ both bounds are equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -151,11 +152,12 @@ class WidthReport:
         return made
 
 
-def width_or_bounds(row: dict, key: str) -> float | str | None:
+def width_or_bounds(row: Mapping[str, Any], key: str) -> float | str | None:
     """A width of a row of ``ases.parquet``; as text of its bounds where it is not exact."""
     lower, upper = row.get(f"{key}_lower"), row.get(f"{key}_upper")
-    if row[key] is not None or lower is None:
-        return row[key]
+    value = row.get(key)
+    if value is not None or lower is None:
+        return value
     return interval(lower, -1 if upper is None else upper)
 
 

@@ -135,6 +135,32 @@ def test_the_last_report_of_this_version_is_told(store, tmp_path, capsys):
     assert "Measured: mean hops 1.00, median hops 1.0" in out
 
 
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ({"effective_diameter": 4.9, "effective_error": 0.0}, "effective diameter 4.90"),
+        (
+            {"weighted_diameter": 12.5, "weighted_diameter_lower": 12.5, "weighted_n_center": 1},
+            "weighted diameter 12.50, 1 interface in the center by weight",
+        ),
+        (
+            {"diameter": None, "diameter_lower": 7, "diameter_upper": 10, "radius": 4},
+            "diameter 7\u201310, radius 4",
+        ),
+        (
+            {"radius": 5, "radius_lower": 5, "n_center": 87, "n_periphery": 9},
+            "radius 5, 87 interfaces in the center, 9 interfaces in the periphery",
+        ),
+        ({"weighted_radius_lower": 1.5, "weighted_radius": None}, "weighted radius at least 1.50"),
+        ({"diameter": None, "n_width_searches": 0, "exact": False}, "nothing"),
+    ],
+)
+def test_every_figure_of_the_report_is_told(store, capsys, known, told):
+    one = show(ShowConfig("night", store, 2))["as"]
+    print_as({"as": one | {"measured": {"status": "ok", "reason": None} | known}})
+    assert capsys.readouterr().out.splitlines()[-1] == f"Measured: {told}"
+
+
 def test_words_are_exact_and_names_cannot_control_the_terminal(store, capsys):
     status, out, err = said(capsys, "show", "night", "--store", store)
     assert status == 0
