@@ -86,7 +86,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     ------
     FormatError
         After the topology was yielded, if the stream is cut short or damaged; at once if it
-        holds no link.
+        holds no link, unless it begins with our comment.
 
     Notes
     -----
@@ -96,7 +96,8 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     lists = _Lists()
     lists.read(lines, report)
     near, far = lists.links(report)
-    if len(near):
+    is_usable = len(near) > 0 or (lists.is_ours and lists.n_nodes > 0 and not report.rejected)
+    if is_usable:
         n_nodes = lists.n_nodes
         report.n_records += len(near)
         yield Topology(
@@ -107,7 +108,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
         )
     if lines.error is not None:
         raise lines.error
-    if not len(near):
+    if not is_usable:
         raise FormatError(
             report.path,
             "",
@@ -126,6 +127,7 @@ class _Lists:
 
     def __init__(self) -> None:
         self.n_nodes = 0
+        self.is_ours = False  # whether the file begins with our comment
         self._pieces: list[np.ndarray] = []
         self._counts: list[np.ndarray] = []
 
@@ -133,7 +135,8 @@ class _Lists:
         """Read to the end of the file; broken lines go to ``report``."""
         if lines.fill() and lines.buffer[:3].tobytes() == BOM:
             lines.start += len(BOM)
-        report.made_by = _made_by(lines.buffer[lines.start :][:_HEAD_BYTES].tobytes())
+        head = lines.buffer[lines.start :][:_HEAD_BYTES].tobytes()
+        self.is_ours, report.made_by = head.startswith(_OURS), _made_by(head)
         while lines.fill():
             block = lines.buffer[lines.start : lines.stop]
             n_lines = int(np.count_nonzero(block == 10)) + 1

@@ -106,6 +106,15 @@ def test_a_node_without_links_has_an_empty_line(tmp_path):
     assert (tmp_path / "a.adj").read_text().splitlines()[1:] == ["", "", ""]
 
 
+@pytest.mark.parametrize("n_nodes", [1, 3])
+def test_what_is_written_of_a_topology_without_links_is_read_back(tmp_path, n_nodes):
+    none = np.empty(0, np.int64)
+    write_adjacency(Topology(np.ones(n_nodes, np.int64), none, none), tmp_path / "a.adj")
+    found, report, error = TestAdjacency().read(tmp_path / "a.adj")
+    assert (found.n_nodes, found.n_links, error) == (n_nodes, 0, None)
+    assert not report.rejected
+
+
 BAD = {
     "empty.adj": ({}, "empty.adj: empty"),
     "no_links.adj": ({}, "no usable link; expected the neighbours of one node per line"),
