@@ -345,8 +345,13 @@ def device_of(array: Any) -> Device:
 
 
 def to_host(array: Any) -> Any:
-    """The array as NumPy, copied only if it is on a GPU; lists and None are unchanged."""
-    return array.get() if hasattr(array, "get") else array
+    """The array as NumPy, copied only if it is on a GPU; anything else is unchanged."""
+    return array.get() if _is_of_cupy(array) else array
+
+
+def _is_of_cupy(array: Any) -> bool:
+    """Whether it is a CuPy array: Series of pandas and dicts have a ``get`` too."""
+    return hasattr(type(array), "__cuda_array_interface__") and hasattr(array, "get")
 
 
 def hash_arrays(*arrays: Any) -> str:
@@ -371,7 +376,7 @@ def mover(device: Device):
 
 
 def _check_array(name: str, array: Any, dtype: np.dtype) -> None:
-    if not hasattr(array, "dtype") or not hasattr(array, "ndim"):
+    if not isinstance(array, np.ndarray) and not _is_of_cupy(array):
         raise GraphError(f"{name} is a {type(array).__name__}; give a NumPy or CuPy array")
     if array.ndim != 1:
         raise GraphError(f"{name} has shape {array.shape}; it must have one dimension")

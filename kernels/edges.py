@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -90,11 +91,22 @@ def _checked_size(n_nodes: int | None, tail: np.ndarray, head: np.ndarray) -> in
         min(tail.min(initial=0), head.min(initial=0)),
         max(tail.max(initial=-1), head.max(initial=-1)),
     )
-    size = int(most) + 1 if n_nodes is None else int(n_nodes)
+    size = int(most) + 1 if n_nodes is None else _number_of_nodes(n_nodes)
     if least < 0:
         raise GraphError(f"node {least} is negative; nodes are 0 to n_nodes - 1")
     if most >= size:
-        raise GraphError(f"node {most} is not one of {size} nodes, 0 to {size - 1}")
+        which = f", 0 to {size - 1}" if size else ""
+        raise GraphError(f"node {most} is not one of {size} nodes{which}")
     if size > MAX_NODES:
         raise GraphError(f"{size} nodes; node ids are int32, at most {MAX_NODES} fit")
+    return size
+
+
+def _number_of_nodes(given: Any) -> int:
+    try:
+        size = index(given)
+    except TypeError:
+        raise GraphError(f"n_nodes is {given!r}; it must be a whole number") from None
+    if size < 0:
+        raise GraphError(f"n_nodes is {size}; it must not be negative")
     return size

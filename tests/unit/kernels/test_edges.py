@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kernels import CSRGraph, GraphError
+from kernels import CSRGraph, GraphError, msbfs
 from kernels.edges import sort_arcs
 from tests.soak import examples
 
@@ -79,6 +79,47 @@ def test_ids_beyond_the_nodes_are_refused():
         CSRGraph.from_edges([0, 5], [5, 0], n_nodes=5)
     with pytest.raises(GraphError, match="node ids are int32"):
         sort_arcs([2**31], [0], None, None, True)
+
+
+@pytest.mark.parametrize(
+    ("n_nodes", "message"),
+    [
+        (2.7, r"n_nodes is 2\.7; it must be a whole number"),
+        ("3", "n_nodes is '3'; it must be a whole number"),
+        (-1, "n_nodes is -1; it must not be negative"),
+        (0, "node 1 is not one of 0 nodes$"),
+    ],
+)
+def test_a_wrong_number_of_nodes_is_refused(n_nodes, message):
+    with pytest.raises(GraphError, match=message):
+        CSRGraph.from_edges([0], [1], n_nodes=n_nodes, symmetrise=True)
+
+
+class Series:
+    """A column of a data frame: becomes an array, and gets values by their label."""
+
+    dtype, ndim = np.dtype(np.int64), 1
+
+    def __init__(self, values):
+        self._values = np.asarray(values)
+
+    def get(self, label):
+        return self._values[label]
+
+    def __array__(self, dtype=None, copy=None):
+        return self._values
+
+    def __len__(self):
+        return len(self._values)
+
+
+def test_columns_of_a_data_frame_are_taken_as_arrays():
+    given = Series([0, 1]), Series([1, 2]), Series([2.0, 3.0])
+    graph = CSRGraph.from_edges(*given, n_nodes=np.int64(3), symmetrise=True)
+    assert graph.indices.tolist() == [1, 0, 2, 1]
+    assert msbfs(graph, Series([0, 1])).eccentricity.tolist() == [2, 1]
+    with pytest.raises(GraphError, match="indptr is a Series; give a NumPy or CuPy array"):
+        CSRGraph(Series([0]), np.empty(0, np.int32))
 
 
 @settings(max_examples=examples(30), deadline=None)
