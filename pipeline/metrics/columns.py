@@ -203,6 +203,7 @@ def _by_weight(column: Column) -> Column:
     label = {"Diameter": "Diam."}.get(column.label, column.label)
     return replace(
         changed,
+        means=column.means.replace("hops to", "weight of the lightest path to"),
         dtype="list<float64>" if column.dtype.startswith("list") else "float64",
         unit=BY_WEIGHT,
         label=label,

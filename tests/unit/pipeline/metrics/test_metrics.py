@@ -121,3 +121,10 @@ def test_only_what_metrics_need_is_compiled():
     assert compiled_work(["hops"]) == ("searches",)
     assert compiled_work(["effective_diameter"]) == ("searches", "widths")
     assert compiled_work(["weighted_radius"]) == ("searches", "widths", "weights")
+
+
+def test_no_column_by_weight_is_said_to_be_in_hops():
+    for table in ("ases", "nodes"):
+        columns = columns_of("weighted", table)
+        assert columns
+        assert not [c.name for c in columns if "hops" in c.means or c.unit == "hops"]
