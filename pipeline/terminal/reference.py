@@ -53,7 +53,8 @@ those of `analyze` except its `--asn`; the latter two also those of notices. Onl
 `HOPSCOPE_INPUTS`.
 `hopscope --install-completion` sets up completion of commands, options and their choices for your
 shell (bash, zsh, fish); `hopscope --show-completion` prints it instead.
-`analyze` and `run` take `--verbose` (`-v`): how busy each worker was, and the searches made.
+`analyze` and `run` take `--verbose` (`-v`): how busy each worker was, and the searches
+that the results are from, made now or by earlier runs.
 For flow runs, `options.workers` stands for `{"workers": 2}` in their parameter `options`.
 """
 

@@ -160,7 +160,8 @@ def print_analyze(summary: AnalyzeSummary, *, is_verbose: bool = False) -> None:
         print_line(f"Busy share by worker: {shares}")
     widths = _widths_of(summary)
     if is_verbose:
-        print_line(f"{_searches_of(summary)}{widths}")
+        by_whom = "Made now or by earlier runs: " if summary.reused.get("n_ases") else ""
+        print_line(f"{by_whom}{_searches_of(summary)}{widths}")
     elif any(known.n_not_exact or known.n_unknown for known in _known_widths(summary)):
         print_line("W" + widths.removeprefix(", w"))
     if summary.reused.get("n_ases"):

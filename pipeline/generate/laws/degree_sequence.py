@@ -63,8 +63,8 @@ def check_bounds(n_nodes: int, least: int, most: int, connected: bool) -> None:
         raise UsageError(f"degrees from {least} to {most}: give 0 <= smallest <= largest")
     if most >= n_nodes:
         raise UsageError(
-            f"a router cannot have {most} neighbours among {number(n_nodes, 'router')}: give a "
-            f"largest degree of {n_nodes - 1} or less"
+            f"a router cannot have {number(most, 'neighbour')} among "
+            f"{number(n_nodes, 'router')}: give a largest degree of {n_nodes - 1} or less"
         )
     if least == most and n_nodes * most % 2:
         raise UsageError(
@@ -73,8 +73,8 @@ def check_bounds(n_nodes: int, least: int, most: int, connected: bool) -> None:
         )
     if least == 0 and most == n_nodes - 1 and n_nodes > 1:
         raise UsageError(
-            f"a router with {most} neighbours is linked to all others, so none has 0: give a "
-            "smallest degree of 1, or a smaller largest one"
+            f"a router with {number(most, 'neighbour')} is linked to all others, so none has 0: "
+            "give a smallest degree of 1, or a smaller largest one"
         )
     if connected and n_nodes > 1 and (least == 0 or (most == 1 and n_nodes > 2)):
         raise UsageError(

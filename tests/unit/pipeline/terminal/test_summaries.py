@@ -152,6 +152,8 @@ def test_searches_of_earlier_runs_are_told_as_a_part_of_all(tmp_path, capsys):
     told = "Not measured again: 1 of 1 search from ingresses; results of 2 ASes are those of "
     told += "equal graphs in monday"
     assert told in last_lines(summary, capsys)
+    print_analyze(summary, is_verbose=True)
+    assert "\nMade now or by earlier runs: 1 search" in capsys.readouterr().out
     summary = replace(summary, reused=reused | {"n_searches": 0})
     told = "Not measured again: results of 2 ASes are those of equal graphs in monday"
     assert f"{told} (--full measures all)" in last_lines(summary, capsys)

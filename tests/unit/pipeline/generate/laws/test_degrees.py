@@ -81,6 +81,8 @@ def test_where_pairs_cannot_be_mended_havel_and_hakimi_take_over(monkeypatch):
         ((5, 3, 3), "no graph of 5 nodes has degree 3 at each: the sum of degrees is odd"),
         ((5, 1, 5), "cannot have 5 neighbours among 5 routers: give a largest degree of 4"),
         ((5, 0, 4), "linked to all others, so none has 0"),
+        ((2, 0, 1), "a router with 1 neighbour is linked to all others"),
+        ((1, 0, 1), "cannot have 1 neighbour among 1 router:"),
         ((5, 3, 2), "degrees from 3 to 2: give 0 <= smallest <= largest"),
         ((4, 1, 1, True), "no connected graph of 4 nodes has degrees from 1 to 1"),
         ((6, 0, 3, True), "no connected graph of 6 nodes has degrees from 0 to 3"),
