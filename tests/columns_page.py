@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from pipeline.config import AnalyzeConfig, CompareConfig, IngestConfig
 from pipeline.metrics import METRICS
-from pipeline.metrics.columns import WEIGHTED
+from pipeline.metrics.columns import WEIGHTED, meaning_by_weight
 from pipeline.stages.analyze import analyze
 from pipeline.stages.compare import compare
 from pipeline.stages.ingest import ingest
@@ -111,7 +111,7 @@ def meanings_of(section: str) -> dict[str, str]:
 
 def meaning_of(name: str, meanings: dict[str, str]) -> str:
     """What a column means; empty: the docs do not say."""
-    return meanings.get(name) or meanings.get(name.removeprefix(WEIGHTED), "")
+    return meanings.get(name) or meaning_by_weight(meanings.get(name.removeprefix(WEIGHTED), ""))
 
 
 def type_text(kind: pa.DataType) -> str:

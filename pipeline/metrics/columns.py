@@ -195,6 +195,11 @@ BY_WEIGHT_ONLY = ("diameter_path_at",)
 _BY_HOPS_ONLY = ("ecc_counts",)  # distances by weight are hardly ever equal
 
 
+def meaning_by_weight(means: str) -> str:
+    """What a column of widths means if distances are weights of paths, not hops."""
+    return means.replace("hops to", "weight of the lightest path to")
+
+
 def _by_weight(column: Column) -> Column:
     """The same column of widths by weight."""
     changed = replace(column, name=WEIGHTED + column.name)
@@ -203,7 +208,7 @@ def _by_weight(column: Column) -> Column:
     label = {"Diameter": "Diam."}.get(column.label, column.label)
     return replace(
         changed,
-        means=column.means.replace("hops to", "weight of the lightest path to"),
+        means=meaning_by_weight(column.means),
         dtype="list<float64>" if column.dtype.startswith("list") else "float64",
         unit=BY_WEIGHT,
         label=label,

@@ -42,15 +42,29 @@ def run_slowly(task, folder):
 
 
 def run_held(task, folder, quick):
-    """The first search waits to be released, and so do all that begin after ``quick``."""
-    if task.kind == "candidate" and task.sources[0] != quick:
-        is_after = (Path(folder) / f"started-{quick}").exists()
-        if first(folder, "held") or is_after:
-            first(folder, f"started-{task.sources[0]}")
-            wait_for(folder, "released")
-    if task.kind == "candidate":
-        first(folder, f"started-{task.sources[0]}")
+    """The first search waits to be released, and so do all that begin after ``quick``.
+
+    ``quick`` ends once the driver has noted those before it (``seen-*``), and has sent others.
+    """
+    if task.kind != "candidate":
+        return run_exact(task)
+    source = task.sources[0]
+    is_after = (Path(folder) / f"started-{quick}").exists()
+    is_held = source != quick and (first(folder, "held") or is_after)
+    if is_held:
+        first(folder, f"held-{source}")
+    first(folder, f"started-{source}")
+    if is_held:
+        wait_for(folder, "released")
+    if source == quick:
+        for other in numbers(folder, "started-*") - numbers(folder, "held-*") - {quick}:
+            wait_for(folder, f"seen-{other}")
     return run_exact(task)
+
+
+def numbers(folder, pattern) -> set[int]:
+    """Numbers at the end of names of files."""
+    return {int(file.name.split("-")[1]) for file in Path(folder).glob(pattern)}
 
 
 def run_first_held(task, folder, asn):

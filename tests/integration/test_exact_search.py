@@ -15,6 +15,7 @@ from pipeline.model.search.exact import ExactJob
 from pipeline.model.words import number
 from pipeline.schedule.cluster.open import open_cluster
 from tests.integration.exact_search_runs import (
+    numbers,
     run_deadly,
     run_failing,
     run_first_held,
@@ -110,6 +111,8 @@ def test_useless_tasks_are_withdrawn_and_the_answer_does_not_wait(cluster, job, 
         reported.append(outcome)
         if outcome.withdrawn:
             (tmp_path / "released").touch()
+        elif outcome.task.kind == "candidate":
+            (tmp_path / f"seen-{outcome.task.sources[0]}").touch()
 
     run = partial(run_held, folder=str(tmp_path), quick=101)
     answers = search_exactly(cluster, [job(PATH, "radius")], on_outcome=note, run=run)
@@ -119,7 +122,7 @@ def test_useless_tasks_are_withdrawn_and_the_answer_does_not_wait(cluster, job, 
     check_widths(answer.widths, truth[PATH])
     assert answer.widths.exact[0]
     withdrawn = [outcome for outcome in reported if outcome.withdrawn]
-    started = {int(file.name.split("-")[1]) for file in tmp_path.glob("started-*")}
+    started = numbers(tmp_path, "started-*")
     assert withdrawn
     assert started.isdisjoint(int(outcome.task.sources[0]) for outcome in withdrawn)
     assert all(outcome.result is None and outcome.run is None for outcome in withdrawn)

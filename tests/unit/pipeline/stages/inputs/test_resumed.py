@@ -157,6 +157,7 @@ def test_the_next_ingest_takes_over_and_leaves_nothing(tmp_path, trace_file):
     store = tmp_path / "store"
     dead = store / f"{held.READING}0123456789ab"
     read_into(dead / held._FILES, trace_file)
+    (dead / held._LOCK).touch()
     (dead / held._FILES / "read-of-another-input").mkdir()
     given = {"ip2as": (LAB / "lab.pfx2as",), "allow_special": ("198.18.0.0/15",)}
     found = ingest(IngestConfig(inputs=(trace_file,), store=store, snapshot="night", **given))
