@@ -12,9 +12,9 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
   none.
 - **Ingress.** A border lies between two routers, so there are two margins: that of the router, and
   that of the best of the routers right before it in other ASes; one of these is enough, as one
-  named neighbour is. The lower one counts most. Few traces (``_FEW``) may be due to a change of
-  routes on the way. Several routers before it are evidence. Where traces go on right behind it to
-  another AS, the border may as well be one router further.
+  named neighbour is. The lower one counts most. Few traces may be due to a change of routes on the
+  way; beyond some (``_ENOUGH``) more say no more. Several addresses of its node are evidence. Where
+  traces go on right behind it to another AS, the border may as well be one router further.
 - **Both.** A margin says more if relationships between ASes or the addresses of routers are
   known, and less where many traces enter ASes after a gap.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
@@ -45,7 +45,7 @@ from pipeline.model.topology import NO_ASN, IngressTable
 
 CLASSES = ("doubtful", "weak", "fair", "strong")
 _FROM = (0.75, 0.90, 0.97)  # least probability of a weak, fair and strong class
-_FEW = 3  # traces
+_ENOUGH = 30  # traces; fits best of 10, 30, 100 and all
 CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
 # What is known, in the order of the weights.
@@ -62,13 +62,12 @@ FEATURES = {
         "always",
         "log(1 + lower margin in nats)",
         "log(1 + higher margin in nats)",
-        "AS from surroundings",
-        "few traces",
-        "several routers before it",
         "another AS right behind it",
         "log of the lower margin, relationships known",
         "log of the lower margin, alias set",
         "share of entries after a gap",
+        "several addresses",
+        "log(1 + traces), of at most so many",
     ),
 }
 
@@ -78,12 +77,12 @@ FEATURES = {
 # Laboratories: answers, customer, harsh, ixp, provider31, realistic; seeds 300 to 331, 400 to
 # 439.
 WEIGHTS = {
-    "address": (0.53, 2.37, 4.43, 0.40, 0.28, -3.64),
-    "ingress": (-1.04, 2.24, 0.61, 0.18, -0.99, 0.14, -1.41, 0.41, 0.47, -2.42),
+    "address": (0.53, 2.37, 4.43, 0.41, 0.27, -3.63),
+    "ingress": (-2.42, 2.26, 0.51, -1.81, 0.42, 0.27, -2.12, 0.66, 0.54),
 }
 SHARES = {
-    "address": (0.659, 0.813, 0.932, 0.997),
-    "ingress": (0.533, 0.838, 0.937, 0.995),
+    "address": (0.658, 0.813, 0.932, 0.997),
+    "ingress": (0.535, 0.823, 0.940, 0.995),
     "candidate": (0.068, 0.144, 0.286),
 }
 
@@ -104,12 +103,15 @@ class Known(NamedTuple):
         By the election, in tenths of a nat; -1 where the AS comes from its surroundings.
     in_set : (n_nodes,) bool
         An address of it is in a given alias set.
+    is_merged : (n_nodes,) bool
+        It has several addresses.
     relationships : bool
         Relationships between ASes are known.
     """
 
     margin: np.ndarray
     in_set: np.ndarray
+    is_merged: np.ndarray
     relationships: bool
 
 
@@ -156,8 +158,6 @@ def features_of_ingresses(
     before = np.full(n, -1, np.int64)
     np.maximum.at(before, far[border], own[near[border]])
     before = np.where(before < 0, own, before)  # nothing is known of that side
-    pairs = np.unique((far[border] << 32) | near[border])
-    n_before = np.bincount(pairs >> 32, minlength=n)
     goes_on = np.zeros(n, bool)
     goes_on[near[border & (node_asn[far] != NO_ASN)]] = True
     lower, higher = _log_nats(np.minimum(own, before)), _log_nats(np.maximum(own, before))
@@ -166,18 +166,15 @@ def features_of_ingresses(
             np.ones(n),
             lower,
             higher,
-            own < 0,
-            np.zeros(n),
-            n_before > 1,
             goes_on,
             lower * known.relationships,
             lower * known.in_set,
             np.full(n, after_gap),
+            known.is_merged,
         ]
     )
-    features = by_node[table.node]
-    features[:, FEATURES["ingress"].index("few traces")] = table.n_direct < _FEW
-    return features
+    n_traces = np.minimum(table.n_direct, _ENOUGH)
+    return np.column_stack([by_node[table.node], np.log1p(n_traces)])
 
 
 def class_candidates(table: IngressTable, merged: bool) -> np.ndarray:
@@ -240,7 +237,8 @@ def rate(
     set_nodes = np.zeros(len(node_asn), bool)
     set_nodes[node_of[in_set]] = True
     margin = margins_of_nodes(node_of, node_asn, election.owner, election.margin)
-    known = Known(margin, set_nodes, relationships)
+    is_merged = np.bincount(node_of, minlength=len(node_asn)) > 1
+    known = Known(margin, set_nodes, is_merged, relationships)
     n_after_gap = int(table.n_after_gap.sum())
     after_gap = n_after_gap / max(1, n_after_gap + int(table.n_direct.sum()))
     of_nodes = state("address", features_of_nodes(known, after_gap))

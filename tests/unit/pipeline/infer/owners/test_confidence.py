@@ -100,7 +100,7 @@ def test_the_margin_of_a_node_is_its_largest_one_for_its_as():
 @pytest.mark.parametrize("relationships", [False, True])
 @pytest.mark.parametrize("in_set", [False, True])
 def test_features_of_nodes_are_those_counted_by_hand(relationships, in_set):
-    known = Known(np.array([0, 25, -1]), np.array([in_set] * 3), relationships)
+    known = Known(np.array([0, 25, -1]), np.array([in_set] * 3), np.zeros(3, bool), relationships)
     found = features_of_nodes(known, 0.25)
     nats = math.log(1 + 2.5)
     assert found.shape == (3, len(FEATURES["address"]))
@@ -126,17 +126,19 @@ ASN = np.array([7, 7, 8, NO_ASN, 8, 9])
 ENTERED = [(0, 4), (1, 4), (2, 4), (3, 4)]
 
 
-def feature(name, margin, passed=ENTERED, n_direct=5, relationships=False, in_set=()):
-    known = Known(np.array(margin), np.isin(np.arange(6), in_set), relationships)
+def feature(name, margin, passed=ENTERED, n_direct=5, relationships=False, in_set=(), merged=()):
+    nodes = np.arange(6)
+    known = Known(np.array(margin), np.isin(nodes, in_set), np.isin(nodes, merged), relationships)
     sides = Sides(*np.array(passed).T)
     found = features_of_ingresses(an_ingress(n_direct), sides, ASN, known, 0.25)
     assert found.shape == (1, len(FEATURES["ingress"]))
     assert found[0, 0] == 1
-    assert found[0, -1] == 0.25
+    assert found[0, FEATURES["ingress"].index("share of entries after a gap")] == 0.25
     return found[0, FEATURES["ingress"].index(name)]
 
 
 LOWER, HIGHER = "log(1 + lower margin in nats)", "log(1 + higher margin in nats)"
+TRACES = "log(1 + traces), of at most so many"
 NONE = [0] * 6
 
 
@@ -159,13 +161,11 @@ def test_both_sides_of_a_border_count(margin, lower, higher):
 
 
 def test_other_features_of_an_ingress():
-    surroundings = "AS from surroundings"
-    assert not feature(surroundings, NONE)
-    assert feature(surroundings, [0, 0, 0, 0, -1, 0])
-    assert [feature("few traces", NONE, n_direct=n) for n in (1, 2, 3)] == [1, 1, 0]
-    several = "several routers before it"
-    assert feature(several, NONE)
-    assert not feature(several, NONE, [(0, 4), (2, 4), (3, 4), (0, 4)])
+    traces = [feature(TRACES, NONE, n_direct=n) for n in (1, 3, 30, 31, 9000)]
+    assert traces == pytest.approx(np.log([2, 4, 31, 31, 31]))
+    addresses = "several addresses"
+    assert feature(addresses, NONE, merged=(4,))
+    assert not feature(addresses, NONE, merged=(0, 1))
     behind = "another AS right behind it"
     assert not feature(behind, NONE, [*ENTERED, (4, 2), (4, 3)])
     assert feature(behind, NONE, [*ENTERED, (4, 5)])
@@ -192,7 +192,7 @@ def test_more_evidence_never_lowers_confidence():
     for shares in SHARES.values():
         assert all(0 < one <= other < 1 for one, other in pairwise(shares))
     assert len(SHARES["address"]) == len(SHARES["ingress"]) == len(CLASSES)
-    less = ("few traces", "another AS right behind it", "share of entries after a gap")
+    less = ("another AS right behind it", "share of entries after a gap")
     for what, weights in confidence.WEIGHTS.items():
         for name, weight in zip(FEATURES[what][1:], weights[1:], strict=True):
             if name != "AS from surroundings":  # this has no margin, which may be better than none
