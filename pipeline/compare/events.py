@@ -2,9 +2,10 @@
 
 An event begins with a change that says what happened: in the order of ``_CAUSES``, a changed input,
 a lost vantage point, lost targets, a renumbered router, an AS that is no longer seen, a silent
-router, an AS in parts, a moved ingress, links removed or added, routers of another owner, paths of
-another length. Changes of one cause in the same AS, or between the same two ASes, are one event,
-and so are those that share a router.
+router, an AS in parts, a moved ingress, links removed or added, traffic that enters an AS
+elsewhere, slower or faster links, routers of another owner, paths of another length. Changes of one
+cause in the same AS, or between the same two ASes, are one event, and so are those that share a
+router.
 Every other change joins the first event that explains it: links of a vantage point that did not
 measure, of a router that was renumbered, of an AS that fell apart, and diameter and radius of an AS
 whose links changed; at last ingresses and neighbours join the links by which ASes were entered.
@@ -44,6 +45,7 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("ingress moved", "ingress", (kinds.SHIFTED,)),
     ("links removed", "link", (kinds.REMOVED,)),
     ("links added", "link", (kinds.ADDED,)),
+    ("traffic moved", "traffic", (kinds.LOST, kinds.GAINED)),
     ("links slower", "link", (kinds.SLOWER,)),
     ("links faster", "link", (kinds.FASTER,)),
     ("routers of another owner", "router", (kinds.MOVED,)),
@@ -144,7 +146,7 @@ def _together(changes: Changes, rows: np.ndarray, name: str) -> np.ndarray:
     if name.startswith("vantage point") or name in _OF_WHOLE_ASES:
         return np.arange(len(rows)) if len(rows) <= _MAX_SINGLE else np.zeros(len(rows), np.int64)
     ases = np.sort(np.array([changes.asn[rows], changes.other_asn[rows]]), axis=0)
-    if name in ("router renumbered", "routers silent", "routers answer again"):
+    if name in ("router renumbered", "routers silent", "routers answer again", "traffic moved"):
         ases = np.array([changes.asn[rows]] * 2)
     label, _ = number_rows(*ases)
     if name in _OF_LINKS:  # one cut shows as several links: of the interfaces around it
@@ -214,7 +216,14 @@ def _join(
         inside = (changes.asn[free] == changes.other_asn[free]) | (
             changes.other_asn[free] == NO_ASN
         )
+        inside |= changes.what[free] == "traffic"
         _join_by(event, free[inside], changes.asn, changes.asn[rows], event[rows])
+    elif name == "traffic moved":
+        for of_traffic, of_link in ((kinds.LOST, kinds.UNSEEN), (kinds.GAINED, kinds.NOT_BEFORE)):
+            some = rows[changes.kind[rows] == of_traffic]
+            left = free[(changes.kind[free] == of_link) & (changes.reason[free] == ELSEWHERE)]
+            _join_by(event, left, changes.group, changes.group[some], event[some])
+            _join_by(event, left, changes.other_group, changes.group[some], event[some])
     elif name in _OF_LINKS[:2]:
         groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
         events = np.concatenate([event[rows], event[rows]])
@@ -224,6 +233,9 @@ def _join(
         inside = rows[changes.asn[rows] == changes.other_asn[rows]]
         width = free[np.isin(changes.what[free], kinds.WIDTHS)]
         _join_by(event, width, changes.asn, changes.asn[inside], event[inside])
+    traffic = free[changes.what[free] == "traffic"]  # of one AS, in one event
+    told = traffic[event[traffic] != NO_ROW]
+    _join_by(event, traffic, changes.asn, changes.asn[told], event[told])
 
 
 def _join_entries(changes: Changes, event: np.ndarray) -> None:

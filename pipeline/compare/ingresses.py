@@ -1,4 +1,7 @@
-"""Ingresses of two nights: which moved to another router, for which neighbour; lost and gained."""
+"""Ingresses of two nights: which moved to another router, for which neighbour; lost and gained.
+
+And whose traffic now enters elsewhere (``traffic``).
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, n_vantages
+from pipeline.compare.traffic import compare_traffic
 
 
 def compare_ingresses(sides: Sides, found: Rerouted | None, links: Changes) -> Iterator[Changes]:
@@ -45,6 +49,7 @@ def compare_ingresses(sides: Sides, found: Rerouted | None, links: Changes) -> I
     if found is not None:
         moves = _moves(sides, found, old, new)
         yield _moved(sides, moves)
+        yield from compare_traffic(sides, found, moves)
         old = _without(old, moves[[0, 1, 2]])
         new = _without(new, moves[[0, 1, 3]])
     for kind, unseen, rows, night, group, of_link in (

@@ -42,10 +42,12 @@ class Rerouted:
 
     ``pairs``: rows of ``common``; ``vantage`` and ``longer_by`` (hops, NaN where the target did not
     answer on both nights) of each; ``direct``: the target answered right behind the last router.
+    ``same``: rows of the others, or as even a part of them.
     """
 
     common: Common
     pairs: np.ndarray
+    same: np.ndarray
     vantage: np.ndarray
     longer_by: np.ndarray
     old: Routes
@@ -68,14 +70,16 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
     common = common_pairs(sides.old_view, sides.new_view)
     old_paths, new_paths = sides.old_view.seen.paths, sides.new_view.seen.paths
     differs = common.changed | (old_paths.reached[common.old] != new_paths.reached[common.new])
-    pairs = np.flatnonzero(differs)
-    pairs = pairs[:: len(pairs) // _MAX_ROUTES + 1]
+    pairs, same = np.flatnonzero(differs), np.flatnonzero(~differs)
+    every = len(pairs) // _MAX_ROUTES + 1
+    pairs, same = pairs[::every], same[::every]
     old, new = common.old[pairs], common.new[pairs]
     reached, now_reached = old_paths.reached[old], new_paths.reached[new]
     hops = new_paths.n_hops[new].astype(np.float64) - old_paths.n_hops[old]
     return Rerouted(
         common,
         pairs,
+        same,
         common.vantage[pairs],
         np.where(reached & now_reached, hops, np.nan),
         spell_out(sides.old_view, sides.old, old),

@@ -59,8 +59,8 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
     )
     swaps = found.swaps
     still = old.group == new.group
-    same = np.delete(np.arange(len(found.common.old)), found.pairs)
-    on_both = [_one_each(old, still), _whole_places(sides.old_view, found.common.old[same])]
+    same = found.common.old[found.same]
+    on_both = [_one_each(old, still), _whole_places(sides.old_view, same)]
     silent, heard = (old.group >= 0) & (new.group < 0), (old.group < 0) & (new.group >= 0)
     for kind, night, view, paths, group, one, many, few, other in (
         (

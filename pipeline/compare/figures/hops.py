@@ -147,11 +147,11 @@ def _mix(pair: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
 class Entries:
     """Hops by which routes enter an AS from another one, (n,) int64 columns."""
 
-    pair: np.ndarray
-    asn: np.ndarray
-    neighbor: np.ndarray
-    group: np.ndarray
-    before: np.ndarray  # group of the router in the neighbour
+    pair: Annotated[np.ndarray, Flat(np.int64)]
+    asn: Annotated[np.ndarray, Flat(np.int64)]
+    neighbor: Annotated[np.ndarray, Flat(np.int64)]
+    group: Annotated[np.ndarray, Flat(np.int64)]
+    before: Annotated[np.ndarray, Flat(np.int64)]  # group of the router in the neighbour
 
 
 def entries_of(routes: Routes) -> Entries:

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.compare.changes import WIDTHS
+from pipeline.compare.changes import GAINED, LOST, WIDTHS
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import NodeWords, node_words, number
-from pipeline.report.texts import short
+from pipeline.report.texts import share, short
 
 # Of events.parquet: names of the two nights, the nights that references cover, what a node is.
 _OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
@@ -74,9 +74,10 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str], kind: str)
     )
     firsts = changes.take(pa.array(events.first)).to_pylist()
     widths, ases, words = _widths(changes), _ases_of_links(changes), node_words(kind)
-    n_of = _counts(changes)
+    n_of, traffic = _counts(changes), _traffic(changes, names)
     texts = [
         _sentence(event, first, names, ases.get(event["event"], set()), n_of, words)
+        + _traffic_text(event, traffic.get(event["event"], ""))
         + widths.get(event["event"], "")
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
@@ -200,6 +201,8 @@ def _sentence(
             text += f"above all {first['addr']} to {first['other_addr']} was {verb}"
             text += f": {pairs}" if event["n_pairs"] else ""  # topologies have none
             return text + _longer(event)
+        case "traffic moved":
+            return ""  # ``_traffic_text`` says it
         case "links slower" | "links faster":
             how = event["kind"].removeprefix("links ")
             where = f"in {own}" if own == other else f"between {own} and {other}"
@@ -247,6 +250,43 @@ def _widths(changes: pa.Table) -> dict[int, str]:
             text = f"; its {row['what']} went from {_rounded(row['old'])} to {_hops(row['new'])}"
             texts[row["event"]] = texts.get(row["event"], "") + text
     return texts
+
+
+def _traffic(changes: pa.Table, names: Mapping[int, str]) -> dict[int, str]:
+    """Where traffic enters now, of the events that it is part of: into the AS of most pairs."""
+    of_event = pc.and_(pc.is_valid(changes["event"]), pc.equal(changes["what"], "traffic"))
+    most: dict[tuple[int, int], dict[str, dict]] = {}
+    for row in changes.filter(of_event).to_pylist():
+        rows = most.setdefault((row["event"], row["asn"]), {})
+        if row["kind"] not in rows or rows[row["kind"]]["n_pairs"] < row["n_pairs"]:
+            rows[row["kind"]] = row
+    into: dict[int, list[tuple[dict, dict]]] = {}
+    for (event, _), rows in most.items():
+        if LOST in rows and GAINED in rows:
+            into.setdefault(event, []).append((rows[LOST], rows[GAINED]))
+    return {event: _entries_text(pairs, names) for event, pairs in into.items()}
+
+
+def _entries_text(moves: list[tuple[dict, dict]], names: Mapping[int, str]) -> str:
+    """Where traffic entered and enters now, of the AS of most pairs; how many others there are."""
+    n_pairs = [min(lost["n_pairs"], gained["n_pairs"]) for lost, gained in moves]
+    at = n_pairs.index(max(n_pairs))
+    lost, gained = moves[at]
+    one, other = (
+        f"at {row['addr']} from {_as_text(row['other_asn'], names)}" for row in (lost, gained)
+    )
+    shares = " to ".join(share(round(1e6 * lost[name]), 10**6) for name in ("old", "new"))
+    text = f"traffic enters {_as_text(lost['asn'], names)} {other} instead of {one}, "
+    text += f"whose share went from {shares}: {number(n_pairs[at], 'pair')}"
+    n_others = len(moves) - 1
+    return f"{text}; likewise in {number(n_others, 'other AS')}" if n_others else text
+
+
+def _traffic_text(event: dict, text: str) -> str:
+    """The same as a sentence, or after that of what explains it."""
+    if event["kind"] == "traffic moved":
+        return f"{text[:1].upper()}{text[1:]}{_longer(event)}"
+    return f"; {text}" if text else ""
 
 
 def _longer(event: dict) -> str:
