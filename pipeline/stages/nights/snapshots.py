@@ -89,13 +89,24 @@ def night_before(store: Path, out: Path, name: str) -> str | None:
     """The newest night of traces before a snapshot that has a report in ``out``; None: none has.
 
     Nights are in the order of their newest records, and where these are the same in that of their
-    ingest. Only reports of the version that the store has count.
+    ingest. Only reports of the version that the store has count. Snapshots whose names are dates
+    are a series: before one of them comes another one, if there is any; a run with a name of its
+    own, between two nights, is the night before of none.
 
     Raises
     ------
     StoreError
         If a pointer of the store is broken.
     """
+    ordered = _ordered(store, out, name)
+    before = ordered[: ordered.index(name)] if name in ordered else []
+    series = [known for known in before if is_night(known)] if is_night(name) else []
+    candidates = series or before
+    return candidates[-1] if candidates else None
+
+
+def _ordered(store: Path, out: Path, name: str) -> list[str]:
+    """A snapshot and the nights that can be before one, in their order."""
     nights = []
     for place, known in enumerate(snapshot_names(store)):
         with contextlib.suppress(StoreError, UsageError):  # broken, or being replaced
@@ -104,9 +115,7 @@ def night_before(store: Path, out: Path, name: str) -> str | None:
             with open_snapshot(store, known) as snapshot:
                 if known == name or _can_be_old(snapshot, out):
                     nights.append((newest_record(snapshot.manifest["inputs"]), place, known))
-    ordered = [known for _, _, known in sorted(nights)]
-    at = ordered.index(name) if name in ordered else 0
-    return ordered[at - 1] if at else None
+    return [known for _, _, known in sorted(nights)]
 
 
 def synthetic_warning(night: Snapshot) -> str:

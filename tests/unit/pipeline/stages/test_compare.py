@@ -128,6 +128,22 @@ def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_pa
     assert (summary.old, summary.page.exists()) == ("b", True)
 
 
+def test_a_run_by_hand_under_another_name_is_not_the_night_before_of_a_date(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    names = ("first", "2026-11-20", "extra", "2026-11-21", "more")
+    for i, name in enumerate(names):
+        write_night(store, name, {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]}, newest_s=100.0 * i)
+        report(store, out, name)
+    assert {name: night_before(store, out, name) for name in names} == {
+        "first": None,
+        "2026-11-20": "first",  # there is no other date
+        "extra": "2026-11-20",
+        "2026-11-21": "2026-11-20",
+        "more": "2026-11-21",
+    }
+    assert compare_with_night_before(store, out, "2026-11-21").old == "2026-11-20"
+
+
 def test_the_comparison_with_the_night_before_is_not_replaced_by_another_one(tmp_path):
     store, out = tmp_path / "store", tmp_path / "out"
     for i, name in enumerate("abc"):
