@@ -51,13 +51,7 @@ def bring_reports(out: Path, night: str | None = None) -> None:
     url = url_of(out)
     if url is None:
         return
-    names = [name for name in objects.entries(url) if is_name(name)]
-    found = objects.read_all([f"{url}/{name}/{CURRENT}" for name in names])
-    there = {
-        name: _content(f"{url}/{name}/{CURRENT}", data)
-        for name, data in zip(names, found, strict=True)
-        if data is not None
-    }
+    there = _current(url)
     (out / PUBLISHED).mkdir(parents=True, exist_ok=True)
     for path in [p for p in out.iterdir() if is_name(p.name) and p.is_dir()]:
         if path.name not in there:
@@ -65,6 +59,24 @@ def bring_reports(out: Path, night: str | None = None) -> None:
             _note(out, path.name).unlink(missing_ok=True)
     for name, content in there.items():
         _bring(url, out, name, content, whole=name == night)
+
+
+def published(out: Path, file: str) -> list[bytes] | None:
+    """One file of each report that is published, as it is at the URL; None for a folder.
+
+    Nothing is read from the mirror, which may be new, and nothing written to it.
+
+    Raises
+    ------
+    StoreError
+        As ``bring_reports``.
+    """
+    url = url_of(out)
+    if url is None:
+        return None
+    versions = [content["version"] for content in _current(url).values()]
+    found = objects.read_all([f"{url}/{version}/{file}" for version in versions])
+    return [data for data in found if data is not None]
 
 
 def publish_reports(out: Path) -> None:
@@ -97,6 +109,17 @@ def publish_reports(out: Path) -> None:
     named = {known["version"] for name in here if (known := _read_note(out, name))}
     groups = [name for name in objects.entries(url) if "@" in name and name not in named]
     remove_unnamed(url, groups)
+
+
+def _current(url: str) -> dict[str, dict[str, Any]]:
+    """What each pointer says, by night."""
+    names = [name for name in objects.entries(url) if is_name(name)]
+    found = objects.read_all([f"{url}/{name}/{CURRENT}" for name in names])
+    return {
+        name: _content(f"{url}/{name}/{CURRENT}", data)
+        for name, data in zip(names, found, strict=True)
+        if data is not None
+    }
 
 
 def _publish(url: str, out: Path, name: str, known: Mapping[str, Any] | None) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
+
+import orjson
 
 from pipeline.config import StatusConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.progress import MOST_SHARE, STEPS
 from pipeline.model.words import number, rough_duration
+from pipeline.places import objects, url_of
+from pipeline.report.folder import REPORT
+from pipeline.report.published import published
 from pipeline.stages.run_metrics import NAME, last_success
 from pipeline.store.running import runs_on
 
@@ -32,7 +38,8 @@ def status(config: StatusConfig) -> list[dict[str, Any]]:
     StoreError
         If there is no store.
     """
-    if not config.store.is_dir():
+    url = url_of(config.store)
+    if not config.store.is_dir() and (url is None or not objects.entries(url)):
         raise StoreError(f"{config.store}: no store here; give --store the folder of a run")
     now = time.time()
     return [_facts(run, now) for run in runs_on(config.store)]
@@ -41,26 +48,34 @@ def status(config: StatusConfig) -> list[dict[str, Any]]:
 def lateness(config: StatusConfig) -> str:
     """What to say if no report is as new as ``--max-age`` asks; empty: one is, or it was not asked.
 
-    A report in the future is not new: nights may be missing since.
+    A report in the future is not new: nights may be missing since. Of reports at a URL what is
+    published counts, by whichever machine; in a folder its metrics say it.
 
     Raises
     ------
     UsageError
         If the folder of reports is not given.
+    StoreError
+        If the reports are at a URL that cannot be read.
     """
     if config.max_age is None:
         return ""
     if config.out is None:
         raise UsageError("--max-age: give --out the folder of reports")
-    written = last_success(config.out)
+    reports = published(config.out, REPORT)
+    if reports is None:
+        written, none = last_success(config.out), f"known to {NAME}"
+    else:
+        written, none = _last_of(reports, time.time() + CLOCKS_DIFFER_S), "published there"
     if written is None:
-        return f"{config.out}: no report without a failed AS is known to {NAME}"
+        return f"{config.out}: no report without a failed AS is {none}"
+    wrong = NAME if reports is None else "that"
     age_s = time.time() - written
     if age_s < -CLOCKS_DIFFER_S:
         return (
             f"{config.out}: the last report without a failed AS was written "
             f"{rough_duration(-age_s)} in the future, so its age is not known: a clock was wrong "
-            f"then, or is now; the next such report puts {NAME} right"
+            f"then, or is now; the next such report puts {wrong} right"
         )
     if age_s <= 3600 * config.max_age:
         return ""
@@ -68,6 +83,21 @@ def lateness(config: StatusConfig) -> str:
         f"{config.out}: the last report without a failed AS was written {rough_duration(age_s)} "
         f"ago, more than {number(config.max_age, 'hour')}"
     )
+
+
+def _last_of(reports: list[bytes], latest: float) -> float | None:
+    """When the last of some reports that has no failed AS was written, in seconds since 1970 UTC.
+
+    One later than ``latest`` only if there is no other; None: there is none.
+    """
+    ended = []
+    for text in reports:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            report = orjson.loads(text)
+            totals = report["totals"]
+            if not totals["n_failed"] and not totals["n_partial"]:
+                ended.append(float(report["times"]["ended"]))
+    return max([at for at in ended if at <= latest] or ended, default=None)
 
 
 def _facts(run: dict[str, Any], now: float) -> dict[str, Any]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 
+import orjson
 import pytest
 
 from pipeline.cli import main
 from pipeline.config import StatusConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.progress import Progress, no_progress
+from pipeline.places import folder_of, objects
+from pipeline.report.folder import report_turn
 from pipeline.stages.contents import status as module
 from pipeline.stages.contents.status import lateness, status
 from pipeline.store.running import running
 from pipeline.terminal.contents import print_status
+from tests.s3 import BUCKET
 
 TOLD = {
     "command": "analyze",
@@ -106,6 +110,45 @@ def test_a_night_that_did_not_happen_is_told(tmp_path, monkeypatch, text, late):
     assert said.endswith(late)
     assert bool(said) == bool(late)
     assert lateness(StatusConfig(store=tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    ("ended", "late"),
+    [
+        ({"a": (1000.0, 0), "b": (500.0, 0)}, ""),
+        ({"a": (1000.0 - 3 * 3600, 0), "b": (1000.0, 1)}, "was written 3.0 h ago"),
+        ({"a": (1000.0 - 3 * 3600, 0), "b": (99999.0, 0)}, "was written 3.0 h ago"),
+        ({"a": (1000.0 + 86400, 0)}, "the next such report puts that right"),
+        ({"a": (1000.0, 1)}, "no report without a failed AS is published there"),
+        ({}, "no report without a failed AS is published there"),
+    ],
+)
+def test_the_age_of_reports_at_a_url_is_that_of_what_any_machine_published(
+    machine, monkeypatch, ended, late
+):
+    url = f"s3://{BUCKET}/reports"
+    for name, (at, n_failed) in ended.items():
+        out = folder_of(url)
+        with report_turn(out, name):
+            (out / name).mkdir()
+            totals = {"n_failed": n_failed, "n_partial": 0}
+            report = {"totals": totals, "times": {"ended": at}}
+            (out / name / "report.json").write_bytes(orjson.dumps(report))
+            (out / "hopscope.prom").write_text(PROM.format(1.0))  # of this machine
+    machine("second")
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    out = folder_of(url)
+    said = lateness(StatusConfig(store=out, out=out, max_age=2))
+    assert late in said
+    assert bool(said) == bool(late)
+    assert not out.exists()  # no table was fetched
+
+
+def test_a_store_at_a_url_is_one_on_a_machine_that_has_no_mirror_of_it(machine):
+    objects.write(f"s3://{BUCKET}/store/snapshots/a.json", b"{}")
+    assert status(StatusConfig(store=folder_of(f"s3://{BUCKET}/store"))) == []
+    with pytest.raises(StoreError, match="no store here"):
+        status(StatusConfig(store=folder_of(f"s3://{BUCKET}/stroe")))
 
 
 def test_the_age_of_reports_needs_their_folder(tmp_path):
