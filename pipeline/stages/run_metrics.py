@@ -20,7 +20,7 @@ from pipeline.model.choices import RUN_STATUSES
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import DEVICES
 from pipeline.store.running import running_stages
-from pipeline.store.versions.locks import hold_for_writing
+from pipeline.store.versions.locks import HeldLock, hold_for_writing, hold_with_others
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NAME = "hopscope.prom"
+IN_PROGRESS = f".{NAME}.runs"  # held by all runs in progress, removed with the last
 RENEW_S = 5.0  # while a run works
 MAX_BYTES = 1 << 20  # of an earlier file; ours have some 5,000
 
@@ -55,7 +56,7 @@ GAUGES = {
     "last_success_timestamp_seconds": "When the last report without a failed AS was written.",
 }
 RESIDENT_BYTES = "Bytes of the graphs that workers keep, by device."
-_began: dict[Path, float] = {}  # runs of several stages in this process, by their reports
+_runs: dict[Path, RunMetrics] = {}  # of several stages in this process, by their reports
 _KEPT = ("last_report_timestamp_seconds", "last_success_timestamp_seconds")
 
 
@@ -86,17 +87,17 @@ def stages_of_a_run(store: Path, out: Path) -> Iterator[None]:
         Folder of reports, known to be no input.
     """
     key = Path(out).absolute()
-    if key in _began:
+    if key in _runs:
         yield
         return
     with running_stages(store):
-        _began[key] = time.time()
+        run = _runs[key] = RunMetrics(out, no_progress)
         try:
-            RunMetrics(out, no_progress).begin()
+            run.begin()
             yield
         finally:
-            del _began[key]
-            RunMetrics(out, no_progress).end_stages()
+            del _runs[key]
+            run.end_stages()
 
 
 def count_failed(out: Path) -> None:
@@ -119,12 +120,14 @@ class RunMetrics:
 
     def __init__(self, out: Path, progress: ProgressCallback):
         self._out, self._progress = Path(out), progress
-        began = _began.get(self._out.absolute(), time.time())
+        self._whole = _runs.get(self._out.absolute(), self)  # the run that it is a stage of
+        self.began_s: float = time.time() if self._whole is self else self._whole.began_s
+        self._in_progress: HeldLock | None = None
         self._counts: dict[str, float] = dict.fromkeys(COUNTERS, 0)
         self._runs = dict.fromkeys(RUN_STATUSES, 0)
         self._added: dict[tuple[str, str], float] = {}  # of both, what the file has
         self._gauges: dict[str, float] = {name: 0 for name in GAUGES if name not in _KEPT}
-        self._gauges |= {"run_in_progress": 1, "run_started_timestamp_seconds": began}
+        self._gauges |= {"run_in_progress": 1, "run_started_timestamp_seconds": self.began_s}
         self._resident = dict.fromkeys(DEVICES, 0)
         self._written_s = 0.0
 
@@ -174,17 +177,16 @@ class RunMetrics:
 
     def end(self) -> None:
         """Write the figures that stay; the run goes on if other stages follow."""
-        goes_on = self._out.absolute() in _began
-        self._gauges |= {"run_in_progress": int(goes_on), "resident_graphs": 0}
+        self._gauges["resident_graphs"] = 0
         self._resident = dict.fromkeys(DEVICES, 0)
-        self._write()
+        self._write(ends=self._whole is self)
 
     def end_stages(self) -> None:
-        """Write that no run is in progress; other figures are those of its stages."""
-        self._gauges = {"run_in_progress": 0}
-        self._write()
+        """Write that this run is no longer in progress; other figures are those of its stages."""
+        self._gauges = {}
+        self._write(ends=True)
 
-    def _write(self) -> None:
+    def _write(self, *, ends: bool = False) -> None:
         self._written_s = time.monotonic()
         self._gauges["run_updated_timestamp_seconds"] = time.time()
         if not self._out.is_dir():
@@ -193,6 +195,9 @@ class RunMetrics:
         lock = None
         try:
             lock = hold_for_writing(aside)  # by one run at a time
+            self._whole.hold()
+            if ends:
+                self._gauges["run_in_progress"] = int(self._others_go_on())
             found, counted = _totals(self._out / NAME), self._counted()
             totals = {
                 key: found.get(key, 0) + n - self._added.get(key, 0) for key, n in counted.items()
@@ -207,6 +212,21 @@ class RunMetrics:
         finally:
             if lock is not None:
                 lock.release()
+
+    def hold(self) -> None:
+        """Be in progress for other runs with the same reports; in the turn to write."""
+        if self._in_progress is None:
+            self._in_progress = hold_with_others(self._out / IN_PROGRESS)
+
+    def _others_go_on(self) -> bool:
+        """End for other runs; whether any of them is in progress. In the turn to write."""
+        held, self._in_progress = self._in_progress, None
+        if held is None:
+            return False
+        if held.release_of_all():
+            (self._out / IN_PROGRESS).unlink(missing_ok=True)
+            return False
+        return True
 
     def _counted(self) -> dict[tuple[str, str], float]:
         """What this run has counted so far, by name and status."""

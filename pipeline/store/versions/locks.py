@@ -23,7 +23,15 @@ class HeldLock:
     """An open lock file; released by ``release()``, or with the last reference to it."""
 
     def __init__(self, descriptor: int):
+        self._descriptor = descriptor
         self._release = weakref.finalize(self, os.close, descriptor)
+
+    def release_of_all(self) -> bool:
+        """Let go, also for processes that were forked; whether nobody else held it then."""
+        was_last = _try(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _try(self._descriptor, fcntl.LOCK_UN)
+        self._release()
+        return was_last
 
     def release(self) -> None:
         """Let go; a second time does nothing."""
@@ -78,6 +86,18 @@ def hold_for_reading(path: Path) -> HeldLock | None:
         lock.release()
         return None
     return lock
+
+
+def hold_with_others(path: Path) -> HeldLock | None:
+    """Hold a lock file that is made if it is missing, together with others; None without locks.
+
+    Whoever removes it must know that nobody is just taking it.
+    """
+    lock = HeldLock(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
+    if _try(lock._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
+        return lock
+    lock.release()
+    return None
 
 
 @contextmanager

@@ -61,6 +61,13 @@ def ten_runs(out):
         one_run(out)
 
 
+def wait_in_a_run(out, pipe):
+    with run_metrics(out, no_progress) as metrics:
+        metrics.begin()
+        pipe.send("begun")
+        pipe.recv()
+
+
 def test_a_run_in_progress_shows_how_far_it_is(tmp_path):
     with run_metrics(tmp_path, no_progress) as metrics:
         metrics(Progress("search", 1, 10, "ingresses", counts=COUNTS))
@@ -117,6 +124,35 @@ def test_runs_at_the_same_time_lose_no_counts(tmp_path, monkeypatch):
     assert found["hopscope_retries_total",] == 2 * COUNTS["retries"]
     assert found["hopscope_runs_total", "complete"] == 1
     assert found["hopscope_last_success_timestamp_seconds",] > 0
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_run_is_in_progress_until_the_last_one_ends(tmp_path, is_killed):
+    """Of two processes; what a killed one held is free, so it keeps nothing in progress."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    other = context.Process(target=wait_in_a_run, args=(tmp_path, there))
+    with stages_of_a_run(tmp_path / "store", tmp_path):
+        other.start()
+        assert here.recv() == "begun"
+        if is_killed:
+            other.kill()
+            other.join(120)
+    assert figures(tmp_path)["hopscope_run_in_progress",] == int(not is_killed)
+    with run_metrics(tmp_path, no_progress):
+        pass
+    assert figures(tmp_path)["hopscope_run_in_progress",] == int(not is_killed)
+    if not is_killed:
+        here.send("end")
+        other.join(120)
+    assert figures(tmp_path)["hopscope_run_in_progress",] == 0
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_without_locks_a_run_ends_as_if_it_were_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "hold_with_others", lambda path: None)
+    one_run(tmp_path)
+    assert figures(tmp_path)["hopscope_run_in_progress",] == 0
 
 
 def test_each_of_many_processes_is_counted(tmp_path):
