@@ -16,6 +16,8 @@ Winnowing (Crescenzi et al.: On computing the diameter of real-world undirected 
 node. Two nodes x, y with d(x, y) > L have d(c, x) + d(c, y) > L, so one of them is farther than
 L/2 from c. Searching all nodes outside that ball finds every distance above L. It holds for any c
 and for L as it grows, so the centre may change at any time.
+
+In a tree, searches from both ends of a longest path leave nothing open (``trees``).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import numpy as np
 from kernels.eccentricity.bounds import steps
 from kernels.eccentricity.bounds.components import first_of_each
 from kernels.eccentricity.bounds.pairs import RemainingPairs
+from kernels.eccentricity.bounds.trees import close, ends_of_trees
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.types import NODE
@@ -117,6 +120,9 @@ class EccentricityBounds:
         self._of_centre = np.full(n_components, np.inf)  # its eccentricity
         self.is_paired = np.zeros(n_components, bool)
         self._pairs = RemainingPairs()
+        # Of a diameter there is nothing to gain: one tip of a tree is all that matters.
+        of_trees = (self.component, self.degree, self.size)
+        self._trees = None if question == "diameter" else ends_of_trees(*of_trees)
         self._pending = self._open
         self._is_open = np.ones(n_components, np.int32)  # components with pending nodes
         self._is_fresh = False
@@ -201,7 +207,13 @@ class EccentricityBounds:
             sources = first_of_each(sources, self.component, n_each)
         if not len(sources) and nodes is self._all:  # no central node is left
             return self.take(n_each, "upper")
-        self._state[sources] = steps.OUTER if by_upper else steps.CENTRAL
+        kind = np.full(len(sources), steps.OUTER if by_upper else steps.CENTRAL, np.uint8)
+        if self._trees is not None and n_each == 1:
+            ends = self._trees.ends_for(sources)
+            is_end = (ends >= 0) & (self._state[ends] == steps.FREE)
+            sources = np.where(is_end, ends, sources)
+            kind[is_end] = steps.CENTRAL  # useful until its component is answered
+        self._state[sources] = kind
         return sources
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
@@ -252,8 +264,9 @@ class EccentricityBounds:
             Bounds that the searches imply, equal at the sources; 0 and the dtype's maximum where
             they imply none.
         alone : bool
-            At most one source in each component, and ``upper`` is its eccentricity plus levels:
-            then levels follow, and the source may become the centre for winnowing.
+            At most one source in each component, ``lower`` is at least the levels, and ``upper``
+            is its eccentricity plus levels: then levels follow, and the source may become the
+            centre for winnowing, or an end of a tree.
 
         Raises
         ------
@@ -273,6 +286,9 @@ class EccentricityBounds:
         self._is_fresh = False
         if self._is_winnowing and alone:
             self._try_centres(sources, upper)
+        if self._trees is not None and alone:
+            numbers = self._trees.note(sources, self.lower[sources], upper)
+            close(self.component, numbers, self.lower, self.upper, self.least)
 
     def release(self, sources: Any) -> None:
         """Release sources whose searches failed or were withdrawn: they can be taken again."""

@@ -38,12 +38,16 @@ nodes farther apart than the largest lower bound, one is farther than half of it
 so nodes within that ball need no search. So the largest lower bound and the upper bounds outside
 the ball bound the diameter. The ball moves as searches find a better centre, even after the
 diameter is answered, and then other nodes may lie outside; so the least bound of all balls is kept.
+
+*Trees* (see ``eccentricity.bounds.trees``), where sums are exact: searches from both ends of a
+longest path leave nothing open.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from kernels.eccentricity.bounds.trees import close, ends_of_trees
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.weighted import steps
 from kernels.errors import GraphError
@@ -102,6 +106,7 @@ class WeightedBounds:
         self._from_centre = np.full(n_nodes, np.inf)
         self._open = np.empty(n_nodes, np.uint8)
         self._by_upper = False
+        self._trees = ends_of_trees(self.component, self.degree, self.size)
         self.n_searches, self.searched = 0, np.zeros(n_components, np.int64)
         self.ask(question)
 
@@ -158,7 +163,11 @@ class WeightedBounds:
         bounds = (self.component, self.lower, self.upper, self.degree, self._open, self._has_open)
         steps.choose(self._by_upper, among_open, *bounds, best)
         self._by_upper = not self._by_upper
-        return best[best >= 0]
+        sources = best[best >= 0]
+        if self._trees is not None:
+            ends = self._trees.ends_for(sources)
+            sources = np.where(ends >= 0, ends, sources)
+        return sources
 
     def update(self, sources: np.ndarray, distance: np.ndarray) -> None:
         """Tighten by distances from at most one source in each component.
@@ -199,6 +208,10 @@ class WeightedBounds:
         self.n_searches += len(sources)
         self.searched[searched] += 1  # at most one source each
         self._try_centres(distance, reach, margin)
+        if self._trees is not None:
+            self._trees.is_left[searched[margin[searched] > 0]] = False
+            numbers = self._trees.note(sources, known, distance)
+            close(self.component, numbers, self.lower, self.upper, self.least)
         self._refresh()
 
     def _try_centres(self, distance: np.ndarray, reach: np.ndarray, margin: np.ndarray) -> None:

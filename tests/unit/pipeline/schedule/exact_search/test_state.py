@@ -193,6 +193,24 @@ def test_hand_counted_path_of_five():
     assert answer.component_diameter.tolist() == [4]
 
 
+@pytest.mark.parametrize("metric", ["eccentricities", "center", "periphery", "radius"])
+def test_a_tree_needs_few_searches(metric):
+    """A long path with legs: bounds by other searches leave most of its nodes open."""
+    n_spine = 2_500
+    legs = np.arange(n_spine, 4 * n_spine)
+    links = [(i, i + 1) for i in range(n_spine - 1)]
+    graph = graph_of(4 * n_spine, [*links, *zip(legs % n_spine, legs, strict=True)])
+    found = answer_of(graph, [metric]).widths
+    assert found.exact[0]
+    assert found.n_searches[0] <= 4
+    if metric == "eccentricities":
+        spine = np.arange(n_spine)
+        expected = np.maximum(spine, spine[::-1]) + 1
+        assert (
+            found.eccentricity.tolist() == np.concatenate([expected, *[expected + 1] * 3]).tolist()
+        )
+
+
 def test_a_graph_without_nodes_needs_no_task():
     state = ExactState(job_of(graph_of(0, []), ["diameter"]), ExactOptions(DEFAULTS))
     assert state.next_task() is None
