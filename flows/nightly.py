@@ -10,7 +10,6 @@ artifact; if nothing can be done it ends Failed, with one line that says what to
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import importlib
 import logging
@@ -22,11 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from flows.processes.missing import why_no_prefect
-from pipeline.terminal.lines import fail, print_line
+from pipeline.terminal.lines import fail, open_closed_streams, print_line, status_of
 
-if __name__ == "__main__" and (missing := why_no_prefect("a nightly run")):
-    fail(missing)
-    sys.exit(2)
+if __name__ == "__main__":
+    open_closed_streams()
+    if missing := why_no_prefect("a nightly run"):
+        fail(missing)
+        sys.exit(2)
 
 from prefect import flow
 from prefect.client.orchestration import get_client
@@ -263,10 +264,10 @@ def main(arguments: list[str]) -> int:
             run = _run_on_named_server if PREFECT_API_URL.value() else _run_on_own_server
             state = run(parameters)
         except (KeyboardInterrupt, TerminationSignal):
-            _last_words("stopped")
+            fail("stopped")
             return stopping.exit_status
         except EXPECTED as error:
-            _last_words(one_line(error))
+            fail(one_line(error))
             return stopping.exit_status if stopping.is_asked else 2
     if not state.is_completed():
         fail(state.message or f"the flow run ended {state.name}")
@@ -280,11 +281,6 @@ def main(arguments: list[str]) -> int:
     elif not summary.not_compared:
         print_line("Changes: none shown, no earlier night of traces has a report to compare with")
     return 0 if summary.complete else 1
-
-
-def _last_words(text: str) -> None:
-    with contextlib.suppress(OSError):  # a terminal that is closed
-        fail(text)
 
 
 def _quiet_terminal() -> None:
@@ -338,4 +334,4 @@ def _send_the_rest() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(status_of(main))

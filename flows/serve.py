@@ -41,7 +41,7 @@ from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
 from pipeline.stopping import Stopping, end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
-from pipeline.terminal.lines import fail, print_line, warn
+from pipeline.terminal.lines import fail, flush, print_line, status_of, warn
 
 OPTIONS = merged(ServeConfig, LogConfig)
 ROOT = Path(flows.__file__).resolve().parents[1]
@@ -100,7 +100,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         _check_free(config.prefect_port, "--prefect-port")
         _check_free(config.port, "--port")
         print_line("Starting Prefect ...")
-        sys.stdout.flush()
+        flush()
         log = home / "server.log"
         server = stack.enter_context(
             prefect_server(config.prefect_port, log, ui=True, scheduler=True, held=[lock])
@@ -133,7 +133,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         for line in not_ready(notify, api):
             warn(line)
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
-        sys.stdout.flush()
+        flush()
         return _watch(server, worker, api, stopping)
 
 
@@ -336,4 +336,4 @@ def _prefect(words: list[str], environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(status_of(main))

@@ -39,7 +39,7 @@ from pipeline.errors import PipelineError, UsageError
 from pipeline.generate import check_sizes
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
-from pipeline.terminal import log
+from pipeline.terminal import lines, log
 from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, PlainCommand, takes, with_hint
 from pipeline.terminal.contents import (
     print_as,
@@ -364,6 +364,7 @@ def _analyze(config: AnalyzeConfig, printed: Sequence[str] = ()):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its status."""
+    lines.open_closed_streams()
     log.start(os.environ.get(log.FORMAT_VARIABLE, "text"))
     log.about(run=uuid.uuid4().hex[:12])
     with stop_on_signals() as stopping:
@@ -371,8 +372,7 @@ def main(arguments: list[str] | None = None) -> None:
         with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
             status = _run_command(arguments)
         if stopping.is_asked:  # typer turns each of them into its own status
-            with contextlib.suppress(OSError):  # a terminal that is closed
-                warn("stopped")
+            warn("stopped")
             status = stopping.exit_status
     sys.exit(status or 0)
 
@@ -385,7 +385,7 @@ def _run_command(arguments: list[str] | None) -> int | None:
     except TyperException as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
-            sys.stderr.write(message + "\n")
+            lines.to_stderr(message + "\n")
         else:
             fail(with_hint(" ".join(message.split())))
     except PipelineError as error:

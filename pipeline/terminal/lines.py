@@ -10,7 +10,7 @@ import errno
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pipeline.errors import said_by_system
 from pipeline.model.words import UNPRINTABLE, printable
@@ -18,6 +18,20 @@ from pipeline.places import with_urls
 from pipeline.terminal import log
 
 STANDARD_OUTPUT = "standard output"
+_STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}  # by their descriptors
+
+
+def open_closed_streams() -> None:
+    """Have standard streams that are closed (``>&-``) lead to ``/dev/null``; call it first.
+
+    Who closes stdout or stderr wants nothing of it: the rest is done, with its usual status. A file
+    that is opened later must not get the descriptor that libraries and programs write to.
+    """
+    for descriptor, (name, mode) in enumerate(_STREAMS.items()):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(nowhere, nowhere == descriptor)  # programs are to find it open, too
+            setattr(sys, name, open(nowhere, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 @contextlib.contextmanager
@@ -55,6 +69,13 @@ def print_line(text: str) -> None:
         sys.stdout.write(printable(with_urls(text)) + "\n")
 
 
+def to_stderr(text: str) -> None:
+    """Text on stderr, if that can be written: work does not fail for what is said about it."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
 def warn(text: str) -> None:
     """One line on stderr."""
     _say(logging.WARNING, text)
@@ -75,9 +96,23 @@ def fail_by_system(error: OSError) -> int:
     return 2
 
 
+def status_of(program: Callable[[list[str]], int]) -> int:
+    """The exit status of a program with the words of this command line.
+
+    What it prints may be read by nobody any more, or have no room: that is no fault of it.
+    """
+    open_closed_streams()
+    try:
+        status = program(sys.argv[1:])
+        flush()
+    except OSError as error:
+        return fail_by_system(error)
+    return status
+
+
 def _say(level: int, text: str) -> None:
     text = with_urls(text)
     if log.is_json():
         logging.getLogger(log.OWN).log(level, "%s", text)
     else:
-        sys.stderr.write(f"hopscope: {printable(text)}\n")
+        to_stderr(f"hopscope: {printable(text)}\n")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 
 from pipeline.model.progress import STEPS, Progress
 from pipeline.model.words import printable
 from pipeline.terminal import log
+from pipeline.terminal.lines import to_stderr
 
 LINE_EVERY_S = 2.0  # of a step a line at most this often
 
@@ -38,8 +38,7 @@ def _write(progress: Progress) -> None:
     said = ", ".join(part for part in (state, detail) if part)
     line = f"{title}: {said}" if said else title
     if not log.is_json():
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        to_stderr(line + "\n")
         return
     numbers: dict[str, object] = {"done": progress.done, "unit": progress.unit}
     if progress.total:

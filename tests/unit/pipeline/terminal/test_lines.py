@@ -1,0 +1,96 @@
+"""Streams that are closed or that nothing can be written to end no command, and hide no status."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pipeline.model.progress import Progress
+from pipeline.terminal.lines import print_line, status_of, warn
+from pipeline.terminal.progress_lines import ProgressLines
+from tests.real_data import REPOSITORY
+
+FIRST_FILE = """
+from pipeline.terminal.lines import open_closed_streams
+open_closed_streams()
+import os, subprocess, sys
+with open(os.devnull) as file:
+    taken = file.fileno() < 3
+print("said"), print("said", file=sys.stderr)
+sys.exit(taken or subprocess.run(["true"], stdout=sys.stdout).returncode)
+"""
+
+
+def run(words: list[str], redirected: str) -> subprocess.CompletedProcess:
+    """A Python program whose streams a shell has redirected."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, *words],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "redirected", "status"),
+    [
+        (["--version"], ">&-", 0),
+        (["frobnicate"], "2>&-", 2),
+        (["frobnicate"], "<&- >&- 2>&-", 2),
+        (["frobnicate"], "2>/dev/full", 2),
+        ([], "2>/dev/full", 2),
+    ],
+)
+def test_a_command_ends_with_its_status_whatever_stream_is_closed(words, redirected, status):
+    if "/dev/full" in redirected and not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    done = run(["-m", "pipeline.cli", *words], redirected)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
+
+
+@pytest.mark.parametrize("module", ["flows.serve", "flows.nightly"])
+def test_programs_of_their_own_take_closed_streams_too(module):
+    pytest.importorskip("prefect")
+    done = run(["-m", module, "--help"], ">&-")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_file_takes_the_place_of_a_closed_stream():
+    done = run(["-c", FIRST_FILE], "<&- >&- 2>&-")
+    assert done.returncode == 0
+
+
+class Unwritable:
+    """A stream of a full disk."""
+
+    def write(self, _text: str) -> int:
+        raise OSError(errno.ENOSPC, "full")
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    def fileno(self) -> int:
+        raise OSError(errno.EBADF, "none")
+
+
+def test_work_goes_on_if_nobody_can_be_told_of_it(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Unwritable())
+    warn("a file was left out")
+    ProgressLines()(Progress("search", 1, 10, "ASes"))
+
+
+def test_a_result_that_cannot_be_written_is_one_line(monkeypatch, capsys):
+    def program(_words: list[str]) -> int:
+        print_line("the result")
+        return 0
+
+    assert status_of(program) == 0
+    monkeypatch.setattr(sys, "stdout", Unwritable())
+    assert status_of(program) == 2
+    assert capsys.readouterr().err == "hopscope: standard output: No space left on device\n"
