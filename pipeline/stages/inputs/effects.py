@@ -12,7 +12,8 @@ from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.infer.registries.relationships import SIBLING
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
-from pipeline.stages.inputs.tables import Tables
+from pipeline.model.words import number
+from pipeline.stages.inputs.tables import Tables, files_text
 
 
 def without_effect(
@@ -60,19 +61,25 @@ def _unmatched(
     known = tables.registries
     off = _without_election(config, known) if config.borders == "prefix" else []
     none = [f"{', '.join(off)} (only where borders are elected)"] if off else []
+    n_ases, n_addrs = number(len(asns), "AS"), f"{number(len(addrs), 'address')} of routers"
+
+    def add(flag: str, has: str) -> None:
+        none.append(f"{flag} ({has}: {files_text(tables.read[flag])})")
+
     if tables.aliases is not None and not (tables.aliases.routers_of(addrs) >= 0).any():
-        none.append("--aliases (no router has an address of it)")
+        add("--aliases", f"has 0 of {n_addrs}")
     related = None if "--as-rel" in off else known.relationships
     held = None if "--delegated" in off else known.delegations
     if related is not None and not related.lists(asns).any():
-        none.append("--as-rel (names none of these ASes)")
+        add("--as-rel", f"names 0 of {n_ases}")
     if known.organisations is not None and (known.organisations.of(asns) == UNKNOWN).all():
-        none.append("--as2org (names none of these ASes)")
+        add("--as2org", f"names 0 of {n_ases}")
     if held is not None and (held.holders_of(addrs) == NO_ASN).all():
-        none.append("--delegated (no router has an address in its blocks)")
-    n_on_lan = sum(t.mapped.n_on_lan for t in observed if t.mapped is not None)
-    if known.exchanges is not None and not n_on_lan:
-        none.append("--ixp (no address is on its LANs)")
+        add("--delegated", f"its blocks have 0 of {n_addrs}")
+    shares = [t.mapped for t in observed if t.mapped is not None]
+    if known.exchanges is not None and not sum(share.n_on_lan for share in shares):
+        n_answered = sum(share.n_addrs for share in shares)
+        add("--ixp", f"its LANs have 0 of {number(n_answered, 'address')}")
     return none
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -28,6 +28,7 @@ from pipeline.model.addresses import unique_addrs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.reading import ReadReport, printable_path
+from pipeline.model.words import number
 
 _Table = TypeVar("_Table")
 
@@ -36,13 +37,18 @@ _Table = TypeVar("_Table")
 class Tables:
     """What traces are interpreted with, and how reading each file went.
 
-    ``prefixes``, ``aliases``: None where no file was given.
+    ``prefixes``, ``aliases``: None where no file was given. ``read``: by option, ``--as-rel``.
     """
 
     prefixes: PrefixTable | None
     aliases: AliasTable | None
     registries: Registries
-    reports: list[ReadReport]
+    read: dict[str, list[ReadReport]]
+
+    @property
+    def reports(self) -> list[ReadReport]:
+        """Of all files."""
+        return [report for each in self.read.values() for report in each]
 
 
 def read_tables(config: IngestConfig, needed: bool) -> Tables:
@@ -59,40 +65,53 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
     UsageError
         If nothing in any of the files of one option can be used, and it is needed.
     """
-    reports: list[ReadReport] = []
+    read: dict[str, list[ReadReport]] = {}
     prefixes = aliases = relationships = organisations = delegations = exchanges = None
 
-    def refuse_unusable(read: list[ReadReport]) -> None:
-        reports.extend(read)
-        if needed and all(report.status == "rejected" for report in read):
-            raise UsageError("; ".join(report.error for report in read))
+    def refuse_unusable(flag: str, reports: list[ReadReport]) -> None:
+        read[flag] = reports
+        if needed and all(report.status == "rejected" for report in reports):
+            raise UsageError("; ".join(report.error for report in reports))
 
-    def read_one(path: Path, kind: str, read: Callable[[Path, ReadReport], _Table]) -> _Table:
+    def read_one(
+        flag: str, path: Path, kind: str, reader: Callable[[Path, ReadReport], _Table]
+    ) -> _Table:
         report = ReadReport(printable_path(path), kind)
-        table = read(path, report)
-        refuse_unusable([report])
+        table = reader(path, report)
+        refuse_unusable(flag, [report])
         return table
 
     if config.ip2as:
         each = [ReadReport(printable_path(path), "pfx2as") for path in config.ip2as]
         prefixes = read_pfx2as(config.ip2as, each)
-        refuse_unusable(each)
+        refuse_unusable("--ip2as", each)
     if config.aliases:
-        aliases = read_one(config.aliases, "", read_aliases)  # recognised by content
+        aliases = read_one("--aliases", config.aliases, "", read_aliases)  # recognised by content
     if config.as_rel:
-        relationships = read_one(config.as_rel, "as-rel", read_relationships)
+        relationships = read_one("--as-rel", config.as_rel, "as-rel", read_relationships)
     if config.as2org:
-        organisations = read_one(config.as2org, "as2org", read_organisations)
+        organisations = read_one("--as2org", config.as2org, "as2org", read_organisations)
     if config.delegated:
         each = [ReadReport(printable_path(path), "delegated") for path in config.delegated]
         delegations = read_delegations(config.delegated, each)
-        refuse_unusable(each)
+        refuse_unusable("--delegated", each)
     if config.ixp:
         each = [ReadReport(printable_path(path), "exchange points") for path in config.ixp]
         exchanges = read_exchanges(config.ixp, each)
-        refuse_unusable(each)
+        refuse_unusable("--ixp", each)
     registries = Registries(relationships, organisations, delegations, exchanges)
-    return Tables(prefixes, aliases, registries, reports)
+    return Tables(prefixes, aliases, registries, read)
+
+
+def files_text(reports: Sequence[ReadReport]) -> str:
+    """The files of one option that could be used, one at least, and how many records they have."""
+    used = _usable(reports)
+    more = f" and {number(len(used) - 1, 'more file')}" if len(used) > 1 else ""
+    return f"{used[0].path}{more}, {number(sum(report.n_records for report in used), 'record')}"
+
+
+def _usable(reports: Sequence[ReadReport]) -> list[ReadReport]:
+    return [report for report in reports if report.status != "rejected"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,22 +141,26 @@ def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
         of_ases = names or {}
         reports.append(report)
         if of_ases and of_ases.keys().isdisjoint(graphs.asn.tolist()):
-            unused.append("--as-names (names none of these ASes)")
+            unused.append(
+                f"--as-names (names 0 of {number(graphs.n_ases, 'AS')}: {files_text([report])})"
+            )
     columns = [each for each in (graphs.addrs, graphs.node_addr) if each is not None]
     if not config.host_names or not columns:
         return Names(of_ases, None, reports, unused)
     addrs = unique_addrs(columns[:1])
+    of_files: list[ReadReport] = []
     for path in config.host_names:
         names, report = _read_if_usable(
             path, "host-names", lambda path, report: read_host_names(path, addrs, report)
         )
         found |= names or {}
-        reports.append(report)
+        of_files.append(report)
     at = np.array(sorted(found), np.int64)
     of_hosts = HostNames(addrs[at], np.array([found[i] for i in at.tolist()], object))
-    if not found:
-        unused.append("--host-names (names no address of these ASes)")
-    return Names(of_ases, of_hosts, reports, unused)
+    if not found and _usable(of_files):  # others are reported as rejected
+        named = f"names 0 of {number(len(addrs), 'address')}"
+        unused.append(f"--host-names ({named}: {files_text(of_files)})")
+    return Names(of_ases, of_hosts, reports + of_files, unused)
 
 
 def _read_if_usable(

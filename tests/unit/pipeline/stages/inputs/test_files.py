@@ -285,7 +285,7 @@ def test_options_without_effect_are_named_in_one_line(tmp_path, prefixes):
     topology = ingest(config(tmp_path, tmp_path / "b.brite", asn=7, **given))
     assert topology.warnings == [
         "options without effect: --ip2as, --allow-special, --bridge-gaps (only for traces, and no "
-        "input holds any); --as-names (names none of these ASes)"
+        f"input holds any); --as-names (names 0 of 1 AS: {names}, 1 record)"
     ]
     names.write_text("64500|one\n")
     traces = ingest(config(tmp_path, ATLAS, **given))

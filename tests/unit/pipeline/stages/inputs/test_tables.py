@@ -10,7 +10,7 @@ import pytest
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
 from pipeline.stages.ingest import ingest
-from pipeline.stages.inputs.tables import read_tables
+from pipeline.stages.inputs.tables import files_text, read_tables
 from pipeline.stages.warnings import CONFLICTS, input_warnings
 from tests.real_data import REPOSITORY
 
@@ -70,15 +70,28 @@ def test_tables_that_say_nothing_about_the_traces_are_named(tmp_path):
     given = replace(given, inputs=(ATLAS,), asn=5, allow_special=SPECIAL)
     (warning,) = [w for w in ingest(given).warnings if w.startswith("options without effect")]
     assert warning == (
-        "options without effect: --aliases (no router has an address of it); --as-rel (names none "
-        "of these ASes); --as2org (names none of these ASes); --delegated (no router has an "
-        "address in its blocks); --ixp (no address is on its LANs)"
+        "options without effect: "
+        f"--aliases (has 0 of 3 addresses of routers: {given.aliases}, 1 record); "
+        f"--as-rel (names 0 of 1 AS: {given.as_rel}, 1 record); "
+        f"--as2org (names 0 of 1 AS: {given.as2org}, 2 records); "
+        "--delegated (its blocks have 0 of 3 addresses of routers: "
+        f"{given.delegated[0]}, 1 record); "
+        f"--ixp (its LANs have 0 of 5 addresses: {given.ixp[0]}, 1 record)"
     )
     (tmp_path / "as_rel.txt").write_text("5|6|-1\n")
     (tmp_path / "as2org.txt").write_text("5 a\n")
     (warning,) = [w for w in ingest(given).warnings if w.startswith("options without effect")]
     assert "--as-rel" not in warning
     assert "--as2org" not in warning
+
+
+def test_several_tables_of_an_option_are_counted_without_those_that_are_refused(tmp_path):
+    given = config(tmp_path, delegated=OF_OTHERS["delegated"])
+    (tmp_path / "junk").write_text("junk\n")
+    (tmp_path / "more").write_text("lab|ZZ|asn|1|1|2020|allocated|a\n" * 1000)
+    files = (tmp_path / "junk", *given.delegated, tmp_path / "more")
+    read = read_tables(replace(given, delegated=files), needed=True).read
+    assert files_text(read["--delegated"]) == f"{files[1]} and 1 more file, 1,001 records"
 
 
 @pytest.mark.parametrize(
