@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kernels import CSRGraph
+from kernels import CSRGraph, GraphError
+from kernels.edges import named_weights
 
 
 def to_arrow(graph: Any) -> pa.Table:
@@ -123,9 +124,17 @@ def from_igraph(graph: Any, *, weight: str | None = None, symmetrise: bool = Fal
 
     ``weight`` is an attribute of edges, ``symmetrise`` as in ``CSRGraph.from_edges``; loops,
     parallel edges and directed graphs need it.
+
+    Raises
+    ------
+    GraphError
+        If an edge has no such weight, with how many have none; or as ``CSRGraph.from_edges``.
     """
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
-    weights = None if weight is None else np.array(graph.es[weight], np.float32)
+    weights = None
+    if weight is not None:
+        has_any = weight in graph.es.attributes()
+        weights = named_weights(graph.es[weight] if has_any else [None] * len(ends), weight)
     tails, heads = ends[:, 0], ends[:, 1]
     if not graph.is_directed() and not symmetrise:  # each edge is there once, a loop too
         back = tails != heads
@@ -146,9 +155,14 @@ def from_pandas(
     """An edge list: each row is an edge; loops are dropped, the lightest of parallel edges kept.
 
     Columns of pandas, cuDF or Arrow that hold node numbers (``pandas.factorize`` numbers names).
+
+    Raises
+    ------
+    GraphError
+        If a column is not there, or a row has no weight; or as ``CSRGraph.from_edges``.
     """
-    tails, heads = (np.asarray(_to_host(frame[name])) for name in (source, target))
-    weights = None if weight is None else np.asarray(_to_host(frame[weight]))
+    tails, heads = (_column(frame, name) for name in (source, target))
+    weights = None if weight is None else named_weights(_column(frame, weight), weight, "row")
     return CSRGraph.from_edges(tails, heads, weights, n_nodes=n_nodes, symmetrise=True)
 
 
@@ -187,6 +201,12 @@ def _edges(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     return tails[once], graph.indices[once], weights
 
 
-def _to_host(column: Any) -> Any:
-    """A column of pandas, cuDF (``to_numpy`` copies from the GPU) or Arrow."""
-    return column.to_numpy() if hasattr(column, "to_numpy") else column
+def _column(frame: Any, name: str) -> np.ndarray:
+    """A column of pandas, cuDF (``to_numpy`` copies from the GPU) or Arrow, on the host."""
+    try:
+        column = frame[name]
+    except KeyError:
+        columns = frame.column_names if isinstance(frame, pa.Table) else list(frame)
+        names = ", ".join(map(str, columns)) or "none"
+        raise GraphError(f"no column {name!r}; there are: {names}") from None
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)

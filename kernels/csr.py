@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kernels.edges import MAX_NODES, sort_arcs
+from kernels.edges import MAX_NODES, named_weights, sort_arcs
 from kernels.errors import DeviceError, GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
 
@@ -158,13 +158,13 @@ class CSRGraph:
         Raises
         ------
         GraphError
-            If an edge has no such weight; or as ``from_edges``.
+            If an edge has no such weight, with how many have none; or as ``from_edges``.
         """
         number = {node: i for i, node in enumerate(graph)}
-        edges = list(graph.edges(data=weight, default=np.nan) if weight else graph.edges())
+        edges = list(graph.edges(data=weight) if weight else graph.edges())
         tails = np.array([number[edge[0]] for edge in edges], np.int64)
         heads = np.array([number[edge[1]] for edge in edges], np.int64)
-        weights = np.array([edge[2] for edge in edges], WEIGHT) if weight else None
+        weights = named_weights([edge[2] for edge in edges], weight) if weight else None
         if not graph.is_directed() and not symmetrise:  # each edge is there once, a loop too
             back = tails != heads
             tails, heads = np.append(tails, heads[back]), np.append(heads, tails[back])

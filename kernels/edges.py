@@ -63,6 +63,37 @@ def sort_arcs(
     return indptr, head[order].astype(NODE), None if weight is None else weight[order]
 
 
+def named_weights(values: Any, name: str, unit: str = "edge") -> np.ndarray:
+    """Weights that a graph or table of another library has under a name.
+
+    Parameters
+    ----------
+    values : sequence
+        One per edge; None or NaN where there is none.
+    name : str
+        Attribute or column.
+    unit : str
+        What holds one: edge or row.
+
+    Raises
+    ------
+    GraphError
+        If some are missing or are not numbers; says how many, and what to do.
+    """
+    help = f"give every {unit} one, name another with weight=, or leave weight out"
+    try:
+        given = np.asarray(values)
+        is_real = given.ndim == 1 and given.dtype.kind not in "cmM"  # nor points in time
+        weights = given.astype(np.float64) if is_real else None
+    except (TypeError, ValueError):
+        weights = None
+    if weights is None:
+        raise GraphError(f"weights {name!r} are not all numbers: {help}")
+    if missing := int(np.count_nonzero(np.isnan(weights))):
+        raise GraphError(f"{missing:,} of {len(weights):,} {unit}s without {name!r}: {help}")
+    return weights
+
+
 def _ids(name: str, given: Any) -> np.ndarray:
     """(n,) int64."""
     ids = np.asarray(given)
@@ -83,7 +114,8 @@ def _weights(given: Any, n: int) -> np.ndarray:
         raise GraphError(f"weights has shape {weights.shape}; there are {n} edges")
     if weights.dtype.kind not in "iuf" and n:
         raise GraphError(f"weights has dtype {weights.dtype}; weights are numbers")
-    return weights.astype(WEIGHT)
+    with np.errstate(over="ignore"):  # the constructor finds what is infinite
+        return weights.astype(WEIGHT)
 
 
 def _checked_size(n_nodes: int | None, tail: np.ndarray, head: np.ndarray) -> int:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,3 +164,44 @@ def without(modules: tuple[str, ...], first: str, last: str) -> str:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
     return done.stderr
+
+
+MISSING = "{} of 3 {}s without 'rtt': give every {} one, name another with weight=, or leave"
+
+
+@pytest.mark.parametrize("n_set", [0, 1])
+def test_edges_without_the_named_weight_are_counted(n_set):
+    made = nx.path_graph(4)
+    for edge in list(made.edges)[:n_set]:
+        made.edges[edge]["rtt"] = 1.5
+    with pytest.raises(GraphError, match=MISSING.format(3 - n_set, "edge", "edge")):
+        hopscope.from_networkx(made, weight="rtt")
+    rtts = [edge[2] for edge in made.edges(data="rtt")]
+    table = pa.table({"source": [0, 1, 2], "target": [1, 2, 3], "rtt": rtts})
+    with pytest.raises(GraphError, match=MISSING.format(3 - n_set, "row", "row")):
+        hopscope.from_pandas(table, weight="rtt")
+
+
+@pytest.mark.parametrize("n_set", [0, 1])
+def test_edges_of_igraph_without_the_named_weight_are_counted(n_set):
+    igraph = pytest.importorskip("igraph")
+    made = igraph.Graph([(0, 1), (1, 2), (2, 3)])
+    for edge in list(made.es)[:n_set]:
+        edge["rtt"] = 1.5
+    with pytest.raises(GraphError, match=MISSING.format(3 - n_set, "edge", "edge")):
+        hopscope.from_igraph(made, weight="rtt")
+
+
+@pytest.mark.parametrize("value", ["fast", [1, 2], 1j])
+def test_weights_of_other_libraries_are_numbers(value):
+    made = nx.path_graph(2)
+    made.edges[0, 1]["rtt"] = value
+    with pytest.raises(GraphError, match="weights 'rtt' are not all numbers: give every edge one"):
+        hopscope.from_networkx(made, weight="rtt")
+
+
+@pytest.mark.parametrize("named", [{"source": "x"}, {"target": "x"}, {"weight": "x"}])
+def test_a_column_that_is_not_there_is_answered_with_those_that_are(named):
+    table = pa.table({"source": [0], "target": [1]})
+    with pytest.raises(GraphError, match=r"^no column 'x'; there are: source, target$"):
+        hopscope.from_pandas(table, **named)
