@@ -14,7 +14,7 @@ import numpy as np
 
 from pipeline.errors import StoreError
 from pipeline.model.words import ingresses_text, node_words, number
-from pipeline.places import folder_of, shown
+from pipeline.places import folder_of, shown, url_of
 from pipeline.store import Snapshot as StoredSnapshot
 from pipeline.store import open_snapshot, snapshot_names
 
@@ -47,8 +47,27 @@ def open_store(store: str | os.PathLike, reports: str | os.PathLike | None = Non
     return Store(path, None if reports is None else folder_of(reports))
 
 
-class Store(Mapping[str, "Snapshot"]):
+class _Placed:
+    """Equal, with equal hashes, are objects of one class that are at the same place.
+
+    Not what they hold is compared, as mappings do otherwise: that would read all of it.
+    """
+
+    @property
+    def _place(self) -> tuple[object, ...]:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._place == other._place
+
+    def __hash__(self) -> int:
+        return hash(self._place)
+
+
+class Store(_Placed, Mapping[str, "Snapshot"]):
     """The snapshots of a store by name, the one ingested last at the end.
+
+    Stores of the same folder or URL are equal, and have equal hashes, with any reports.
 
     Attributes
     ----------
@@ -75,6 +94,10 @@ class Store(Mapping[str, "Snapshot"]):
         """The snapshot ingested last."""
         return Snapshot(open_snapshot(self.path), self.reports)
 
+    @property
+    def _place(self) -> tuple[object, ...]:
+        return (url_of(self.path) or self.path.resolve(),)
+
     def __repr__(self) -> str:
         names = list(self)
         last = ", ".join(names[-5:])
@@ -93,10 +116,12 @@ class Store(Mapping[str, "Snapshot"]):
         return _html(f"Store {shown(self.path)}", ("snapshot", "holds"), rows)
 
 
-class Snapshot(Mapping[int, "AutonomousSystem"]):
+class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
     """One snapshot: its ASes by number, and tables of all of them.
 
-    Tables are Arrow; ``.to_pandas()`` of each gives pandas, if that is installed.
+    Tables are Arrow; ``.to_pandas()`` of each gives pandas, if that is installed. Snapshots are
+    equal, and have equal hashes, if they are the same version of one store, with any reports:
+    another ingest by the same name makes another version.
 
     Attributes
     ----------
@@ -177,6 +202,10 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def _place(self) -> tuple[object, ...]:
+        return (self._stored.address,)
+
     def __repr__(self) -> str:
         return f"Snapshot({self.name!r}: {_counts(self._stored)})"
 
@@ -194,8 +223,10 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
         return _html(title, ("AS", "name", nouns, "links", "ingresses"), rows)
 
 
-class AutonomousSystem:
+class AutonomousSystem(_Placed):
     """One AS of a snapshot: its graph, who enters and leaves where, and what was measured.
+
+    The same AS of equal snapshots is equal.
 
     Attributes
     ----------
@@ -286,6 +317,10 @@ class AutonomousSystem:
         from pipeline.stages.contents.access import as_table
 
         return as_table(self._stored, self._reports, self.asn)
+
+    @property
+    def _place(self) -> tuple[object, ...]:
+        return self._stored.address, self.asn
 
     def __repr__(self) -> str:
         return f"AutonomousSystem({self._title()})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -133,3 +135,31 @@ def test_a_closed_snapshot_lets_writers_go(folder):
     with hopscope.open(folder / "store")["night"] as opened:
         assert len(opened) == 3
     opened.close()
+
+
+def test_the_same_version_is_equal_however_it_is_opened(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    (tmp_path / "link").symlink_to(folder / "store")
+    paths = (folder / "store", "store", tmp_path / "link", folder / "reports" / ".." / "store")
+    stores = [hopscope.open(path) for path in (*paths, str(folder / "store"))]
+    stores.append(hopscope.open("store", reports="reports"))
+    nights = [store["night"] for store in stores] + [pickle.loads(pickle.dumps(stores[0]["night"]))]
+    for opened in (stores, nights, [night[2] for night in nights]):
+        assert all(each == opened[0] for each in opened)
+        assert len(set(opened)) == 1
+    assert nights[0] != stores[0]["first"]
+    assert nights[0][2] not in (nights[0][3], stores[0]["first"][2], 2)
+    assert nights[0] != dict(nights[0])
+    assert stores[0] != nights[0]
+
+
+def test_a_snapshot_that_is_ingested_again_is_another_one(tmp_path):
+    make_store(tmp_path / "store", "night")
+    old = hopscope.open(tmp_path / "store")["night"]
+    make_store(tmp_path / "store", "night")
+    new = hopscope.open(tmp_path / "store")["night"]
+    assert old != new
+    assert old[2] != new[2]
+    assert len({old, new}) == 2
+    make_store(tmp_path / "other", "night")
+    assert hopscope.open(tmp_path / "other") != hopscope.open(tmp_path / "store")
