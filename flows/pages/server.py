@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import http.server
+import shlex
 import time
 import urllib.parse
 from http import HTTPStatus
@@ -19,6 +20,8 @@ from pipeline.local_pages import HEADERS, HOST, OWN_FILES_ONLY, LocalServer, nam
 from pipeline.stages import run_metrics
 
 REPORTS = "/reports/"
+INDEX = f"{REPORTS}index.html"  # of all nights
+HTML_TYPE = "text/html; charset=utf-8"
 METRICS, METRICS_TYPE = "/metrics", "text/plain; version=0.0.4; charset=utf-8"
 # Tell flow runs which folder of reports is served, and where: a browser follows no link from a page
 # of Prefect to a file.
@@ -40,7 +43,10 @@ td, th {{ text-align: left; padding: .35rem .5rem; border-bottom: 1px solid #888
 code {{ overflow-wrap: anywhere; }}
 </style></head><body>
 <h1>hopscope</h1>
-{newest}
+{body}
+</body></html>
+"""
+_START = """{newest}
 <h2>Now</h2>
 <ul>
 <li><a href="{prefect}">Prefect</a>: runs, schedule, logs;
@@ -48,9 +54,11 @@ start one with <code>{run_now}</code></li>
 {running}
 </ul>
 <h2>Reports</h2>
-{reports}
-</body></html>
-"""
+{reports}"""
+_NO_INDEX = """<p>{what} in <code>{out}</code>; this page looks again every 15 s.</p>
+<p>To run the nightly job now: <code>{run_now}</code></p>
+<p>Or, of a snapshot in a store: <code>{analyze}</code></p>
+<p><a href="/">Start page</a></p>"""
 
 
 def snapshots_with_report(out: Path) -> list[tuple[str, float]]:
@@ -95,8 +103,8 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
         href = _href(snapshots[0][0])
         newest = f'<p class="newest"><a href="{href}">Newest report</a></p>'
     if (out / "index.html").is_file():
-        newest += f'<p><a href="{REPORTS}index.html">All nights</a></p>'
-    return _PAGE.format(
+        newest += f'<p><a href="{INDEX}">All nights</a></p>'
+    body = _START.format(
         newest=newest,
         prefect=html.escape(ui_url),
         running=running,
@@ -105,6 +113,27 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
         if snapshots
         else f"<p>None yet in {html.escape(str(out))}.</p>",
     )
+    return _PAGE.format(body=body)
+
+
+def no_index_page(out: Path, run_now: str) -> str:
+    """HTML in place of the page of all nights, before there is one: how to make it.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of reports.
+    run_now : str
+        Command that starts a run.
+    """
+    texts = {
+        "what": "No page of all nights yet" if snapshots_with_report(out) else "No report yet",
+        "out": str(out),
+        "run_now": run_now,
+        "analyze": f"hopscope analyze --store DIR --out {shlex.quote(str(out))}",
+    }
+    escaped = {name: html.escape(text) for name, text in texts.items()}
+    return _PAGE.format(body=_NO_INDEX.format(**escaped))
 
 
 def _run(run: Run) -> str:
@@ -152,6 +181,11 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             return self._send_start_page()
         if path == METRICS:
             return self._send_metrics()
+        if path in (REPORTS, REPORTS.rstrip("/"), INDEX) and self._file(INDEX) is None:
+            page = no_index_page(self.server.out, self.server.run_now)
+            return self._send(page.encode(), HTML_TYPE, HTTPStatus.NOT_FOUND)
+        if path in (REPORTS, REPORTS.rstrip("/")):
+            return self._send_to(INDEX)
         if self._file(path) is None:
             self.send_error(HTTPStatus.NOT_FOUND, "no such report")
             return None
@@ -199,10 +233,16 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         except RunsUnknown as error:
             runs = str(error)
         data = start_page(server.out, server.ui_url, runs, server.run_now).encode()
-        self._send(data, "text/html; charset=utf-8")
+        self._send(data, HTML_TYPE)
 
-    def _send(self, data: bytes, kind: str) -> None:
-        self.send_response(HTTPStatus.OK)
+    def _send_to(self, path: str) -> None:
+        self.send_response(HTTPStatus.FOUND)
+        self.send_header("Location", path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _send(self, data: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from flows.pages.server import ReportServer, start_page
+from flows.pages.server import INDEX, ReportServer, no_index_page, start_page
 from flows.runs.api import Api, Run
 from pipeline.stages.run_metrics import NAME
 
@@ -52,7 +52,7 @@ def get(server, path: str, host: str | None = None, method: str = "GET"):
         connection.close()
 
 
-@pytest.mark.parametrize("path", ["/", "/reports/2026-11-21/index.html", "/nowhere"])
+@pytest.mark.parametrize("path", ["/", "/reports/2026-11-21/index.html", "/reports/", "/nowhere"])
 def test_no_other_site_can_frame_a_page_or_learn_its_address(server, path):
     with urllib.request.build_opener(Unraised).open(f"{server.url}{path}", timeout=10) as answer:
         headers = answer.headers
@@ -94,7 +94,32 @@ def test_the_page_of_all_nights_is_served_and_named(server, out):
     assert "All nights" not in get(server, "/")[1]
     (out / "index.html").write_text("all of them")
     assert '<a href="/reports/index.html">All nights</a>' in get(server, "/")[1]
-    assert get(server, "/reports/index.html") == (200, "all of them")
+    for path in ("/reports/index.html", "/reports/", "/reports"):
+        with urllib.request.urlopen(f"{server.url}{path}", timeout=10) as answer:
+            assert (answer.url, answer.read()) == (f"{server.url}{INDEX}", b"all of them")
+
+
+@pytest.mark.parametrize("path", ["/reports", "/reports/", "/reports/index.html"])
+def test_before_any_report_its_address_says_how_to_make_one(server, out, path):
+    status, text = get(server, path)
+    assert status == 404
+    assert "No page of all nights yet" in text
+    server.out = out / "<b>none'"
+    status, text = get(server, path)
+    assert status == 404
+    assert "No report yet" in text
+    assert "prefect deployment run &lt;nightly&gt;" in text
+    assert "hopscope analyze --store DIR --out &#x27;" in text
+    assert "<b>none" not in text
+    assert get(server, path, method="HEAD") == (404, "")
+    assert get(server, path, host="evil.example")[0] == 421
+
+
+def test_names_with_braces_are_shown_as_they_are(tmp_path):
+    (tmp_path / "{newest}").mkdir()
+    (tmp_path / "{newest}" / "index.html").write_text("a report")
+    assert ">{newest}</a>" in start_page(tmp_path, "http://127.0.0.1:9", [], RUN_NOW)
+    assert "{newest}" in no_index_page(tmp_path / "{newest}", RUN_NOW)
 
 
 def test_the_start_page_is_there_before_the_first_report(tmp_path):
