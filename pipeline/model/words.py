@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import NamedTuple
 
@@ -11,6 +12,10 @@ GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
 
 MAX_WARNINGS = 20  # that a terminal or a page lists; all of them are in report.json
 LOW_CONFIDENCE = 0.5  # an ingress below it is more likely wrong than right, and is marked
+
+# Of weights and sums of them (``amount``).
+SMALL, WHOLE = 0.01, 1e5
+WRITTEN_OUT = 1e-4, 1e9
 
 # Controls, separators of lines and halves of surrogate pairs are invisible at best and unencodable
 # at worst; marks that change the direction of text can make a name look like another one.
@@ -60,9 +65,40 @@ def confidence_text(value: float) -> str:
     return f"{min(value, 0.99):.2f}"
 
 
-def amount(value: float) -> str:
-    """A length or a sum of weights: six digits, or all those before the point."""
-    return f"{value:,.0f}" if 1e5 <= value < 1e15 else f"{value:,.6g}"
+def amount(value: float, decimals: int | None = None) -> str:
+    """A weight, a length or a sum of weights, as terminals and pages show it.
+
+    Six significant digits, or all those before the point. In tables with this many decimals, none
+    from 1e5 on; what is smaller than 0.01 has three significant digits instead. Below 1e-4, and
+    from 1e9 on, with an exponent: ``1.75e-8``. ``amount`` in hopscope.js does the same.
+    """
+    value = round_amount(value, decimals)
+    size = abs(value)
+    if not math.isfinite(value):
+        return str(value)
+    if size and not WRITTEN_OUT[0] <= size < WRITTEN_OUT[1]:
+        digits, _, exponent = f"{value:.{_digits(decimals) - 1}e}".partition("e")
+        return f"{digits.rstrip('0').rstrip('.')}e{int(exponent):+d}"
+    if decimals is None or size >= WHOLE:
+        return f"{value:,.0f}" if size >= WHOLE else f"{value:,.6g}"
+    if 0 < size < SMALL:
+        return f"{value:.{2 - math.floor(math.log10(size))}f}".rstrip("0")
+    return f"{value:,.{decimals}f}"
+
+
+def round_amount(value: float, decimals: int | None = None) -> float:
+    """The number that ``amount`` shows: rounded once, from the full value."""
+    size = abs(value)
+    if WHOLE <= size < WRITTEN_OUT[1]:
+        return float(f"{value:.0f}")
+    if decimals is None or size < SMALL or size >= WHOLE:
+        return float(f"{value:.{_digits(decimals)}g}")
+    return float(f"{value:.{decimals}f}")
+
+
+def _digits(decimals: int | None) -> int:
+    """Significant digits where these count: three in tables."""
+    return 6 if decimals is None else 3
 
 
 def graphs_text(n_ases: int, kind: str | None) -> str:

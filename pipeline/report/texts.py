@@ -8,6 +8,7 @@ import math
 from markupsafe import Markup
 
 from pipeline.metrics import decimals_of
+from pipeline.model.words import SMALL, WRITTEN_OUT, amount, round_amount
 
 MAX_SHOWN = 80  # characters of a name in a heading
 NONE = "\u2013"  # where there is no figure
@@ -52,16 +53,13 @@ def utc(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-SMALL = 0.01  # of weights; smaller ones are shown with three significant digits
-
-
 def rounded(value: float, key: str) -> float:
     """The number that a figure shows: rounded once, from the full value.
 
     The script of the index gets this number, so that the index and the pages show the same.
     """
-    if _is_small(value, key):
-        return float(f"{value:.3g}")
+    if _is_weight(key):
+        return round_amount(value, decimals_of(key))
     return float(f"{value:.{decimals_of(key)}f}")
 
 
@@ -72,10 +70,7 @@ def figure(value: float | str | None, key: str) -> str:
     decimals = decimals_of(key)
     if decimals is None:
         return f"{value:,.0f}" if float(value).is_integer() else f"{value:,}"
-    if _is_small(value, key):
-        places = 2 - math.floor(math.log10(abs(rounded(value, key))))
-        return f"{value:.{places}f}".rstrip("0")
-    return f"{value:,.{decimals}f}"
+    return amount(value, decimals) if _is_weight(key) else f"{value:,.{decimals}f}"
 
 
 def width(value: float) -> str:
@@ -83,8 +78,8 @@ def width(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else figure(value, "weighted_diameter")
 
 
-def _is_small(value: float, key: str) -> bool:
-    return key.startswith("weighted") and 0 < abs(value) < SMALL
+def _is_weight(key: str) -> bool:
+    return key.startswith("weighted")
 
 
 def interval(lower: float, upper: float, between: str = NONE) -> str:
@@ -92,12 +87,14 @@ def interval(lower: float, upper: float, between: str = NONE) -> str:
     if isinstance(lower, int):
         texts = f"{lower:,}", f"{upper:,}"
     else:
-        places = 0 if max(lower, upper) >= 100 else 2
-        scale = 10**places
-        texts = (
-            f"{math.floor(lower * scale) / scale:,.{places}f}",
-            f"{math.ceil(upper * scale) / scale:,.{places}f}",
-        )
+        highest = max(lower, upper)
+        places = 0 if highest >= 100 else 2
+        if 0 < highest < SMALL or highest >= WRITTEN_OUT[1]:  # three significant digits
+            places = 2 - math.floor(math.log10(highest))
+        scale = 10.0**places
+        ends = math.floor(lower * scale) / scale, math.ceil(upper * scale) / scale
+        shown = min(max(places, 0), 2)
+        texts = amount(ends[0], shown), amount(ends[1], shown)
     return f"at least {texts[0]}" if upper < 0 else between.join(texts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pipeline.metrics import METRICS, columns_of, decimals_of, tasks_of
+from pipeline.metrics import METRICS, columns_of, tasks_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
 from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.progress import counted
@@ -183,6 +183,7 @@ def _print_measured(found: Mapping[str, Any] | None, noun: str) -> None:
 def _figure(column: Column, found: Mapping[str, Any], noun: str) -> str:
     """One column of a report's row of an AS in words; empty if it is no figure, or not known."""
     from pipeline.report.tables.width.widths import width_or_bounds
+    from pipeline.report.texts import figure
 
     name = column.name.replace("_", " ")
     is_number = column.unit in ("hops", BY_WEIGHT) and not column.dtype.startswith("list")
@@ -190,8 +191,7 @@ def _figure(column: Column, found: Mapping[str, Any], noun: str) -> str:
         value = width_or_bounds(found, column.name)
         if value is None or isinstance(value, str):
             return f"{name} {value}" if value else ""
-        # To as many decimals as on pages.
-        return f"{name} {value:,.{decimals_of(column.name) or 0}f}"
+        return f"{name} {figure(value, column.name)}"  # as on pages
     place = name.removeprefix("weighted ").removeprefix("n ")
     if place in ("center", "periphery") and found.get(column.name) is not None:
         weight = " by weight" if column.name.startswith(WEIGHTED) else ""

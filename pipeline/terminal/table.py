@@ -10,11 +10,11 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.model.words import printable
+from pipeline.model.words import amount, printable
 from pipeline.terminal.lines import print_line, to_stdout
 
 # A figure, an interval, or nothing; an address is a text.
-_FIGURE = re.compile(r"-|<?\d[\d,]*(\.\d+)?(\u2013\d[\d,]*(\.\d+)?)?")
+_FIGURE = re.compile(r"-|<?{0}(\u2013{0})?".format(r"\d[\d,]*(\.\d+)?(e[+-]\d+)?"))
 NOTHING = "-"
 MOST_WHOLE = 24  # columns of a text that all others give way to
 MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
@@ -77,5 +77,5 @@ def _cell(value: object) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, float):
-        return f"{value:.2f}"
+        return amount(value, 2)
     return printable(f"{value:,}" if isinstance(value, int) else str(value))

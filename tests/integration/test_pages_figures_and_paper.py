@@ -82,18 +82,29 @@ def test_a_figure_is_rounded_once_and_reads_the_same_everywhere(page, many):
         )
 
 
-def test_a_small_width_by_weight_reads_the_same_on_its_page_and_in_the_index(page, tmp_path):
+@pytest.mark.parametrize(
+    ("weight", "diameter", "radius"),
+    [
+        (0.000617, "0.00123", "0.000617"),
+        (6.17e-9, "1.23e-8", "6.17e-9"),
+        (61_728.4, "123,457", "61,728.40"),
+        (5e9, "1e+10", "5e+9"),
+    ],
+)
+def test_any_width_by_weight_reads_the_same_on_its_page_and_in_the_index(
+    page, tmp_path, weight, diameter, radius
+):
     snapshot = MemorySnapshot(
-        {7: [(0, 1), (1, 2)]}, {7: 3}, [(7, 0, [8], 1, 0, False)], weight=lambda a, b: 0.000617
+        {7: [(0, 1), (1, 2)]}, {7: 3}, [(7, 0, [8], 1, 0, False)], weight=lambda a, b: weight
     )
     weighted = widths_of(snapshot, weight=snapshot.weight)
     out = report(snapshot, tmp_path, weighted_widths=weighted)
     page.goto((out / "index.html").as_uri())
     page.wait_for_selector("#list[data-ready]")
-    assert page.inner_text("#list td.weighted_diameter") == "0.00123"
-    assert page.inner_text("#list td.weighted_radius") == "0.000617"
+    assert page.inner_text("#list td.weighted_diameter") == diameter
+    assert page.inner_text("#list td.weighted_radius") == radius
     page.goto((out / "as" / "7.html").as_uri())
-    assert page.inner_text("#weighted-width .tiles").split()[1] == "0.00123"
+    assert page.inner_text("#weighted-width .tiles").split()[1] == diameter
 
 
 def report(snapshot, out, **given):

@@ -4,6 +4,7 @@
 const hopscope = (() => {
   const NONE = "\u2013";
   const integer = new Intl.NumberFormat("en-US");
+  const SMALL = 0.01, WHOLE = 1e5, WRITTEN_OUT = [1e-4, 1e9]; // of weights
   const SVG = "http://www.w3.org/2000/svg";
 
   function element(name, attributes = {}, text) {
@@ -145,16 +146,25 @@ const hopscope = (() => {
       if (least === null) return NONE;
       const most = columns[`${key}_upper`][i];
       // Rounded outwards, so that bounds stay bounds.
-      const places = key in decimals && Math.max(least, most ?? 0) < 100 ? decimals[key] : 0;
-      const fixed = (bound, round) => (round(bound * 10 ** places) / 10 ** places)
-        .toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places });
+      const highest = Math.max(least, most ?? 0);
+      const weighs = key in decimals && highest > 0 && (highest < SMALL || highest >= WRITTEN_OUT[1]);
+      const places = weighs ? 2 - Math.floor(Math.log10(highest)) : key in decimals && highest < 100 ? decimals[key] : 0;
+      const fixed = (bound, round) => amount(round(bound * 10 ** places) / 10 ** places, Math.min(Math.max(places, 0), 2));
       const from = fixed(least, Math.floor);
       return most === null ? `at least ${from}` : `${from}\u2013${fixed(most, Math.ceil)}`;
     }
     function figure(key, value) {
-      if (typeof value === "number" && !Number.isInteger(value) && Math.abs(value) < 0.01) return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+      if (key.startsWith("weighted_") && key in decimals) return amount(value, decimals[key]);
       if (key in decimals) return value.toLocaleString("en-US", { minimumFractionDigits: decimals[key], maximumFractionDigits: decimals[key] });
       return typeof value === "number" ? integer.format(value) : value;
+    }
+
+    function amount(value, places) { // as in pipeline/model/words.py
+      const size = Math.abs(value);
+      if (size && (size < WRITTEN_OUT[0] || size >= WRITTEN_OUT[1])) return value.toExponential(2).replace(/\.?0+e/, "e");
+      if (size && size < SMALL) return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+      const shown = size < WHOLE ? places : 0;
+      return value.toLocaleString("en-US", { minimumFractionDigits: shown, maximumFractionDigits: shown });
     }
 
     function make(place) {

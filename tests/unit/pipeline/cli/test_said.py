@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import sys
 import pytest
 
 from pipeline.cli import main
-from pipeline.model.words import amount, ingresses_text, node_words, number
+from pipeline.model.words import amount, ingresses_text, node_words, number, round_amount
 from tests.real_data import REPOSITORY
 from tests.soak import WHOLE
 
@@ -49,11 +50,34 @@ SAID = [GENERATE, INGEST] if WHOLE else [GENERATE]
         (99_999.96, "100,000"),
         (999_999.7, "1,000,000"),
         (72_161_312.0, "72,161,312"),
+        (999_999_999.7, "1e+9"),
+        (17_499_999_698_944.0, "1.75e+13"),
         (3e38, "3e+38"),
+        (1.2345678e-9, "1.23457e-9"),
+        (0.00012345, "0.00012345"),
+        (math.inf, "inf"),
     ],
 )
-def test_large_sums_of_weights_are_written_out(value, text):
+def test_sums_of_weights_are_written_out_or_have_an_exponent(value, text):
     assert amount(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.00"),
+        (1e-9, "1e-9"),
+        (9.9996e-5, "0.0001"),
+        (0.0012345, "0.00123"),
+        (3418.5537, "3,418.55"),
+        (99_999.996, "100,000"),
+        (123_456.789, "123,457"),
+        (1e12, "1e+12"),
+    ],
+)
+def test_weights_of_tables_have_decimals_unless_they_are_very_small_or_large(value, text):
+    assert amount(value, 2) == text
+    assert amount(round_amount(value, 2), 2) == text
 
 
 @pytest.mark.soak

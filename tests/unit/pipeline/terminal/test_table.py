@@ -75,3 +75,11 @@ def test_one_very_long_name_does_not_hide_the_figures_of_all(capsys, monkeypatch
     out = capsys.readouterr().out
     assert "Not shown" not in out
     assert out.count("n") >= 100
+
+
+def test_very_small_and_large_weights_stand_with_other_figures_on_the_right(capsys):
+    rows = [(64496, None, 1e-9), (64497, None, 1e12), (64498, None, "1e-9\u20131.76e-8")]
+    print_table("Largest ASes", ("asn", "name", "weighted diameter"), rows)
+    lines = capsys.readouterr().out.splitlines()
+    for text in ("1e-9", "1e+12", "1e-9\u20131.76e-8"):
+        assert any(line.removesuffix("\u2502").endswith(text) for line in lines)

@@ -254,6 +254,9 @@ def test_a_run_without_hops_says_so(tmp_path):
         (1594.1387, 1946.3841, "1,594\u20131,947"),
         (99.999, 100.001, "99\u2013101"),
         (3.5, -1.0, "at least 3.50"),
+        (1.2345e-9, 1.7544e-8, "1.2e-9\u20131.76e-8"),
+        (1.7544e12, 1.7544e12, "1.75e+12\u20131.76e+12"),
+        (0.0, 1e12, "0\u20131e+12"),
     ],
 )
 def test_bounds_are_rounded_outwards(lower, upper, text):
@@ -261,13 +264,15 @@ def test_bounds_are_rounded_outwards(lower, upper, text):
 
 
 def test_widths_are_short_texts():
-    assert [width(v) for v in (0, 1234, 0.0, 0.07, 3418.5537, 0.001234)] == [
+    assert [width(v) for v in (0, 1234, 0.0, 0.07, 3418.5537, 0.001234, 1e-9, 1e12)] == [
         "0",
         "1,234",
         "0.00",
         "0.07",
         "3,418.55",
         "0.00123",
+        "1e-9",
+        "1e+12",
     ]
 
 

@@ -140,6 +140,10 @@ def test_the_last_report_of_this_version_is_told(store, tmp_path, capsys):
     [
         ({"effective_diameter": 4.9, "effective_error": 0.0}, "effective diameter 4.90"),
         (
+            {"weighted_diameter": 1.75e-8, "weighted_radius": 1e12},
+            "weighted diameter 1.75e-8, weighted radius 1e+12",
+        ),
+        (
             {"weighted_diameter": 12.5, "weighted_diameter_lower": 12.5, "weighted_n_center": 1},
             "weighted diameter 12.50, 1 interface in the center by weight",
         ),
