@@ -10,6 +10,7 @@ artifact; if nothing can be done it ends Failed, with one line that says what to
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import logging
@@ -213,6 +214,9 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig
 def _shown_night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
     from pipeline.stages.run_metrics import stages_of_a_run  # not needed to deploy
 
+    with contextlib.suppress(OSError):  # the stage that needs it says so
+        # So that a first night is counted too, however it ends.
+        analyze_config.out.mkdir(parents=True, exist_ok=True)
     with stages_of_a_run(ingest_config.store, analyze_config.out):
         return _night(ingest_config, analyze_config)
 

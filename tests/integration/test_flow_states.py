@@ -232,9 +232,10 @@ def test_each_stage_is_tried_again_where_a_file_system_was_away(
         assert state.message.endswith("/far/store: No space left on device"), state.message
 
 
-def test_a_night_whose_ingest_fails_is_counted(server, tmp_path):
-    (tmp_path / "out").mkdir()
+def test_a_first_night_whose_ingest_fails_is_counted(server, tmp_path):
     state = nightly(inputs=["nowhere"], **places(tmp_path), return_state=True)
     assert state.is_failed()
     counted = (tmp_path / "out" / "hopscope.prom").read_text()
     assert 'status="failed"} 1.0' in counted
+    assert f'hopscope_run_in_progress{{out="{tmp_path / "out"}"}} 0.0' in counted
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["hopscope.prom"]
