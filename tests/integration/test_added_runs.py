@@ -66,8 +66,13 @@ def full(scheduler_address, store, tmp_path_factory):
 
 
 def figures(report, without=()):
-    """Every table of a report without the columns about runs; pages without their time."""
+    """Every table of a report without the columns about runs; pages without their time.
+
+    Without the numbers of searches pages are compared without them, and no digests of pages.
+    """
     found = {}
+    left_out = ("UTC", ">searches<") if without else ("UTC",)
+    without = (*without, "digest") if without else without
     for path in sorted(report.rglob("*.parquet")):
         if path.name != "tasks.parquet":
             table = pq.read_table(path)
@@ -75,7 +80,9 @@ def figures(report, without=()):
             found[str(path.relative_to(report))] = table.drop_columns(reported).to_pydict()
     for path in sorted(report.rglob("as/*.html")):
         lines = path.read_text().splitlines()
-        found[str(path.relative_to(report))] = [line for line in lines if "UTC" not in line]
+        found[str(path.relative_to(report))] = [
+            line for line in lines if not any(text in line for text in left_out)
+        ]
     found["ases.js"] = (report / "ases.js").read_text()
     totals = json.loads((report / "report.json").read_text())["totals"]
     for name in ("widths", "weighted_widths"):

@@ -16,7 +16,6 @@ Winnowing (Crescenzi et al.: On computing the diameter of real-world undirected 
 node. Two nodes x, y with d(x, y) > L have d(c, x) + d(c, y) > L, so one of them is farther than
 L/2 from c. Searching all nodes outside that ball finds every distance above L. It holds for any c
 and for L as it grows, so the centre may change at any time.
-
 In a tree, searches from both ends of a longest path leave nothing open (``trees``).
 """
 
@@ -27,9 +26,9 @@ from typing import Any, Literal
 import numpy as np
 
 from kernels.eccentricity.bounds import steps
-from kernels.eccentricity.bounds.components import first_of_each
+from kernels.eccentricity.bounds.components import first_of_each, levels_of
 from kernels.eccentricity.bounds.pairs import RemainingPairs
-from kernels.eccentricity.bounds.trees import close, ends_of_trees
+from kernels.eccentricity.bounds.trees import ends_of_trees
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.types import NODE
@@ -110,8 +109,7 @@ class EccentricityBounds:
         self.n_searches = 0
         self._state = np.full(n_nodes, steps.FREE, np.uint8)
         self._all = np.arange(n_nodes, dtype=NODE)
-        given = self._all if relevant is None else np.flatnonzero(relevant).astype(NODE)
-        self._open = given.copy()
+        self._open = self._all.copy() if relevant is None else np.flatnonzero(relevant).astype(NODE)
         self._n_open = len(self._open)
         self._is_winnowing = is_winnowing and question == "diameter"
         self._level: np.ndarray | None = None  # from the centre of each component
@@ -183,11 +181,10 @@ class EccentricityBounds:
         (n_sources,) int32
             Empty while all that matter are in flight.
         """
-        pending = self.pending()
+        nodes, is_open = self.pending(), self._is_open
         if by is None:
             by = "upper" if self._take_highest else "lower"
             self._take_highest = not self._take_highest
-        is_open, nodes = self._is_open, pending
         if by == "lower" and self.question in ("diameter", "periphery"):
             nodes = self._all  # central nodes bound many others, though none of them matters
         by_upper = by == "upper"
@@ -209,9 +206,7 @@ class EccentricityBounds:
             return self.take(n_each, "upper")
         kind = np.full(len(sources), steps.OUTER if by_upper else steps.CENTRAL, np.uint8)
         if self._trees is not None and n_each == 1:
-            ends = self._trees.ends_for(sources)
-            is_end = (ends >= 0) & (self._state[ends] == steps.FREE)
-            sources = np.where(is_end, ends, sources)
+            sources, is_end = self._trees.lead(sources, self._state)
             kind[is_end] = steps.CENTRAL  # useful until its component is answered
         self._state[sources] = kind
         return sources
@@ -244,8 +239,7 @@ class EccentricityBounds:
             if by_upper:
                 pool = pool.copy()
                 bounds = (self.component, self.lower, self.upper, self.most, self.least)
-                pool = pool[: steps.keep_open(self._code, pool, len(pool), *bounds)]
-                pool = self._outside(pool)
+                pool = self._outside(pool[: steps.keep_open(self._code, pool, len(pool), *bounds)])
             best = self._best(by_upper, pool, is_open, 1)
             if len(best):
                 return best
@@ -287,8 +281,8 @@ class EccentricityBounds:
         if self._is_winnowing and alone:
             self._try_centres(sources, upper)
         if self._trees is not None and alone:
-            numbers = self._trees.note(sources, self.lower[sources], upper)
-            close(self.component, numbers, self.lower, self.upper, self.least)
+            bounds = (self.lower, self.upper, self.least)
+            self._trees.close(sources, self.lower[sources], upper, bounds)
 
     def release(self, sources: Any) -> None:
         """Release sources whose searches failed or were withdrawn: they can be taken again."""
@@ -315,8 +309,7 @@ class EccentricityBounds:
             return
         arrays = (self.component, self.lower, self.upper, self.most, self.least)
         self._n_open = steps.keep_open(self._code, self._open, self._n_open, *arrays)
-        nodes = self._open[: self._n_open]
-        nodes = self._outside(nodes)
+        nodes = self._outside(self._open[: self._n_open])
         if self.is_paired.any():
             self._pairs.drop_near(self.component, self.upper, self.most, self._level)
             alone = nodes[~self.is_paired[self.component[nodes]]]
@@ -387,11 +380,7 @@ class EccentricityBounds:
             return
         eccentricity = np.full(len(self.size), -1, np.int32)
         eccentricity[own] = upper[sources]
-        level = upper.astype(np.int32)
-        if len(self.size) == 1:
-            level -= eccentricity[0]
-        else:
-            level -= np.maximum(eccentricity, 0)[self.component]
+        level = levels_of(upper, eccentricity, self.component)
         nodes = self.open_nodes()
         count, before = (np.empty(len(self.size), np.int32) for _ in range(2))
         steps.count_outside(nodes, self.component, level, self.most, count)

@@ -51,6 +51,22 @@ def largest_of_each(
     return graphs, by_size[first]
 
 
+def levels_of(upper: np.ndarray, eccentricity: np.ndarray, component: np.ndarray) -> np.ndarray:
+    """(n_nodes,) int32: hops from one source in each component.
+
+    Parameters
+    ----------
+    upper : (n_nodes,) uint8, uint16 or int32
+        Hops from it, and its eccentricity.
+    eccentricity : (n_components,) int32
+        Of the source; -1: none, and ``upper`` is returned.
+    component : (n_nodes,) int32
+    """
+    level = upper.astype(np.int32)
+    level -= eccentricity[0] if len(eccentricity) == 1 else np.maximum(eccentricity, 0)[component]
+    return level
+
+
 def first_of_each(nodes: np.ndarray, component: np.ndarray, n_each: int) -> np.ndarray:
     """The first ``n_each`` of ``nodes`` in each component, in their order."""
     own = component[nodes]

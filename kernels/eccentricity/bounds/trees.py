@@ -49,10 +49,51 @@ class TreeEnds:
         self._next = np.full(len(size), -1, NODE)  # farthest from the node of ``_reach``
         self._reach = np.full(len(size), -1.0)  # largest eccentricity of a searched node
 
-    def ends_for(self, sources: np.ndarray) -> np.ndarray:
-        """What to search instead of each source, one per component; -1: nothing else."""
+    def lead(
+        self, sources: np.ndarray, state: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What to search instead of the sources to get to the ends.
+
+        Parameters
+        ----------
+        sources : (n_sources,) int32
+            At most one of each component.
+        state : (n_nodes,) uint8 or None
+            Only nodes where it is 0 are free.
+
+        Returns
+        -------
+        (n_sources,) int32, (n_sources,) bool
+            Nodes of the same components; which of them are ends.
+        """
         own = self._component[sources]
-        return np.where(self.is_left[own], self._next[own], -1)
+        ends = self._next[own]
+        is_end = self.is_left[own] & (ends >= 0)
+        if state is not None:
+            is_end &= state[ends] == 0
+        return np.where(is_end, ends, sources), is_end
+
+    def close(
+        self,
+        sources: np.ndarray,
+        reach: np.ndarray,
+        distance: np.ndarray,
+        bounds: tuple[np.ndarray, np.ndarray, np.ndarray],
+    ) -> None:
+        """Note searches, and take lower bounds for eccentricities where both ends are known.
+
+        Parameters
+        ----------
+        sources, reach, distance
+            As in ``note``.
+        bounds : (n_nodes,), (n_nodes,), (n_components,)
+            Lower and upper bounds, and the smallest upper one of each component.
+        """
+        numbers = self.note(sources, reach, distance)
+        if len(numbers):
+            is_closed = np.zeros(len(self.is_left), np.uint8)
+            is_closed[numbers] = 1
+            close_marked(self._component, is_closed, *bounds)
 
     def note(self, sources: np.ndarray, reach: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """The components, (n,) int32, whose lower bounds are eccentricities from now on.
@@ -88,28 +129,13 @@ def ends_of_trees(component: np.ndarray, degree: np.ndarray, size: np.ndarray) -
     return ends if ends.is_left.any() else None
 
 
-def close(
-    component: np.ndarray,
-    numbers: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    least: np.ndarray,
-) -> None:
-    """Take the lower bounds of some components for their eccentricities."""
-    if not len(numbers):
-        return
-    is_closed = np.zeros(len(least), np.uint8)
-    is_closed[numbers] = 1
-    close_marked(component, is_closed, lower, upper, least)
-
-
 @njit(
     [types.void(I32, U8, I32, OUT_I32, OUT_I32), types.void(I32, U8, F64, OUT_F64, OUT_F64)],
     cache=True,
     nogil=True,
 )
 def close_marked(component, is_closed, lower, upper, least):
-    """``close``, of components that are marked."""
+    """Take the lower bounds of marked components for their eccentricities."""
     for v in range(component.size):
         c = component[v]
         if is_closed[c]:

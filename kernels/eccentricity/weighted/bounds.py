@@ -47,7 +47,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.eccentricity.bounds.trees import close, ends_of_trees
+from kernels.eccentricity.bounds.trees import ends_of_trees
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.weighted import steps
 from kernels.errors import GraphError
@@ -165,8 +165,7 @@ class WeightedBounds:
         self._by_upper = not self._by_upper
         sources = best[best >= 0]
         if self._trees is not None:
-            ends = self._trees.ends_for(sources)
-            sources = np.where(ends >= 0, ends, sources)
+            sources, _ = self._trees.lead(sources)
         return sources
 
     def update(self, sources: np.ndarray, distance: np.ndarray) -> None:
@@ -210,8 +209,8 @@ class WeightedBounds:
         self._try_centres(distance, reach, margin)
         if self._trees is not None:
             self._trees.is_left[searched[margin[searched] > 0]] = False
-            numbers = self._trees.note(sources, known, distance)
-            close(self.component, numbers, self.lower, self.upper, self.least)
+            bounds = (self.lower, self.upper, self.least)
+            self._trees.close(sources, known, distance, bounds)
         self._refresh()
 
     def _try_centres(self, distance: np.ndarray, reach: np.ndarray, margin: np.ndarray) -> None:
