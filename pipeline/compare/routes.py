@@ -50,22 +50,26 @@ class Common:
         Row of its vantage point on the old night.
     changed : (n_pairs,) bool
         Its routers differ, or the gaps between them.
+    as_often : (n_pairs,) bool
+        Both nights have as many traces of it.
     """
 
     old: np.ndarray
     new: np.ndarray
     vantage: np.ndarray
     changed: np.ndarray
+    as_often: np.ndarray
 
 
 def common_pairs(old: View, new: View) -> Common:
     """Find the pairs of both nights, by their number."""
-    old_pair, old_path = routes_of_pairs(old.pair, old.seen.paths.n_traces)
-    new_pair, new_path = routes_of_pairs(new.pair, new.seen.paths.n_traces)
+    old_pair, old_path, n_old = routes_of_pairs(old.pair, old.seen.paths.n_traces)
+    new_pair, new_path, n_new = routes_of_pairs(new.pair, new.seen.paths.n_traces)
     _, at_old, at_new = np.intersect1d(old_pair, new_pair, assume_unique=True, return_indices=True)
     old_path, new_path = old_path[at_old], new_path[at_new]
     changed = _signature(old, old_path) != _signature(new, new_path)
-    return Common(old_path, new_path, old.seen.paths.vantage[old_path].astype(np.int64), changed)
+    vantage = old.seen.paths.vantage[old_path].astype(np.int64)
+    return Common(old_path, new_path, vantage, changed, n_old[at_old] == n_new[at_new])
 
 
 def spell_out(view: View, night: Night, paths: np.ndarray) -> Routes:
@@ -84,16 +88,22 @@ def spell_out(view: View, night: Night, paths: np.ndarray) -> Routes:
     return Routes(ptr, view.group[far], night.asn_of(far), direct)
 
 
-def routes_of_pairs(pair: np.ndarray, n_traces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct pairs, ascending, and the path of most traces of each; the first of equal ones.
+def routes_of_pairs(
+    pair: np.ndarray, n_traces: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct pairs, ascending, the path of most traces of each, and how many traces all have.
+
+    Of equal ones it is the first path.
 
     Parameters
     ----------
     pair, n_traces : (n_paths,) int
     """
-    order = np.lexsort((-n_traces.astype(np.int64), pair))
-    first = order[run_starts(pair[order])]
-    return pair[first], first
+    times = n_traces.astype(np.int64)
+    order = np.lexsort((-times, pair))
+    starts = run_starts(pair[order])
+    total = np.add.reduceat(times[order], starts) if len(starts) else times[:0]
+    return pair[order[starts]], order[starts], total
 
 
 def _signature(view: View, paths: np.ndarray) -> np.ndarray:

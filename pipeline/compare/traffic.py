@@ -3,9 +3,11 @@
 An AS may be entered by several links, and one of them may be cut before the router from which it
 leads: then no pair crosses that router any more, and of the link alone nobody knows. But its pairs
 show where they went. Only pairs that enter the AS directly on both nights are asked, so neither
-lost vantage points nor routers that do not answer move anything. An ingress lost its traffic if
-most of the pairs that enter by it on either night did so on the older one alone. Pairs that come
-count against those that leave: where flows are balanced, as many come.
+lost vantage points nor routers that do not answer move anything; and only those with as many traces
+on both nights: the route of several flows is that of most, so how often it is another one depends
+on how many there are. An ingress lost its traffic if most of the pairs that enter by it on either
+night did so on the older one alone. Pairs that come count against those that leave: where flows are
+balanced, as many come.
 """
 
 from __future__ import annotations
@@ -106,17 +108,20 @@ def _by_ingress(
     same = (old.neighbor == new.neighbor) & (old.group == new.group)
     shift = (old.asn, old.neighbor, old.group, new.group, new.neighbor)
     is_told = np.isin(*_numbers(shift, tuple(told[[0, 1, 2, 3, 1]])))
-    moved = np.flatnonzero(~same & ~still & ~is_told)
-    steady, n_steady = _steady(sides.old_view, sides.old, found.common.old[found.same])
+    is_asked = found.common.as_often[found.pairs][old.pair]
+    moved = np.flatnonzero(~same & ~still & ~is_told & is_asked)
+    stayed = np.flatnonzero(same & is_asked)
+    as_often = found.same[found.common.as_often[found.same]]
+    steady, n_steady = _steady(sides.old_view, sides.old, found.common.old[as_often])
     rows = [
         np.array([entries.asn, entries.neighbor, entries.group])
-        for entries in (take(old, moved), take(new, moved), take(old, np.flatnonzero(same)))
+        for entries in (take(old, moved), take(new, moved), take(old, stayed))
     ]
     number, n = number_rows(*np.concatenate([*rows, steady], axis=1))
     ingress = np.empty((3, n), np.int64)
     ingress[:, number] = np.concatenate([*rows, steady], axis=1)
-    left, came, stayed, others = np.split(number, np.cumsum([part.shape[1] for part in rows]))
-    n_stayed = np.bincount(stayed, minlength=n) + np.bincount(others, n_steady, n).astype(np.int64)
+    left, came, kept, others = np.split(number, np.cumsum([part.shape[1] for part in rows]))
+    n_stayed = np.bincount(kept, minlength=n) + np.bincount(others, n_steady, n).astype(np.int64)
     return ingress, _Moved(left, came, old.pair[moved]), n_stayed
 
 

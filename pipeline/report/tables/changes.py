@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -255,31 +256,62 @@ def _widths(changes: pa.Table) -> dict[int, str]:
 def _traffic(changes: pa.Table, names: Mapping[int, str]) -> dict[int, str]:
     """Where traffic enters now, of the events that it is part of: into the AS of most pairs."""
     of_event = pc.and_(pc.is_valid(changes["event"]), pc.equal(changes["what"], "traffic"))
-    most: dict[tuple[int, int], dict[str, dict]] = {}
+    found: dict[int, dict[int, list[dict]]] = {}
     for row in changes.filter(of_event).to_pylist():
-        rows = most.setdefault((row["event"], row["asn"]), {})
-        if row["kind"] not in rows or rows[row["kind"]]["n_pairs"] < row["n_pairs"]:
-            rows[row["kind"]] = row
-    into: dict[int, list[tuple[dict, dict]]] = {}
-    for (event, _), rows in most.items():
-        if LOST in rows and GAINED in rows:
-            into.setdefault(event, []).append((rows[LOST], rows[GAINED]))
-    return {event: _entries_text(pairs, names) for event, pairs in into.items()}
+        found.setdefault(row["event"], {}).setdefault(row["asn"], []).append(row)
+    return {event: _entries_text(list(rows.values()), names) for event, rows in found.items()}
 
 
-def _entries_text(moves: list[tuple[dict, dict]], names: Mapping[int, str]) -> str:
+def _entries_text(ases: list[list[dict]], names: Mapping[int, str]) -> str:
     """Where traffic entered and enters now, of the AS of most pairs; how many others there are."""
-    n_pairs = [min(lost["n_pairs"], gained["n_pairs"]) for lost, gained in moves]
-    at = n_pairs.index(max(n_pairs))
-    lost, gained = moves[at]
-    one, other = (
-        f"at {row['addr']} from {_as_text(row['other_asn'], names)}" for row in (lost, gained)
-    )
-    shares = " to ".join(share(round(1e6 * lost[name]), 10**6) for name in ("old", "new"))
-    text = f"traffic enters {_as_text(lost['asn'], names)} {other} instead of {one}, "
-    text += f"whose share went from {shares}: {number(n_pairs[at], 'pair')}"
+    moves = [move for move in map(_Move.of, ases) if move.lost and move.gained]
+    if not moves:
+        return ""
+    most = max(moves, key=lambda move: move.n_pairs)
+    text = most.text(names)
     n_others = len(moves) - 1
     return f"{text}; likewise in {number(n_others, 'other AS')}" if n_others else text
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Traffic of one AS: the ingresses that lost and gained it, those of most pairs first.
+
+    An ingress that kept or had at least half of its traffic is only where that of another one went
+    to or came from.
+    """
+
+    lost: list[dict]
+    gained: list[dict]
+    is_left: bool  # an ingress lost most of its traffic; else one gained most of it
+    n_pairs: int
+
+    @classmethod
+    def of(cls, rows: list[dict]) -> _Move:
+        by_pairs = sorted(rows, key=lambda row: -row["n_pairs"])
+        lost, gained = ([r for r in by_pairs if r["kind"] == kind] for kind in (LOST, GAINED))
+        left = [row for row in lost if 2 * row["new"] < row["old"]]
+        came = [row for row in gained if 2 * row["old"] < row["new"]]
+        n_pairs = sum(row["n_pairs"] for row in left or came)
+        return cls(left or lost, gained if left else came, bool(left), n_pairs)
+
+    def text(self, names: Mapping[int, str]) -> str:
+        """In words, without a capital at the start."""
+        into = _as_text((self.lost + self.gained)[0]["asn"], names)
+        one, other = (_ingresses(rows, names) for rows in (self.lost, self.gained))
+        of = (self.lost if self.is_left else self.gained)[0]
+        shares = " to ".join(share(round(1e6 * of[name]), 10**6) for name in ("old", "new"))
+        went, pairs = f"whose share went from {shares}", number(self.n_pairs, "pair")
+        if self.is_left:
+            return f"traffic enters {into} {other} instead of {one}, {went}: {pairs}"
+        return f"a part of the traffic enters {into} {other}, {went}, and no longer {one}: {pairs}"
+
+
+def _ingresses(rows: list[dict], names: Mapping[int, str]) -> str:
+    """Where traffic enters: how many others, and the ingress of most pairs."""
+    text = f"at {rows[0]['addr']} from {_as_text(rows[0]['other_asn'], names)}"
+    n_others = len(rows) - 1
+    return f"at {number(n_others, 'other ingress')} and {text}" if n_others else text
 
 
 def _traffic_text(event: dict, text: str) -> str:

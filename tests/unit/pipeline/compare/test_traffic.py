@@ -50,8 +50,8 @@ def test_one_of_two_upstream_links_that_is_cut_is_told_by_where_its_traffic_went
     assert (changes.event == 0).all()  # the links, the ingress and the neighbour that none sees
     changes, (event,) = compared(tmp_path / "restored", one, both)
     assert event["text"] == (
-        "Traffic enters AS2 at 20.2.0.1 from AS3 instead of at 20.2.0.2 from AS4, "
-        "whose share went from 100 % to 50 %: 9 pairs"
+        "A part of the traffic enters AS2 at 20.2.0.1 from AS3, whose share went from 0 % to 50 %, "
+        "and no longer at 20.2.0.2 from AS4: 9 pairs"
     )
     assert (changes.event == 0).all()
 
@@ -89,6 +89,57 @@ def test_balanced_flows_are_not_told(tmp_path):
     ]
     for old, new in pairwise(nights):
         assert len(compare_nights(old, new)[1]) == 0
+
+
+def flows(share: float, times: int, seed: int) -> dict[str, list[str]]:
+    """Traces of each pair over a balancer that sends this share of them by AS 3, others by AS 4."""
+    rng = np.random.default_rng(seed)
+    found = lines(all_by())
+    for vantage, own in found.items():
+        for host in range(40):
+            by = [BY[3 if x < share else 4] for x in rng.random(times)]
+            own += [f"{GATES[vantage]} 20.1.0.1 {b} 20.2.0.9 > 20.2.9.{host}" for b in by]
+    return found
+
+
+@pytest.mark.parametrize("times", [(4, 4), (4, 1), (1, 4), (2, 1), (8, 2)])
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_uneven_balanced_flows_are_not_told_however_many_traces_there_are(tmp_path, share, times):
+    old, new = (flows(share, n, seed) for seed, n in enumerate(times))
+    changes, events = compared(tmp_path, old, new)
+    assert MOVED not in [event["kind"] for event in events]
+    assert "traffic" not in changes.what.tolist()
+
+
+def test_a_method_that_was_not_used_again_moves_no_traffic(tmp_path):
+    by_one, by_other = lines(all_by(*[3] * 8)), lines(all_by(*[4] * 8))
+    both = {vantage: by_one[vantage] + by_other[vantage][3:] for vantage in GATES}
+    for old, new in ((both, by_other), (by_other, both), (both, by_one)):
+        changes, _ = compared(tmp_path / str(len(list(tmp_path.iterdir()))), old, new)
+        assert "traffic" not in changes.what.tolist()
+
+
+def test_several_ingresses_are_counted_in_the_sentence(tmp_path):
+    old, new = lines(all_by(*[3] * 12)), lines(all_by(*[4] * 6, *[5] * 6))
+    _, (event,) = compared(tmp_path / "parted", old, new)
+    assert event["n_pairs"] == 36
+    assert event["text"] == (
+        "Traffic enters AS2 at 1 other ingress and at 20.2.0.2 from AS4 instead of at 20.2.0.1 "
+        "from AS3, whose share went from 100 % to 0 %: 36 pairs"
+    )
+    _, (event,) = compared(tmp_path / "joined", new, old)
+    assert event["n_pairs"] == 36
+    assert event["text"].startswith("Traffic enters AS2 at 20.2.0.1 from AS3 instead of at 1 other")
+    assert event["text"].endswith(", whose share went from 50 % to 0 %: 36 pairs")
+
+
+def test_an_ingress_that_keeps_most_of_its_traffic_lost_a_part(tmp_path):
+    old, new = lines(all_by(*[3] * 40)), lines(all_by(*[3] * 36, *[5] * 4))
+    _, (event,) = compared(tmp_path, old, new)
+    assert event["text"] == (
+        "A part of the traffic enters AS2 at 20.2.0.3 from AS5, whose share went from 0 % to 10 %, "
+        "and no longer at 20.2.0.1 from AS3: 12 pairs"
+    )
 
 
 def test_a_border_router_of_another_owner_moves_no_traffic(tmp_path):
