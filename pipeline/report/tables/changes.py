@@ -298,7 +298,8 @@ class _Move:
     def text(self, names: Mapping[int, str]) -> str:
         """In words, without a capital at the start."""
         into = _as_text((self.lost + self.gained)[0]["asn"], names)
-        one, other = (_ingresses(rows, names) for rows in (self.lost, self.gained))
+        one = _ingresses(self.lost, names, is_told=self.is_left)
+        other = _ingresses(self.gained, names, is_told=not self.is_left)
         of = (self.lost if self.is_left else self.gained)[0]
         shares = " to ".join(share(round(1e6 * of[name]), 10**6) for name in ("old", "new"))
         went, pairs = f"whose share went from {shares}", number(self.n_pairs, "pair")
@@ -307,11 +308,16 @@ class _Move:
         return f"a part of the traffic enters {into} {other}, {went}, and no longer {one}: {pairs}"
 
 
-def _ingresses(rows: list[dict], names: Mapping[int, str]) -> str:
-    """Where traffic enters: how many others, and the ingress of most pairs."""
+def _ingresses(rows: list[dict], names: Mapping[int, str], is_told: bool) -> str:
+    """Where traffic enters: the ingress of most pairs, and how many others.
+
+    ``is_told``: the text goes on with its share, so it comes last.
+    """
     text = f"at {rows[0]['addr']} from {_as_text(rows[0]['other_asn'], names)}"
     n_others = len(rows) - 1
-    return f"at {number(n_others, 'other ingress')} and {text}" if n_others else text
+    others = f"at {number(n_others, 'other ingress')}"
+    both = f"{others} and {text}" if is_told else f"{text} and {others}"
+    return both if n_others else text
 
 
 def _traffic_text(event: dict, text: str) -> str:

@@ -124,7 +124,7 @@ def test_several_ingresses_are_counted_in_the_sentence(tmp_path):
     _, (event,) = compared(tmp_path / "parted", old, new)
     assert event["n_pairs"] == 36
     assert event["text"] == (
-        "Traffic enters AS2 at 1 other ingress and at 20.2.0.2 from AS4 instead of at 20.2.0.1 "
+        "Traffic enters AS2 at 20.2.0.2 from AS4 and at 1 other ingress instead of at 20.2.0.1 "
         "from AS3, whose share went from 100 % to 0 %: 36 pairs"
     )
     _, (event,) = compared(tmp_path / "joined", new, old)
