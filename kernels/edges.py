@@ -12,6 +12,7 @@ from kernels.types import NODE, OFFSET, WEIGHT
 
 MAX_NODES = 2**31 - 1  # of a graph: node ids are int32
 
+_NO_NUMBERS = np.complexfloating, np.datetime64, np.timedelta64
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
@@ -84,8 +85,10 @@ def named_weights(values: Any, name: str, unit: str = "edge") -> np.ndarray:
     try:
         given = np.asarray(values)
         is_real = given.ndim == 1 and given.dtype.kind not in "cmM"  # nor points in time
+        if given.dtype == object:  # float() takes these too
+            is_real = is_real and not any(isinstance(each, _NO_NUMBERS) for each in given)
         weights = given.astype(np.float64) if is_real else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weights = None
     if weights is None:
         raise GraphError(f"weights {name!r} are not all numbers: {help}")

@@ -192,12 +192,22 @@ def test_edges_of_igraph_without_the_named_weight_are_counted(n_set):
         hopscope.from_igraph(made, weight="rtt")
 
 
-@pytest.mark.parametrize("value", ["fast", [1, 2], 1j])
+@pytest.mark.parametrize("value", ["fast", [1, 2], 1j, pytest.param(10**400, id="huge")])
 def test_weights_of_other_libraries_are_numbers(value):
     made = nx.path_graph(2)
     made.edges[0, 1]["rtt"] = value
     with pytest.raises(GraphError, match="weights 'rtt' are not all numbers: give every edge one"):
         hopscope.from_networkx(made, weight="rtt")
+
+
+@pytest.mark.parametrize(
+    "value", [np.datetime64("2026-01-01", "ns"), np.timedelta64(5, "ns"), np.complex128(1j)]
+)
+def test_weights_among_objects_are_numbers(value):
+    rtts = np.array([1.5, value, None], object)
+    frame = {"source": np.arange(3), "target": np.arange(1, 4), "rtt": rtts}
+    with pytest.raises(GraphError, match="weights 'rtt' are not all numbers: give every row one"):
+        hopscope.from_pandas(frame, weight="rtt")
 
 
 @pytest.mark.parametrize("named", [{"source": "x"}, {"target": "x"}, {"weight": "x"}])
