@@ -224,7 +224,8 @@ class RunMetrics:
         if held is None:
             return False
         if held.release_of_all():
-            (self._out / IN_PROGRESS).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # another user's, or a folder
+                (self._out / IN_PROGRESS).unlink(missing_ok=True)
             return False
         return True
 

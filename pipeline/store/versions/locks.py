@@ -28,7 +28,11 @@ class HeldLock:
 
     def release_of_all(self) -> bool:
         """Let go, also for processes that were forked; whether nobody else held it then."""
-        was_last = _try(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            was_last = True
+        except OSError as error:  # NFS: none on a file that was opened to read
+            was_last = not isinstance(error, BlockingIOError)
         _try(self._descriptor, fcntl.LOCK_UN)
         self._release()
         return was_last
@@ -91,9 +95,17 @@ def hold_for_reading(path: Path) -> HeldLock | None:
 def hold_with_others(path: Path) -> HeldLock | None:
     """Hold a lock file that is made if it is missing, together with others; None without locks.
 
-    Whoever removes it must know that nobody is just taking it.
+    One that cannot be written, such as another user's, is opened to read. Whoever removes it must
+    know that nobody is just taking it.
     """
-    lock = HeldLock(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return None
+    lock = HeldLock(descriptor)
     if _try(lock._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
         return lock
     lock.release()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -152,6 +154,47 @@ def test_a_run_is_in_progress_until_the_last_one_ends(tmp_path, is_killed):
 def test_without_locks_a_run_ends_as_if_it_were_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "hold_with_others", lambda path: None)
     one_run(tmp_path)
+    assert figures(tmp_path)["hopscope_run_in_progress",] == 0
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_lock_that_cannot_be_had_keeps_no_metrics_back(tmp_path, is_folder):
+    runs = tmp_path / module.IN_PROGRESS
+    if is_folder:
+        runs.mkdir()
+    else:
+        runs.symlink_to(runs)  # can be opened by nobody
+    with run_metrics(tmp_path, no_progress) as metrics:
+        metrics.begin()
+        assert figures(tmp_path)["hopscope_run_in_progress",] == 1
+    one_run(tmp_path)
+    found = figures(tmp_path)
+    assert found["hopscope_run_in_progress",] == 0
+    assert found["hopscope_searches_total",] == COUNTS["searches"]
+
+
+def test_runs_with_a_lock_of_another_user_know_of_each_other(tmp_path, monkeypatch):
+    """It can be read, but neither written nor, in a folder such as /tmp, removed."""
+    runs, opened, unlink = tmp_path / module.IN_PROGRESS, os.open, Path.unlink
+    runs.touch()
+
+    def refuse(path, flags, *mode):
+        if path == runs and flags & os.O_RDWR:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, flags, *mode)
+
+    def keep(path, missing_ok=False):
+        if path == runs:
+            raise PermissionError(1, "Operation not permitted", str(path))
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(Path, "unlink", keep)
+    with run_metrics(tmp_path, no_progress) as one:
+        one.begin()
+        with run_metrics(tmp_path, no_progress) as other:
+            other.begin()
+        assert figures(tmp_path)["hopscope_run_in_progress",] == 1
     assert figures(tmp_path)["hopscope_run_in_progress",] == 0
 
 

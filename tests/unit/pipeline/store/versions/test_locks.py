@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import threading
 
 from pipeline.store.versions import locks
-from pipeline.store.versions.locks import claim_abandoned, hold_for_writing
+from pipeline.store.versions.locks import claim_abandoned, hold_for_writing, hold_with_others
 
 
 def test_a_lock_file_that_a_cleaner_removed_is_made_again(tmp_path, monkeypatch):
@@ -64,3 +65,18 @@ def test_a_lock_file_that_vanishes_or_is_replaced_meanwhile_is_not_claimed(tmp_p
     for if_missing in (True, False):
         with claim_abandoned(path, if_missing=if_missing) as is_free:
             assert is_free == if_missing
+
+
+def test_where_none_can_be_held_alone_nobody_is_known_to_hold_it(tmp_path, monkeypatch):
+    """As on NFS, of a file that was opened to read."""
+    flock = fcntl.flock
+
+    def refuse(descriptor, operation):
+        if operation & fcntl.LOCK_EX:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(locks.fcntl, "flock", refuse)
+    lock = hold_with_others(tmp_path / "lock")
+    assert lock is not None
+    assert lock.release_of_all()
