@@ -96,6 +96,21 @@ def round_amount(value: float, decimals: int | None = None) -> float:
     return float(f"{value:.{decimals}f}")
 
 
+def outward_amount(value: float, decimals: int, *, is_upper: bool) -> float:
+    """The number that ``amount`` shows of a bound: rounded up or down, so that it stays one."""
+    near = round_amount(value, decimals)
+    if near == value or (near > value) == is_upper:
+        return near
+    size = abs(value)
+    if size < SMALL or size >= WRITTEN_OUT[1]:
+        exponent = int(f"{size:.16e}".partition("e")[2])
+        places = _digits(decimals) - 1 - exponent
+    else:
+        places = 0 if size >= WHOLE else decimals
+    step = 10.0**-places
+    return round_amount(near + step if is_upper else near - step, decimals)
+
+
 def _digits(decimals: int | None) -> int:
     """Significant digits where these count: three in tables."""
     return 6 if decimals is None else 3

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import math
 
 from markupsafe import Markup
 
 from pipeline.metrics import decimals_of
-from pipeline.model.words import SMALL, WRITTEN_OUT, amount, round_amount
+from pipeline.model.words import amount, outward_amount, round_amount
 
 MAX_SHOWN = 80  # characters of a name in a heading
 NONE = "\u2013"  # where there is no figure
@@ -83,19 +82,20 @@ def _is_weight(key: str) -> bool:
 
 
 def interval(lower: float, upper: float, between: str = NONE) -> str:
-    """Two bounds, the upper -1 where there is none; rounded outwards, so that they stay bounds."""
+    """Two bounds, the upper -1 where there is none; rounded outwards, so that they stay bounds.
+
+    Weights as ``amount`` shows them, from 100 on without decimals.
+    """
     if isinstance(lower, int):
         texts = f"{lower:,}", f"{upper:,}"
     else:
-        highest = max(lower, upper)
-        places = 0 if highest >= 100 else 2
-        if 0 < highest < SMALL or highest >= WRITTEN_OUT[1]:  # three significant digits
-            places = 2 - math.floor(math.log10(highest))
-        scale = 10.0**places
-        ends = math.floor(lower * scale) / scale, math.ceil(upper * scale) / scale
-        shown = min(max(places, 0), 2)
-        texts = amount(ends[0], shown), amount(ends[1], shown)
+        texts = _end(lower), _end(upper, is_upper=True)
     return f"at least {texts[0]}" if upper < 0 else between.join(texts)
+
+
+def _end(bound: float, *, is_upper: bool = False) -> str:
+    decimals = 0 if bound >= 100 else 2
+    return amount(outward_amount(bound, decimals, is_upper=is_upper), decimals)
 
 
 def next_number(number: int) -> str:

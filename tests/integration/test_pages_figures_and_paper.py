@@ -107,6 +107,29 @@ def test_any_width_by_weight_reads_the_same_on_its_page_and_in_the_index(
     assert page.inner_text("#weighted-width .tiles").split()[1] == diameter
 
 
+@pytest.mark.parametrize(
+    ("bounds", "text"),
+    [
+        ((0.005087, 0.010173), "0.00508\u20130.02"),
+        ((0.07, 99.999), "0.07\u2013100.00"),
+        ((99.999, 1234.5), "99.99\u20131,235"),
+        ((1.2345e-9, 1.7544e12), "1.23e-9\u20131.76e+12"),
+        ((0.0, -1.0), "at least 0.00"),
+    ],
+)
+def test_bounds_by_weight_read_the_same_on_a_page_and_in_the_index(page, tmp_path, bounds, text):
+    snapshot = MemorySnapshot(
+        {7: [(0, 1), (1, 2)]}, {7: 3}, [(7, 0, [8], 1, 0, False)], weight=lambda a, b: 1.0
+    )
+    exact = widths_of(snapshot, weight=snapshot.weight)
+    out = report(snapshot, tmp_path, weighted_widths=cut_short(exact, 0, bounds, bounds, 1))
+    page.goto((out / "index.html").as_uri())
+    page.wait_for_selector("#list[data-ready]")
+    assert page.inner_text("#list td.weighted_radius") == text
+    page.goto((out / "as" / "7.html").as_uri())
+    assert text in page.inner_text("#weighted-width .tiles")
+
+
 def report(snapshot, out, **given):
     measurement = replace(measured(snapshot), **given)
     return write_reports(

@@ -146,12 +146,13 @@ const hopscope = (() => {
       if (least === null) return NONE;
       const most = columns[`${key}_upper`][i];
       // Rounded outwards, so that bounds stay bounds.
-      const highest = Math.max(least, most ?? 0);
-      const weighs = key in decimals && highest > 0 && (highest < SMALL || highest >= WRITTEN_OUT[1]);
-      const places = weighs ? 2 - Math.floor(Math.log10(highest)) : key in decimals && highest < 100 ? decimals[key] : 0;
-      const fixed = (bound, round) => amount(round(bound * 10 ** places) / 10 ** places, Math.min(Math.max(places, 0), 2));
-      const from = fixed(least, Math.floor);
-      return most === null ? `at least ${from}` : `${from}\u2013${fixed(most, Math.ceil)}`;
+      const end = (bound, isUpper) => {
+        if (!(key in decimals)) return integer.format(bound);
+        const places = bound < 100 ? decimals[key] : 0;
+        return amount(outward(bound, places, isUpper), places);
+      };
+      const from = end(least, false);
+      return most === null ? `at least ${from}` : `${from}\u2013${end(most, true)}`;
     }
     function figure(key, value) {
       if (key.startsWith("weighted_") && key in decimals) return amount(value, decimals[key]);
@@ -165,6 +166,16 @@ const hopscope = (() => {
       if (size && size < SMALL) return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
       const shown = size < WHOLE ? places : 0;
       return value.toLocaleString("en-US", { minimumFractionDigits: shown, maximumFractionDigits: shown });
+    }
+
+    function outward(value, places, isUpper) { // as outward_amount in pipeline/model/words.py
+      const isShort = value < SMALL || value >= WRITTEN_OUT[1]; // three significant digits
+      const fixed = value < WHOLE ? places : 0;
+      const rounded = (number) => +(isShort ? number.toPrecision(3) : number.toFixed(fixed));
+      const near = rounded(value);
+      if (near === value || (near > value) === isUpper) return near;
+      const step = 10 ** (isShort ? value.toExponential().split("e")[1] - 2 : -fixed);
+      return rounded(isUpper ? near + step : near - step);
     }
 
     function make(place) {
