@@ -311,7 +311,7 @@ class _Move:
 def _ingresses(rows: list[dict], names: Mapping[int, str], is_told: bool) -> str:
     """Where traffic enters: the ingress of most pairs, and how many others.
 
-    ``is_told``: its share is told right behind it, so it comes last.
+    ``is_told``: its share follows, so it comes last.
     """
     text = f"at {rows[0]['addr']} from {_as_text(rows[0]['other_asn'], names)}"
     n_others = len(rows) - 1
