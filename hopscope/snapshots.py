@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from html import escape
@@ -47,15 +48,16 @@ def open_store(store: str | os.PathLike, reports: str | os.PathLike | None = Non
     return Store(path, None if reports is None else folder_of(reports))
 
 
-class _Placed:
+class _Placed(ABC):
     """Equal, with equal hashes, are objects of one class that are at the same place.
 
     Not what they hold is compared, as mappings do otherwise: that would read all of it.
     """
 
     @property
+    @abstractmethod
     def _place(self) -> tuple[object, ...]:
-        raise NotImplementedError
+        """Where it is."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._place == other._place

@@ -81,7 +81,7 @@ def named_weights(values: Any, name: str, unit: str = "edge") -> np.ndarray:
     GraphError
         If some are missing or are not numbers; says how many, and what to do.
     """
-    help = f"give every {unit} one, name another with weight=, or leave weight out"
+    advice = f"give every {unit} one, name another with weight=, or leave weight out"
     try:
         given = np.asarray(values)
         is_real = given.ndim == 1 and given.dtype.kind not in "cmM"  # nor points in time
@@ -91,9 +91,9 @@ def named_weights(values: Any, name: str, unit: str = "edge") -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         weights = None
     if weights is None:
-        raise GraphError(f"weights {name!r} are not all numbers: {help}")
+        raise GraphError(f"weights {name!r} are not all numbers: {advice}")
     if missing := int(np.count_nonzero(np.isnan(weights))):
-        raise GraphError(f"{missing:,} of {len(weights):,} {unit}s without {name!r}: {help}")
+        raise GraphError(f"{missing:,} of {len(weights):,} {unit}s without {name!r}: {advice}")
     return weights
 
 

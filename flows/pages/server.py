@@ -181,11 +181,12 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             return self._send_start_page()
         if path == METRICS:
             return self._send_metrics()
-        if path in (REPORTS, REPORTS.rstrip("/"), INDEX) and self._file(INDEX) is None:
-            page = no_index_page(self.server.out, self.server.run_now)
-            return self._send(page.encode(), HTML_TYPE, HTTPStatus.NOT_FOUND)
-        if path in (REPORTS, REPORTS.rstrip("/")):
-            return self._send_to(INDEX)
+        if path in (REPORTS, REPORTS.rstrip("/"), INDEX):
+            if self._file(INDEX) is None:
+                page = no_index_page(self.server.out, self.server.run_now)
+                return self._send(page.encode(), HTML_TYPE, HTTPStatus.NOT_FOUND)
+            if path != INDEX:
+                return self._send_to(INDEX)
         if self._file(path) is None:
             self.send_error(HTTPStatus.NOT_FOUND, "no such report")
             return None

@@ -23,6 +23,12 @@ PARTED, JOINED = "split in parts", "parts joined"
 SLOWER, FASTER = "slower", "faster"
 CHANGED = "changed"  # a figure of an AS
 
+# Why traffic was lost or gained.
+MOST_MOVED = "most of the pairs that enter there on either night"
+OTHER_END = (
+    "where most pairs of another ingress, most of whose pairs moved, enter on the other night"
+)
+
 WIDTHS = ("diameter", "radius")  # figures that links within the AS explain
 
 NO_ROW = -1

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.compare.changes import GAINED, LOST, Changes
+from pipeline.compare.changes import GAINED, LOST, MOST_MOVED, OTHER_END, Changes
 from pipeline.compare.evidence import View, pair_keys
 from pipeline.compare.figures.hops import Entries, entries_of, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
@@ -63,16 +63,17 @@ def compare_traffic(sides: Sides, found: Rerouted, told: np.ndarray) -> list[Cha
     )
     (old, new), times = tally(moved.old, moved.new)
     to, of = _most_often(old, new, times, lost), _most_often(new, old, times, gained)
-    lost[of], gained[to] = True, True
+    is_end = np.zeros((2, n), bool)  # where pairs came from, and where they went
+    is_end[0, of], is_end[1, to] = True, True
     _, of_as = np.unique(ingress[0], return_inverse=True)
     n_of_as = np.bincount(of_as, n_left + n_stayed)[of_as] if n else np.zeros(0)
     groups = sides.groups
     changes = []
-    for kind, which, rows, n_pairs, night, group in (
-        (LOST, lost, moved.old, n_left, sides.old, groups.old),
-        (GAINED, gained, moved.new, n_came, sides.new, groups.new),
+    for kind, is_most, is_other, rows, n_pairs, night, group in (
+        (LOST, lost, is_end[0], moved.old, n_left, sides.old, groups.old),
+        (GAINED, gained, is_end[1], moved.new, n_came, sides.new, groups.new),
     ):
-        some = np.flatnonzero(which)
+        some = np.flatnonzero(is_most | is_other)
         asn, neighbor, router = ingress[:, some]
         changes.append(
             describe(
@@ -89,6 +90,7 @@ def compare_traffic(sides: Sides, found: Rerouted, told: np.ndarray) -> list[Cha
                 n_pairs=n_pairs[some],
                 n_traces=n_pairs[some],
                 n_vantages=n_vantages(rows, vantage, n)[some],
+                reason=np.where(is_most[some], MOST_MOVED, OTHER_END).astype(object),
             )
         )
     return changes
@@ -128,7 +130,7 @@ def _by_ingress(
 def _first_entries(routes: Routes) -> Entries:
     """Entries of some routes, the first into each AS."""
     entries = entries_of(routes)
-    order = np.lexsort((np.arange(len(entries.pair)), entries.asn, entries.pair))
+    order = np.lexsort((entries.asn, entries.pair))
     return take(entries, order[run_starts(entries.pair[order], entries.asn[order])])
 
 

@@ -56,7 +56,7 @@ GAUGES = {
     "last_success_timestamp_seconds": "When the last report without a failed AS was written.",
 }
 RESIDENT_BYTES = "Bytes of the graphs that workers keep, by device."
-_runs: dict[Path, RunMetrics] = {}  # of several stages in this process, by their reports
+_of_stages: dict[Path, RunMetrics] = {}  # of several stages in this process, by their reports
 _KEPT = ("last_report_timestamp_seconds", "last_success_timestamp_seconds")
 
 
@@ -87,16 +87,16 @@ def stages_of_a_run(store: Path, out: Path) -> Iterator[None]:
         Folder of reports, known to be no input.
     """
     key = Path(out).absolute()
-    if key in _runs:
+    if key in _of_stages:
         yield
         return
     with running_stages(store):
-        run = _runs[key] = RunMetrics(out, no_progress)
+        run = _of_stages[key] = RunMetrics(out, no_progress)
         try:
             run.begin()
             yield
         finally:
-            del _runs[key]
+            del _of_stages[key]
             run.end_stages()
 
 
@@ -120,7 +120,7 @@ class RunMetrics:
 
     def __init__(self, out: Path, progress: ProgressCallback):
         self._out, self._progress = Path(out), progress
-        self._whole = _runs.get(self._out.absolute(), self)  # the run that it is a stage of
+        self._whole = _of_stages.get(self._out.absolute(), self)  # the run that it is a stage of
         self.began_s: float = time.time() if self._whole is self else self._whole.began_s
         self._in_progress: HeldLock | None = None
         self._counts: dict[str, float] = dict.fromkeys(COUNTERS, 0)

@@ -85,17 +85,17 @@ class TreeEnds:
         Parameters
         ----------
         sources, reach, distance
-            As in ``note``.
+            As in ``_note``.
         bounds : (n_nodes,), (n_nodes,), (n_components,)
             Lower and upper bounds, and the smallest upper one of each component.
         """
-        numbers = self.note(sources, reach, distance)
+        numbers = self._note(sources, reach, distance)
         if len(numbers):
             is_closed = np.zeros(len(self.is_left), np.uint8)
             is_closed[numbers] = 1
             close_marked(self._component, is_closed, *bounds)
 
-    def note(self, sources: np.ndarray, reach: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    def _note(self, sources: np.ndarray, reach: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """The components, (n,) int32, whose lower bounds are eccentricities from now on.
 
         Parameters

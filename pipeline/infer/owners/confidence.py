@@ -45,7 +45,7 @@ from pipeline.model.topology import NO_ASN, IngressTable
 
 CLASSES = ("doubtful", "weak", "fair", "strong")
 _FROM = (0.75, 0.90, 0.97)  # least probability of a weak, fair and strong class
-_ENOUGH = 30  # traces; fits best of 10, 30, 100 and all
+_ENOUGH = 30  # traces
 CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
 # What is known, in the order of the weights.

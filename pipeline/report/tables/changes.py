@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.compare.changes import GAINED, LOST, WIDTHS
+from pipeline.compare.changes import GAINED, LOST, MOST_MOVED, WIDTHS
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import NodeWords, node_words, number
 from pipeline.report.texts import share, short
@@ -277,8 +277,7 @@ def _entries_text(ases: list[list[dict]], names: Mapping[int, str]) -> str:
 class _Move:
     """Traffic of one AS: the ingresses that lost and gained it, those of most pairs first.
 
-    An ingress that kept or had at least half of its traffic is only where that of another one went
-    to or came from.
+    Others than those most of whose pairs moved count only as where these went to or came from.
     """
 
     lost: list[dict]
@@ -290,8 +289,7 @@ class _Move:
     def of(cls, rows: list[dict]) -> _Move:
         by_pairs = sorted(rows, key=lambda row: -row["n_pairs"])
         lost, gained = ([r for r in by_pairs if r["kind"] == kind] for kind in (LOST, GAINED))
-        left = [row for row in lost if 2 * row["new"] < row["old"]]
-        came = [row for row in gained if 2 * row["old"] < row["new"]]
+        left, came = ([r for r in part if r["reason"] == MOST_MOVED] for part in (lost, gained))
         n_pairs = sum(row["n_pairs"] for row in left or came)
         return cls(left or lost, gained if left else came, bool(left), n_pairs)
 

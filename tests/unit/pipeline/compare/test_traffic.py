@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.compare import Changes, compare_nights, rerouted
+from pipeline.compare.changes import MOST_MOVED, OTHER_END
 from pipeline.report.tables.changes import changes_table, events_table
 from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
 from tests.unit.pipeline.infer.handmade import PREFIXES
@@ -140,6 +141,16 @@ def test_an_ingress_that_keeps_most_of_its_traffic_lost_a_part(tmp_path):
         "A part of the traffic enters AS2 at 20.2.0.3 from AS5, whose share went from 0 % to 10 %, "
         "and no longer at 20.2.0.1 from AS3: 12 pairs"
     )
+
+
+def test_an_ingress_that_loses_most_and_gains_others_is_in_the_sentence(tmp_path):
+    old = lines(all_by(*[3] * 60, *[3] * 10, *[5] * 30))
+    new = lines(all_by(*[4] * 60, *[3] * 10, *[3] * 30))
+    changes, (event,) = compared(tmp_path, old, new)
+    assert event["text"].startswith("Traffic enters AS2 at 20.2.0.2 from AS4 ")
+    assert "20.2.0.1 from AS3, whose share went from 70 % to 40 %" in event["text"]
+    reasons = changes.reason[changes.what == "traffic"].tolist()
+    assert sorted(reasons) == sorted([MOST_MOVED] * 3 + [OTHER_END])
 
 
 def test_a_border_router_of_another_owner_moves_no_traffic(tmp_path):
