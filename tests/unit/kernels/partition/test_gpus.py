@@ -133,7 +133,7 @@ def test_sweeps_of_several_ranks_on_one_gpu(shape, n_ranks, small):
 
 
 def start_ranks(target, n_ranks, *arguments):
-    """Processes, one per GPU, and a pipe from each."""
+    """Processes, one per GPU, and a pipe from each, which ends with its process."""
     from kernels.partition.exchange.nccl import unique_name
 
     context = multiprocessing.get_context("spawn")
@@ -228,12 +228,12 @@ def test_a_killed_rank_ends_the_search_of_the_other_in_time():
         assert not each.is_alive()
 
 
-def send_beside_work(pipe):
+def send_beside_work(rank, n_ranks, name, pipe):
     import cupy
 
-    from kernels.partition.exchange.nccl import NcclCollective, unique_name
+    from kernels.partition.exchange.nccl import NcclCollective
 
-    collective = NcclCollective(1, unique_name(), 0)
+    collective = NcclCollective(n_ranks, name, rank)
     collective.begin([None], [None])
     busy = cupy.arange(1 << 20).sum()
     collective.end()
@@ -245,29 +245,26 @@ def send_beside_work(pipe):
 @pytest.mark.gpu
 def test_nccl_sends_on_a_stream_of_its_own():
     """One rank has nobody to send to; streams, events and the group are those of more."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    rank = context.Process(target=send_beside_work, args=(theirs,))
-    rank.start()
-    total, span_s, gathered = ours.recv()
-    rank.join(60)
+    ranks, pipes = start_ranks(send_beside_work, 1)
+    total, span_s, gathered = pipes[0].recv()
+    ranks[0].join(60)
     assert total == (1 << 20) * ((1 << 20) - 1) // 2
     assert span_s >= 0
     assert gathered == [[0, 1, 2]]
 
 
-def connect_often(rank, n_ranks, names, leaves, pipe):
+def connect_often(rank, n_ranks, name, others, leaves, pipe):
     import cupy
 
     from kernels.partition.exchange.nccl import NcclCollective
 
     cupy.cuda.Device(rank).use()
     held = []
-    for name in names:
-        collective = NcclCollective(n_ranks, name, rank)
+    for each in (name, *others):
+        collective = NcclCollective(n_ranks, each, rank)
         collective.gather(np.array([rank], np.int64))
         collective.leave() if leaves else collective.close()
-        held.append([len(os.listdir(f"/proc/self/{each}")) for each in ("task", "fd")])
+        held.append([len(os.listdir(f"/proc/self/{what}")) for what in ("task", "fd")])
     pipe.send(held)
 
 
@@ -282,16 +279,9 @@ def test_communicators_are_released(n_ranks, leaves):
     """Threads and open files show it: the GPU's free memory also depends on other programs."""
     from kernels.partition.exchange.nccl import unique_name
 
-    context = multiprocessing.get_context("spawn")
-    names = [unique_name() for _ in range(N_CONNECTED)]
-    ours, theirs = context.Pipe(duplex=False)
-    ranks = [
-        context.Process(target=connect_often, args=(rank, n_ranks, names, leaves, theirs))
-        for rank in range(n_ranks)
-    ]
-    for each in ranks:
-        each.start()
-    held = [ours.recv() for _ in ranks]
+    others = [unique_name() for _ in range(N_CONNECTED - 1)]
+    ranks, pipes = start_ranks(connect_often, n_ranks, others, leaves)
+    held = [pipe.recv() for pipe in pipes]
     for each in ranks:
         each.join(60)
     for threads, files in (np.array(each).T for each in held):
