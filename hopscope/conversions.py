@@ -1,7 +1,7 @@
 """Graphs to and from other libraries, which are imported when they are used.
 
 Everything that has a graph is taken: a ``CSRGraph``, an AS of a snapshot, what ``hopscope.read``
-gives. Node i stays node i.
+gives. Node i stays node i; of a networkx graph it is the i-th that the graph lists.
 """
 
 from __future__ import annotations

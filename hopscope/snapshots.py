@@ -161,7 +161,11 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
 
     @cached_property
     def measures(self) -> pa.Table:
-        """One row per AS: ``ases.parquet`` of the last report, else what the snapshot counts."""
+        """One row per AS: ``ases.parquet`` of the last report, else what the snapshot counts.
+
+        ASes that a report of some leaves out have null for what only a report knows; so have their
+        ingresses.
+        """
         from pipeline.stages.contents.access import as_table
 
         return as_table(self._stored, self._reports)
@@ -188,7 +192,13 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         return as_link_table(self._stored, np.arange(len(self)))
 
     def find(self, address: str) -> list[tuple[int, int]]:
-        """(AS number, node) of an address, or of all addresses of a prefix."""
+        """(AS number, node) of an address, or of all addresses of a prefix.
+
+        Raises
+        ------
+        ValueError
+            If the text is neither.
+        """
         from pipeline.stages.contents.lookup import find
 
         found = find(self._stored, address)

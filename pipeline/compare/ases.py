@@ -102,8 +102,8 @@ def compare_neighbors(sides: Sides, links: Changes) -> Iterator[Changes]:
             len(only),
             "neighbour",
             kind=np.where(np.isin(only, sure), kind, unseen).astype(object),
-            asn=only >> 32,
-            other_asn=only & 0xFFFF_FFFF,
+            asn=(only >> np.uint64(32)).astype(np.int64),
+            other_asn=(only & np.uint64(0xFFFF_FFFF)).astype(np.int64),
         )
 
 
@@ -126,7 +126,9 @@ def compare_figures(sides: Sides) -> Iterator[Changes]:
 
 
 def _as_pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return (np.minimum(one, other) << 32) | np.maximum(one, other)
+    """(n,) uint64: one number for each pair of AS numbers, which may be larger than 2**31."""
+    low, high = np.minimum(one, other).astype(np.uint64), np.maximum(one, other).astype(np.uint64)
+    return (low << np.uint64(32)) | high
 
 
 def _neighbors(night: Night) -> np.ndarray:

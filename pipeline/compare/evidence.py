@@ -109,6 +109,14 @@ def paths_with(steps: Steps, marked: np.ndarray) -> np.ndarray:
     return marked
 
 
+def _holds_one(steps: Steps, marked: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """(n_paths,) bool: whether paths that end at these steps hold a marked one; not without one."""
+    holds = np.zeros(len(ends), bool)
+    some = np.flatnonzero(ends != FIRST)
+    holds[some] = paths_with(steps, marked)[ends[some]]
+    return holds
+
+
 def crossings(
     view: View, label: np.ndarray, which: np.ndarray | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -123,7 +131,7 @@ def crossings(
         Paths that are asked; all unless given.
     """
     steps, ends = view.seen.steps, view.seen.paths.step
-    is_asked = paths_with(steps, label >= 0)[ends] & (ends != FIRST) if len(steps) else ends < FIRST
+    is_asked = _holds_one(steps, label >= 0, ends)
     asked = np.flatnonzero(is_asked if which is None else is_asked & which)
     for start in range(0, len(asked), _CHUNK):
         rows = asked[start : start + _CHUNK]
@@ -178,8 +186,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
     """
     steps = here.seen.steps
     link = label_links(here, keys)
-    crossing = np.flatnonzero(paths_with(steps, link >= 0)[here.seen.paths.step])
-    crossing = crossing[here.seen.paths.step[crossing] != FIRST]
+    crossing = np.flatnonzero(_holds_one(steps, link >= 0, here.seen.paths.step))
     there_pairs = np.unique(there.pair)
     known_vantages = np.unique(there.vantage)
     counts = np.zeros((5, len(keys)), np.int64)

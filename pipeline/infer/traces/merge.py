@@ -86,6 +86,7 @@ def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:
     """Collect the addresses of all spools, and the roles in which each answered."""
     addrs = _fold(lambda o: np.load(o.addrs), observations)
     vantages = _fold(lambda o: np.load(o.vantages), observations)
+    vantages = vantages[vantages.any(axis=1)]  # zeros: where a trace came from is not known
     role = np.zeros(len(addrs), np.uint8)
     for observation in observations:
         role[find_addrs(addrs, np.load(observation.addrs))] |= np.load(observation.roles)

@@ -19,8 +19,9 @@ What a reply means here
     - Hop 255 is the probe's last attempt at the target after a row of unanswered hops; a TTL like
       any other.
 What a result means
-    - ``dst_addr`` missing (the name did not resolve): zeros. ``src_addr`` missing: ``from``, the
-      probe's public address.
+    - ``dst_addr`` missing (the name did not resolve): zeros. ``src_addr`` missing, or private as
+      that of a probe behind a NAT, which many probes have: ``from``, the probe's public address.
+      Neither: zeros, which is no vantage point.
     - ``result`` missing or empty, or no hop with a number: a trace without replies.
     - ``timestamp`` missing or 0: unknown; of another kind, negative or beyond 2100: unknown, noted.
     - Another ``type`` is skipped and counted; a record without one is rejected, whatever it holds.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from pipeline.ingest.atlas.scan import NOTES
+import numpy as np
+
+from pipeline.ingest.atlas.scan import NOTES, is_private
 from pipeline.model.addresses import parse_addr
 from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 
@@ -56,7 +58,9 @@ def parse_result(record: Any) -> Result:
     if not isinstance(hops, list):
         raise BrokenError("result is not a list", repr(hops)[:60])
     notes: dict[str, int] = dict.fromkeys(NOTES, 0)
-    src = _addr(record.get("src_addr") or record.get("from"))
+    src = _source(record)
+    if not any(src):
+        notes["no_src"] += 1
     dst = _addr(record.get("dst_addr"))
     if not record.get("dst_addr"):
         notes["no_dst"] += 1
@@ -127,6 +131,14 @@ def _has_labels(extensions: Any) -> bool:
     if not isinstance(objects, list):
         return False
     return any(isinstance(each, dict) and "mpls" in each for each in objects)
+
+
+def _source(record: dict) -> Words:
+    """The probe's own address, or the one it is known by where that is private or not given."""
+    src = _addr(record.get("src_addr"))
+    if record.get("from") and (not any(src) or is_private(*np.array(src, np.uint64))):
+        return _addr(record["from"])
+    return src
 
 
 def _addr(text: Any) -> Words:

@@ -45,6 +45,7 @@ NOTES = {
     "icmpext": "replies with ICMP extensions",
     "no_rtt": "replies without a usable rtt",
     "hop_error": "hops with an error",
+    "no_src": "results without src_addr and from",
     "no_dst": "results without dst_addr",
     "no_hops": "results without hops",
     "no_time": "results without a timestamp",
@@ -65,6 +66,33 @@ _TIMESTAMP = key_word("timestamp")
 _TRACEROUTE = np.frombuffer(b"traceroute", np.uint8)
 
 _ZERO = np.uint64(0)
+_32, _V4 = np.uint64(32), np.uint64(0xFFFF)
+# What a prefix leaves of an IPv4 address, or of the high word of an IPv6 one, and what is left.
+_PRIVATE_V4 = np.array(
+    [
+        (24, 10),  # 10.0.0.0/8
+        (22, 0x191),  # 100.64.0.0/10
+        (24, 127),  # 127.0.0.0/8
+        (16, 0xA9FE),  # 169.254.0.0/16
+        (20, 0xAC1),  # 172.16.0.0/12
+        (8, 0xC00000),  # 192.0.0.0/24
+        (16, 0xC0A8),  # 192.168.0.0/16
+    ],
+    np.uint64,
+)
+_PRIVATE_V6 = np.array([(57, 0x7E), (54, 0x3FA)], np.uint64)  # fc00::/7, fe80::/10
+
+
+@njit(cache=True, nogil=True)
+def is_private(high, low):
+    """Whether an address, in two uint64 words, is one that many networks use inside."""
+    is_v4 = high == _ZERO and low >> _32 == _V4
+    value = low & np.uint64(0xFFFFFFFF) if is_v4 else high
+    ranges = _PRIVATE_V4 if is_v4 else _PRIVATE_V6
+    inside = False
+    for i in range(len(ranges)):
+        inside |= value >> ranges[i, 0] == ranges[i, 1]
+    return inside
 
 
 @njit(cache=True, nogil=True)
@@ -208,11 +236,15 @@ def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, stack,
         return i, OK, 0
     if not has_result:
         scan.no_hops += 1
-    if src_start == src_stop:
-        src_start, src_stop = from_start, from_stop
     src[t, 0] = src[t, 1] = dst[t, 0] = dst[t, 1] = _ZERO
     if src_start < src_stop and not scan_addr(text, src_start, src_stop, src, t):
         scan.is_odd = True
+    is_none = src[t, 0] == _ZERO and src[t, 1] == _ZERO
+    if from_start < from_stop and (is_none or is_private(src[t, 0], src[t, 1])):
+        if not scan_addr(text, from_start, from_stop, src, t):
+            scan.is_odd = True
+        is_none = src[t, 0] == _ZERO and src[t, 1] == _ZERO
+    scan.no_src += is_none
     if dst_start == dst_stop:
         scan.no_dst += 1
     elif not scan_addr(text, dst_start, dst_stop, dst, t):

@@ -28,23 +28,57 @@ __all__ = [
 
 
 def as_table(snapshot: Snapshot, out: Path | None, asn: int | None = None) -> pa.Table:
-    """One row per AS, or the row of one: from the last report, else what the snapshot knows."""
+    """One row per AS, or the row of one: from the last report, else what the snapshot knows.
+
+    ASes that a report of some leaves out have only what the snapshot knows, in its columns.
+    """
     table = _reported(snapshot, out, "ases.parquet", asn)
-    if table is not None and (asn is None or table.num_rows):
-        return table
-    rows = as_rows(snapshot, None if asn is None else snapshot.row_of(asn))
-    names = list(rows[0]) if rows else ["asn", "name"]
-    kinds = {name: pa.string() if name == "name" else pa.int64() for name in names}
-    return pa.table({name: pa.array([row[name] for row in rows], kinds[name]) for name in names})
+    if asn is not None:
+        if table is not None and table.num_rows:
+            return table
+        return _counted(snapshot, as_rows(snapshot, snapshot.row_of(asn)))
+    if table is None:
+        return _counted(snapshot, as_rows(snapshot))
+    left = set(snapshot.asn[_left_out(snapshot, table)].tolist())
+    rows = [row for row in as_rows(snapshot) if row["asn"] in left] if left else []
+    return _with_rest(table, _counted(snapshot, rows))
 
 
 def ingress_table(snapshot: Snapshot, out: Path | None, asn: int | None = None) -> pa.Table:
     """One row per ingress, of all ASes or of one; with results where the last report has them."""
     table = _reported(snapshot, out, "ingresses.parquet", asn)
-    if table is not None and (asn is None or table.num_rows):
-        return table
-    found = snapshot.ingresses(None if asn is None else np.array([snapshot.row_of(asn)]))
+    if asn is not None:
+        some = np.array([snapshot.row_of(asn)])
+        return table if table is not None and table.num_rows else _entered(snapshot, some)
+    reported = None if table is None else _reported(snapshot, out, "ases.parquet", None)
+    if table is None or reported is None:
+        return _entered(snapshot, None)
+    return _with_rest(table, _entered(snapshot, _left_out(snapshot, reported)))
+
+
+def _counted(snapshot: Snapshot, rows: list[dict]) -> pa.Table:
+    names = list(as_rows(snapshot, 0)[0]) if snapshot.n_ases else ["asn", "name"]
+    kinds = {name: pa.string() if name == "name" else pa.int64() for name in names}
+    return pa.table({name: pa.array([row[name] for row in rows], kinds[name]) for name in names})
+
+
+def _entered(snapshot: Snapshot, rows: np.ndarray | None) -> pa.Table:
+    found = snapshot.ingresses(rows)
     return pa.table(ingress_columns(snapshot, found, node_texts(snapshot, found.row, found.node)))
+
+
+def _left_out(snapshot: Snapshot, reported: pa.Table) -> np.ndarray:
+    """Rows of the ASes that a report of some leaves out, ascending."""
+    return np.flatnonzero(~np.isin(snapshot.asn, reported["asn"].to_numpy()))
+
+
+def _with_rest(reported: pa.Table, rest: pa.Table) -> pa.Table:
+    """The rows of both in the columns of the first, ascending by AS."""
+    if not rest.num_rows:
+        return reported
+    names = [name for name in reported.column_names if name in rest.column_names]
+    rest = rest.select(names).cast(pa.schema([reported.schema.field(name) for name in names]))
+    return pa.concat_tables([reported, rest], promote_options="default").sort_by("asn")
 
 
 def _reported(snapshot: Snapshot, out: Path | None, name: str, asn: int | None) -> pa.Table | None:

@@ -9,11 +9,12 @@ import numpy as np
 
 from pipeline.config import LookupConfig
 from pipeline.errors import UsageError
-from pipeline.model.addresses import parse_addr
+from pipeline.model.addresses import is_v4, parse_addr
 from pipeline.model.measured.origins import origins_of
 from pipeline.report.tables.node_names import addr_texts
 from pipeline.store import Found, Snapshot, addresses_of, find_addresses, open_snapshot
 
+_MAPPED_BITS = 96  # of the IPv6 prefix below which IPv4 addresses are kept
 MAX_FOUND = 1000  # addresses of a prefix that are listed; all are counted
 
 
@@ -69,7 +70,11 @@ def find(snapshot: Snapshot, address: str) -> Found:
     """Nodes that have an address, or one of a prefix; ValueError if the text is neither."""
     wanted = ipaddress.ip_network(address, strict=False)
     first, last = (parse_addr(str(wanted[at])) for at in (0, -1))
-    return find_addresses(snapshot, first, last)
+    found = find_addresses(snapshot, first, last)
+    if wanted.version == 6 and wanted.prefixlen < _MAPPED_BITS:  # IPv4 is kept there, not meant
+        six = ~is_v4(found.addr)
+        return Found(found.addr[six], found.row[six], found.node[six], found.confidence[six])
+    return found
 
 
 def _kinds(snapshot: Snapshot) -> dict[tuple[int, int], str]:

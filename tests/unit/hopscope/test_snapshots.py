@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -104,11 +105,28 @@ def test_measures_are_those_of_the_last_report(night, folder):
     assert other.ingresses["neighbor_n_direct"].to_pylist() == [[3], [1]]
 
 
-def test_a_report_of_other_ases_hides_no_as(night, folder, monkeypatch):
-    path = folder / "reports" / "night" / "ases.parquet"
-    table = pq.read_table(path)
-    monkeypatch.setattr("pyarrow.parquet.read_table", lambda *_, **__: table.slice(0, 0))
-    assert night[3].measures["n_nodes"].to_pylist() == [2]
+def test_a_report_of_some_ases_hides_no_as(night, folder, monkeypatch):
+    whole = {"measures": night.measures, "ingresses": night.ingresses}
+    two = pc.field("asn") == 2
+    read = pq.read_table
+
+    def of_two(path, filters=None):
+        return read(path, filters=two if filters is None else two & filters)
+
+    monkeypatch.setattr("pyarrow.parquet.read_table", of_two)
+    some = hopscope.open(folder / "store", reports=folder / "reports")["night"]
+    assert some[3].measures["n_nodes"].to_pylist() == [2]
+    for table, known, own in (
+        (some.measures, whole["measures"], [some[asn].measures for asn in some]),
+        (some.ingresses, whole["ingresses"], [some[asn].ingresses for asn in some]),
+    ):
+        assert table.schema.names == known.schema.names
+        for name in ("asn", "name", "n_nodes", "node", "addr", "neighbors", "n_direct"):
+            if name in known.schema.names:
+                assert table[name].to_pylist() == known[name].to_pylist()
+        assert table.num_rows == sum(one.num_rows for one in own)
+    assert some.measures["mean_hops"].to_pylist() == [None, 1.0, None]
+    assert some.ingresses["hop_counts"].to_pylist() == [None, [1, 1], [1, 1], None, None]
 
 
 def test_notebooks_show_tables_and_hostile_names_as_text(night):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pipeline.compare import compare_nights
@@ -88,3 +89,25 @@ def test_many_ases_that_are_lost_at_once_are_one_event(tmp_path):
     changes, events = compare_nights(old, night(tmp_path / "new", lines("*"), table))
     assert events.kind.tolist() == ["AS lost"]
     assert ((changes.what == "AS") & (changes.event == 0)).sum() == n
+
+
+def test_numbers_of_ases_may_have_32_bits(tmp_path):
+    """Pairs of ASes were kept in 63 bits: AS4200000001 became -94967295."""
+    large = 4_200_000_000
+    prefixes = "".join(f"20.{asn}.0.0\t16\t{large + asn}\n" for asn in range(1, 9))
+    for way in ((WHOLE, ENDS), (ENDS, WHOLE)):
+        small = [night(tmp_path / f"small{i}{way[0] is WHOLE}", part) for i, part in enumerate(way)]
+        great = [
+            night(tmp_path / f"great{i}{way[0] is WHOLE}", part, prefixes)
+            for i, part in enumerate(way)
+        ]
+        expected, events = compare_nights(*small)
+        found, found_events = compare_nights(*great)
+        assert "neighbour" in expected.what
+        assert found.what.tolist() == expected.what.tolist()
+        for name in ("asn", "other_asn"):
+            numbers = getattr(expected, name)
+            want = np.where(numbers > 0, numbers + large, numbers)
+            assert getattr(found, name).tolist() == want.tolist()
+        assert found.event.tolist() == expected.event.tolist()
+        assert found_events.kind.tolist() == events.kind.tolist()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.compare import compare_nights
-from pipeline.compare.changes import GAINED, LOST
+from pipeline.compare.changes import GAINED, LOST, NOT_BEFORE, UNSEEN
+from pipeline.compare.links import NOT_CROSSED
 from pipeline.model.addresses import format_addr
 from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
 
@@ -51,3 +52,31 @@ def test_each_link_is_of_the_event_of_the_vantage_point_that_saw_it(tmp_path, ki
     for vantage, gate in ((ONE, "20.7.1.1"), (TWO, "20.8.1.1"), (THREE, "20.6.1.1")):
         assert links[gate] == of_vantage[vantage]
     assert links["20.1.0.7"] == of_vantage[ONE]  # which crossed it to more targets
+
+
+def test_traces_from_nobody_knows_where_are_compared_with_none(tmp_path):
+    """They would be one vantage point, whose evidence tells what became of a link."""
+    unknown = "::"
+    old = {ONE: [f"{BORDER} {INSIDE} > 20.3.0.1"], unknown: [f"{BORDER} 20.1.0.7 > 20.3.0.2"]}
+    new = {ONE: [f"{BORDER} {INSIDE} > 20.3.0.1"], unknown: [f"{BORDER} 20.1.0.8 > 20.3.0.2"]}
+    one, other = night(tmp_path / "one", old), night(tmp_path / "other", new)
+    assert one.observations is not None
+    assert len(one.observations.vantages) == 1
+    changes, events = compare_nights(one, other)
+    links = changes.what == "link"
+    assert set(changes.kind[links]) == {UNSEEN, NOT_BEFORE}
+    assert not (changes.what == "vantage point").any()
+    assert set(changes.reason[links]) == {NOT_CROSSED}
+    assert not len(events)
+
+
+def test_a_night_from_nowhere_or_through_no_as_is_compared(tmp_path):
+    whole = night(tmp_path / "whole", lines(ONE, KEPT))
+    nowhere = night(tmp_path / "nowhere", {"::": lines(ONE)[ONE]})
+    no_as = night(
+        tmp_path / "no_as", {ONE: ["* 20.0.0.1 > 20.3.0.1"], TWO: ["20.1.0.1 > 20.3.0.1"]}
+    )
+    for one in (whole, nowhere, no_as):
+        for other in (whole, nowhere, no_as):
+            changes, _ = compare_nights(one, other)
+            assert (len(changes) == 0) == (one is other)

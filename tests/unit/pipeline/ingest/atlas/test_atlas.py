@@ -8,11 +8,13 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
 
 from pipeline.ingest import FORMATS, atlas
 from pipeline.ingest.atlas.record import parse_result
+from pipeline.ingest.atlas.scan import is_private
 from pipeline.model.addresses import parse_addr
 from pipeline.model.measured.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
 from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
@@ -23,7 +25,7 @@ SAMPLES = Path(__file__).parents[5] / "data" / "samples" / "atlas"
 LINES = (SAMPLES / "results.jsonl").read_bytes().splitlines()
 
 FIRST = Trace(
-    "10.0.0.5",
+    "203.0.113.4",
     "192.0.2.9",
     1619118621.0,
     [
@@ -44,7 +46,7 @@ TRACES = [
         [(1, "2001:db8::1", 0.5, KIND_UNKNOWN), (1, "2001:db8::1", 0.25, KIND_UNREACHABLE)],
     ),
     Trace(
-        "10.0.0.5",
+        "203.0.113.4",
         "192.0.2.9",
         1619118700.0,
         [
@@ -53,8 +55,11 @@ TRACES = [
         ],
     ),
     Trace("203.0.113.4", "::", 1446563591.0, []),
-    Trace("10.0.0.5", "192.0.2.9", 1619118701.0, []),
+    Trace("203.0.113.4", "192.0.2.9", 1619118701.0, []),
 ]
+
+
+HOME, ULA, PUBLIC = "192.168.1.10", "fd00::10", "20.7.0.5"
 
 
 def label_files() -> list[tuple[bytes, set[str]]]:
@@ -77,6 +82,7 @@ def label_files() -> list[tuple[bytes, set[str]]]:
             first = {"from": "198.51.100.7", "rtt": 1.5, "icmpext": icmpext}
             second = {"from": "198.51.100.8", "rtt": 1.5}
             record = {"type": "traceroute", "dst_addr": "192.0.2.9", "prb_id": 1, "name": name}
+            record["src_addr"] = PUBLIC
             record["result"] = [{"hop": 1, "result": [first, second]}]
             found = {"198.51.100.7"} if is_found else set()
             files.append((json.dumps(record).encode() + b"\n", found))
@@ -99,7 +105,8 @@ def read(data: bytes) -> tuple[list[Trace], ReadReport]:
 
 
 def one(**fields) -> tuple[Trace, ReadReport]:
-    record = {"type": "traceroute", "dst_addr": "192.0.2.9", "timestamp": 5, "prb_id": 1} | fields
+    record = {"type": "traceroute", "dst_addr": "192.0.2.9", "timestamp": 5, "prb_id": 1}
+    record |= {"from": PUBLIC} | fields
     traces, report = read(json.dumps(record).encode())
     (trace,) = traces
     return trace, report
@@ -107,6 +114,67 @@ def one(**fields) -> tuple[Trace, ReadReport]:
 
 def hop(*replies: dict, hop: int = 1) -> dict:
     return {"hop": hop, "result": list(replies)}
+
+
+@pytest.mark.parametrize("escaped", [False, True])  # one for the scanner, one for the parser
+@pytest.mark.parametrize(
+    ("src_addr", "public", "source", "n_none"),
+    [
+        (HOME, PUBLIC, PUBLIC, 0),  # behind a NAT, as many others
+        (ULA, "2001:db8::5", "2001:db8::5", 0),
+        (HOME, "10.0.0.9", "10.0.0.9", 0),
+        (HOME, None, HOME, 0),
+        ("20.8.0.1", PUBLIC, "20.8.0.1", 0),
+        ("198.18.15.2", PUBLIC, "198.18.15.2", 0),  # of a laboratory
+        (None, PUBLIC, PUBLIC, 0),
+        ("", PUBLIC, PUBLIC, 0),
+        ("::", PUBLIC, PUBLIC, 0),
+        (None, None, "::", 1),
+        ("", "", "::", 1),
+    ],
+)
+def test_a_probe_with_a_private_address_goes_by_its_public_one(
+    src_addr, public, source, n_none, escaped
+):
+    fields = {"src_addr": src_addr, "from": public} | ({"name": "\n"} if escaped else {})
+    trace, report = one(**fields)
+    assert trace.src == source
+    assert report.notes.get("results without src_addr and from", 0) == n_none
+
+
+@pytest.mark.parametrize(
+    ("addr", "inside"),
+    [
+        ("9.255.255.255", False),
+        ("10.0.0.0", True),
+        ("10.255.255.255", True),
+        ("11.0.0.0", False),
+        ("100.63.255.255", False),
+        ("100.64.0.0", True),
+        ("100.127.255.255", True),
+        ("100.128.0.0", False),
+        ("127.0.0.1", True),
+        ("169.254.0.1", True),
+        ("172.15.255.255", False),
+        ("172.16.0.0", True),
+        ("172.31.255.255", True),
+        ("172.32.0.0", False),
+        ("192.0.0.2", True),
+        ("192.0.1.1", False),
+        ("192.168.0.1", True),
+        ("192.169.0.1", False),
+        ("fbff::1", False),
+        ("fc00::", True),
+        ("fdff::1", True),
+        ("fe7f::1", False),
+        ("fe80::1", True),
+        ("febf::1", True),
+        ("fec0::1", False),
+        ("2001:db8::1", False),
+    ],
+)
+def test_private_ranges_are_those_of_their_rfcs(addr, inside):
+    assert is_private(*np.array(parse_addr(addr), np.uint64)) == inside
 
 
 def test_every_oddity_of_the_sample_is_counted():

@@ -52,12 +52,13 @@ HOP = st.fixed_dictionaries(
     {},
     optional={"hop": st.integers(-1, 257) | VALUES, "result": st.lists(PLAIN | REPLY, max_size=3)},
 ) | st.dictionaries(st.sampled_from(["hop", "result", "error"]), VALUES, max_size=3)
+ADDRESS = st.sampled_from(["192.168.1.9", "100.63.0.1", "20.1.0.1", "fe80::1", "2001:db8::1", "::"])
 RECORD = st.fixed_dictionaries(
     {"type": st.just("traceroute") | VALUES, "result": st.lists(HOP, max_size=4) | VALUES},
     optional={
         "dst_addr": st.just("192.0.2.9") | VALUES,
-        "src_addr": VALUES,
-        "from": VALUES,
+        "src_addr": ADDRESS | VALUES,
+        "from": ADDRESS | VALUES,
         "timestamp": st.integers(0, 2**33) | VALUES,
     },
 )

@@ -38,6 +38,13 @@ def test_a_prefix_finds_every_address_of_it(store, prefix):
     assert [row["addr"] for row in facts["found"]] == [X, Y]
 
 
+@pytest.mark.parametrize("prefix", ["::/0", "::/80", "::/64"])
+def test_a_prefix_of_ipv6_finds_no_ipv4(store, prefix):
+    with pytest.raises(UsageError, match="is in no AS"):
+        lookup(LookupConfig(prefix, store))
+    assert lookup(LookupConfig("::ffff:20.2.0.0/112", store))["n_found"] == 2
+
+
 def test_more_than_are_told_are_counted(store, monkeypatch):
     monkeypatch.setattr("pipeline.stages.contents.lookup.MAX_FOUND", 2)
     facts = lookup(LookupConfig("20.0.0.0/8", store))
