@@ -23,7 +23,7 @@ from pipeline.infer.owners.special import check_special
 from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.model.choices import ROUTERS_BY_DEFAULT
 from pipeline.model.measured.origins import as_ranges
-from pipeline.model.measured.reading import ReadReport, printable_path
+from pipeline.model.measured.reading import ReadReport, newest_record, printable_path
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
@@ -134,7 +134,13 @@ def _ingest_by(
     unused = without_effect(config, tables, topologies, reports, graphs.asn)
     unused += names.unused
     notes += effect_warnings(config, {_holds(report) for report in reports}, unused)
-    snapshot = config.snapshot or _default_name(reports, started)
+    newest_s = newest_record(_input_row(report) for report in reports)
+    snapshot = config.snapshot or _date(newest_s or started)
+    if not config.snapshot and _n_traces(reports) and not newest_s:
+        notes.append(
+            f"no trace has a usable time, so the snapshot is named {snapshot}, the date of this "
+            "run, and takes the place of any other of that name; give --snapshot NAME"
+        )
     counts = dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports))
     progress(Progress("write", 0, 1, "snapshot", snapshot))
     path = write_snapshot(
@@ -310,10 +316,9 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
     return report, declared
 
 
-def _default_name(reports: list[ReadReport], started: float) -> str:
-    """UTC date of the newest record, or of this run for inputs without time."""
-    newest = max((report.newest_s for report in reports), default=0.0) or started
-    return datetime.datetime.fromtimestamp(newest, datetime.UTC).strftime("%Y-%m-%d")
+def _date(seconds: float) -> str:
+    """UTC date of a time in seconds since 1970, as a snapshot is named by default."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d")
 
 
 def _n_traces(reports: list[ReadReport]) -> int:

@@ -205,6 +205,23 @@ def test_the_list_shows_every_column_at_every_width(page, request, folder, media
         assert page.evaluate(FAULTS) == [], width
 
 
+@pytest.mark.parametrize("folder", ["large", "wide"])
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_numbers_of_ten_digits_are_shown_whole(page, request, folder, media):
+    page.emulate_media(media=media)
+    page.goto(url(request.getfixturevalue(folder)))
+    page.wait_for_selector("#list[data-ready]")
+    for width in (961, 1024, 1279, 1280, 1920) if media == "screen" else (688,):
+        page.set_viewport_size({"width": width, "height": 900})
+        faults = page.evaluate(f"""() => {{
+            const list = document.querySelector("#list");
+            list.style.setProperty("--digits", 10);
+            list.querySelector("tbody.rows td.asn a").textContent = "4200000001";
+            return ({FAULTS})();
+        }}""")
+        assert faults == [], width
+
+
 def test_without_scripts_the_heads_of_columns_stand_apart(browser, small):
     context = browser.new_context(
         java_script_enabled=False, viewport={"width": 1000, "height": 900}

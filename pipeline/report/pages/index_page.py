@@ -118,6 +118,7 @@ def index_variables(
     inputs.sort(key=lambda entry: entry["status"] == "ok")
     return {
         "columns": _columns(run, summary),
+        "asn_digits": len(str(pc.max(summary.ases["asn"]).as_py() or 0)),
         "headline": headline(summary, run),
         "mapped": _mapped(manifest.get("counts") or {}),
         "widths": _width_tiles(summary),

@@ -65,6 +65,11 @@ def test_the_script_has_the_traces_that_entered_each_as(tmp_path):
     assert found["n_entering"] == [21, 0]
 
 
+def test_the_list_knows_how_many_digits_its_numbers_have(tmp_path):
+    """``written`` has AS10 and AS20."""
+    assert 'style="--digits: 2"' in (written(tmp_path, {}) / "index.html").read_text()
+
+
 def test_the_root_is_no_common_folder(tmp_path):
     paths = ("/a/x.warts", "/b/y.warts")
     inputs = [{"path": path, "format": "warts", "status": "ok"} for path in paths]

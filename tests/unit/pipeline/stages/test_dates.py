@@ -1,0 +1,44 @@
+"""The name that a snapshot has by default: the date of its newest trace."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from pipeline.stages.ingest import ingest
+from pipeline.store import snapshot_names
+from tests.unit.pipeline.stages.test_mapped_share import MAPPED, config
+
+
+@pytest.mark.parametrize(
+    ("timestamps", "name"),
+    [
+        ([1_700_000_000], "2023-11-14"),
+        ([1_700_000_000, 1_600_000_000, "x"], "2023-11-14"),
+        (["2023"], None),
+        ([0, None], None),
+        ([4_000_000_000], None),  # in the future
+    ],
+)
+def test_traces_without_a_usable_time_are_named_by_the_run_and_say_so(tmp_path, timestamps, name):
+    dated = replace(config(tmp_path, *[MAPPED] * len(timestamps)), snapshot=None)
+    (path,) = dated.inputs
+    rows = zip(map(orjson.loads, path.read_bytes().splitlines()), timestamps, strict=True)
+    path.write_bytes(b"\n".join(orjson.dumps(row | {"timestamp": at}) for row, at in rows))
+    begun = datetime.datetime.now(datetime.UTC)
+    summary = ingest(dated)
+    ended = datetime.datetime.now(datetime.UTC)
+    (found,) = snapshot_names(dated.store)
+    lines = [line for line in summary.warnings if "usable time" in line]
+    if name is not None:
+        assert (found, lines) == (name, [])
+        return
+    assert found in {at.strftime("%Y-%m-%d") for at in (begun, ended)}
+    assert lines == [
+        f"no trace has a usable time, so the snapshot is named {found}, the date of this run, and "
+        "takes the place of any other of that name; give --snapshot NAME"
+    ]
+    assert not any("usable time" in line for line in ingest(config(tmp_path, MAPPED)).warnings)
