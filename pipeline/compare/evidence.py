@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations, Steps
 
@@ -82,11 +83,6 @@ class Evidence:
 def link_keys(group: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """One number for each link between the groups of two nodes, in either direction; (n,) int64."""
     return pair_keys(group[one], group[other])
-
-
-def pair_keys(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """One number for each pair of two numbers below 2**31, in either order."""
-    return (np.minimum(one, other) << 32) | np.maximum(one, other)
 
 
 def walk_back(steps: Steps, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

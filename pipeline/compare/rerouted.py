@@ -18,12 +18,13 @@ from pipeline.compare.changes import (
     make_changes,
 )
 from pipeline.compare.events import Events
-from pipeline.compare.evidence import View, pair_keys
+from pipeline.compare.evidence import View
 from pipeline.compare.figures.hops import Swaps, find_swaps, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.references import References

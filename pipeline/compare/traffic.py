@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.compare.changes import GAINED, LOST, MOST_MOVED, OTHER_END, Changes
-from pipeline.compare.evidence import View, pair_keys
+from pipeline.compare.evidence import View
 from pipeline.compare.figures.hops import Entries, entries_of, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
 from pipeline.compare.links import Sides, describe, first_nodes
@@ -26,6 +26,7 @@ from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.compare.routes import Routes
 from pipeline.model.columns import take
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 

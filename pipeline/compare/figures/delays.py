@@ -19,11 +19,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.compare.changes import FASTER, SLOWER, Changes
-from pipeline.compare.evidence import count_crossings, label_links, pair_keys
+from pipeline.compare.evidence import count_crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import added_ms, is_news, sign_of_medians, usual_ms
 from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.measured.references import References
 
 

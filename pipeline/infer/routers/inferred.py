@@ -87,6 +87,7 @@ from pipeline.infer.routers.vouchers.supported_mates import join_supported_mates
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 _VOUCHERS = 2
@@ -338,7 +339,7 @@ def _merge_twice_vouched(
         apart = one != other
         x, y, voucher, one, other = x[apart], y[apart], voucher[apart], one[apart], other[apart]
         certain = certain[apart]
-        key = (np.minimum(one, other) << 32) | np.maximum(one, other)
+        key = pair_keys(one, other)
         order = np.lexsort((voucher, key))
         key, by, sure = key[order], voucher[order], certain[order]
         is_new = np.ones(len(key), bool)

@@ -26,6 +26,7 @@ import numpy as np
 
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.merge import find_addrs
+from pipeline.model.columns.keys import pair_keys
 
 # Where links are /31, half of the addresses end in 0 or 3; where they are /30, only the odd
 # loopback does.
@@ -98,16 +99,11 @@ def part_strangers(
         Smallest interface of the alias set that each interface is in; -1 for none.
     """
     own = np.where(alias >= 0, alias, np.arange(len(alias)))
-    shown = _pair_keys(own[links.near], own[links.far])
+    shown = pair_keys(own[links.near], own[links.far])
     mate = np.maximum(mates, 0)
     of_30 = (mates >= 0) & (addrs[:, 1] ^ addrs[mate, 1] == np.uint64(3))
     known = of_30 & (alias >= 0) & (alias[mate] >= 0)
-    return np.where(known & ~np.isin(_pair_keys(own, own[mate]), shown), -1, mates)
-
-
-def _pair_keys(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Keys of unordered pairs."""
-    return (np.minimum(one, other) << 32) | np.maximum(one, other)
+    return np.where(known & ~np.isin(pair_keys(own, own[mate]), shown), -1, mates)
 
 
 def _on_one_router(addrs: np.ndarray, alias_set: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from numba import njit
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.keys import pair_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,7 @@ def join_links(
     apart = one != other
     n_within = int(np.count_nonzero(used & ~apart))
     keep = used & apart
-    key = (np.minimum(one, other) << 32) | np.maximum(one, other)
+    key = pair_keys(one, other)
     distinct, inverse = np.unique(key[keep], return_inverse=True)
     n_direct = np.zeros(len(distinct), np.int64)
     n_bridged = np.zeros(len(distinct), np.int64)

@@ -14,6 +14,7 @@ from pipeline.infer.owners.aims import Aims
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
 
@@ -135,11 +136,6 @@ def _private_links(
     return is_one
 
 
-def _pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """One number for each two groups, whichever comes first."""
-    return (np.minimum(a, b) << 32) | np.maximum(a, b)
-
-
 def surround(
     links: DirectedLinks,
     groups: Groups,
@@ -189,7 +185,7 @@ def surround(
     one, other, numbered = group[~implied_twice], near[~implied_twice], by[~implied_twice]
     also = second[~implied_twice]
     linked = other >= 0
-    pair = _pair(one, other)
+    pair = pair_keys(one, other)
     direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
     # An address of which only the numbering is known stands for the link to what is before it: what
     # is before it counts for that side, but not again for the side of the address.
@@ -198,7 +194,7 @@ def surround(
     back = ~stands_alone[links.far[direct]]
     a, b = np.append(before, behind_it[back]), np.append(behind_it, before[back])
     a, b = split_key(np.unique((a << 32) | b))
-    adjacent = (a != b) & ~np.isin(_pair(a, b), pair[linked])
+    adjacent = (a != b) & ~np.isin(pair_keys(a, b), pair[linked])
     a, b = a[adjacent], b[adjacent]
     known = hosts.asn != NO_ASN
     host_row = np.searchsorted(ases, hosts.asn[known])
@@ -219,7 +215,7 @@ def surround(
     certain[group[in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
     hidden = private[links.far[direct]]
-    between[np.isin(_pair(a, b), _pair(before[hidden], behind_it[hidden]))] = PRIVATE
+    between[np.isin(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE
     aimed_second = rows_of(ases, aims.second_asn)
     kind = np.concatenate(
         [numbered, numbered[linked], between, host, aimed_at, registered, aimed_second]

@@ -38,6 +38,7 @@ from pipeline.infer.routers.vouchers.neighbors import have_common
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
 
 _ROUNDS = 2
@@ -147,4 +148,4 @@ def _led_on(
     known[known] = numbers[row[known]] == passed_aim[known]
     ptr, at = positions_of_rows(np.append(starts, len(aim)), row[known])
     one, other = passed[known][row_of_value(ptr)], router[at]
-    return (np.minimum(one, other) << 32) | np.maximum(one, other)
+    return pair_keys(one, other)

@@ -30,6 +30,7 @@ from pipeline.infer.routers.vouchers.neighbors import have_common
 from pipeline.infer.routers.vouchers.observers import Observers
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.topology import NO_ASN
 
 
@@ -69,7 +70,7 @@ def join_supported_mates(
     used = (mate >= 0) & (owner[near] == owner[mate]) & (owner[near] != NO_ASN)
     used &= (alias[near] < 0) & (alias[mate] < 0) & (root[near] != root[mate])
     x, y = root[near[used]], root[mate[used]]
-    one, other = split_key(np.unique((np.minimum(x, y) << 32) | np.maximum(x, y)))
+    one, other = split_key(np.unique(pair_keys(x, y)))
     near, far = root[near], root[far]
     apart = near != far
     supported = have_common(near[apart], far[apart], one, other, n)
