@@ -24,7 +24,7 @@ import numpy as np
 from pipeline.compare import changes as kinds
 from pipeline.compare.changes import NO_ROW, Changes
 from pipeline.compare.links import ELSEWHERE, IN_OTHER_ASES, NO_TARGET, NO_VANTAGE, SILENT
-from pipeline.compare.matching import number_rows
+from pipeline.compare.matching import label_joined, number_rows
 from pipeline.model.columns import Flat
 from pipeline.model.topology import NO_ASN
 
@@ -163,18 +163,11 @@ def _of_several(part: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _connected(label: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Labels of rows, the same for those that share a label or an end."""
     n = len(label)
-    ends, _ = number_rows(np.concatenate([one, other]))
-    shared = (np.array([label]), ends.reshape(2, n))
-    own = np.arange(n)
-    while True:
-        before = own
-        for keys in shared:
-            least = np.full(2 * n, n)
-            for key in keys:
-                np.minimum.at(least, key, own)
-            own = least[keys].min(axis=0)
-        if (own == before).all():
-            return own
+    row, (of_label, n_labels) = np.arange(n), number_rows(label)
+    ends, n_ends = number_rows(np.concatenate([one, other]))
+    # Members are rows, so that these are the smallest of their sets, then labels, then ends.
+    keys = np.concatenate([n + of_label, n + n_labels + ends])
+    return label_joined(np.tile(row, 3), keys, n + n_labels + n_ends)[:n]
 
 
 def _join(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernels import CSRGraph, components
 from pipeline.compare.night import Night
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations
@@ -65,6 +66,16 @@ def number_rows(*columns: np.ndarray) -> tuple[np.ndarray, int]:
     return numbers, len(starts)
 
 
+def label_joined(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:
+    """The smallest member of the set that each of ``n`` members is in, if these pairs are joined.
+
+    Returns
+    -------
+    (n,) int32
+    """
+    return components(CSRGraph.from_edges(one, other, n_nodes=n, symmetrise=True)).component
+
+
 def match_routers(old: Night, new: Night) -> Groups:
     """Group the routers of two nights by shared addresses."""
     both = np.concatenate([old.addr, new.addr])
@@ -73,14 +84,7 @@ def match_routers(old: Night, new: Night) -> Groups:
     order = np.lexsort((node, number))
     shared = np.flatnonzero(number[order][1:] == number[order][:-1])
     one, other = node[order[shared]], node[order[shared + 1]]
-    label = np.arange(old.n_nodes + new.n_nodes)
-    while True:  # as often as the longest chain of nodes is long, and most have two
-        least = np.minimum(label[one], label[other])
-        if (label[one] == least).all() and (label[other] == least).all():
-            break
-        np.minimum.at(label, one, least)
-        np.minimum.at(label, other, least)
-        label = label[label]
+    label = label_joined(one, other, old.n_nodes + new.n_nodes)
     distinct, group = np.unique(label, return_inverse=True)
     return Groups(group[: old.n_nodes], group[old.n_nodes :], len(distinct))
 
