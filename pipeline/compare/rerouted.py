@@ -10,6 +10,7 @@ import numpy as np
 
 from pipeline.compare.changes import (
     LONGER,
+    NO_ROW,
     REMOVED,
     RENUMBERED,
     SHORTER,
@@ -23,6 +24,7 @@ from pipeline.compare.figures.hops import Swaps, find_swaps, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
+from pipeline.compare.matching import number_rows
 from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
 from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import row_of_value, run_starts
@@ -33,7 +35,7 @@ from pipeline.model.measured.references import References
 _MAX_ROUTES = 1 << 21
 _MIN_SWAPPED = 3  # pairs
 _SWAPPED_SHARE = 0.3  # of those that crossed the router
-_MOST = 0.5  # likewise, of a router one of whose addresses is still seen
+_MOST = 0.5  # likewise, and more, of a router one of whose addresses is still seen
 _OTHER_SHARE = 0.2  # of those that see a new router go on to another one: it took another way
 
 
@@ -98,7 +100,8 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     As many hops from their targets, as far as these answer and the routers before are the same.
 
     All addresses of them are gone; or some are still seen, which may be those of another router
-    that was taken for the same, and most pairs see a new one.
+    that was taken for the same, and most pairs see a new one. Where all are still seen, a router
+    came to stand beside the old one, and nothing was renumbered.
     """
     n = sides.groups.n
     assert sides.old_view is not None
@@ -111,28 +114,49 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     n_pairs = np.bincount(gone, minlength=n)
     is_other_way = swaps.came_alike & (np.abs(found.longer_by[swaps.pair]) > 0)
     n_other = np.bincount(gone, differs | is_other_way[which], n)
-    share = np.where(in_new, _MOST, _SWAPPED_SHARE)
-    sure = (n_pairs >= np.maximum(_MIN_SWAPPED, share * crossed)) & (
-        n_other <= _OTHER_SHARE * n_pairs
-    )
+    enough = np.where(in_new, n_pairs > _MOST * crossed, n_pairs >= _SWAPPED_SHARE * crossed)
+    address = _first_gone(sides)
+    sure = enough & (n_pairs >= _MIN_SWAPPED) & (n_other <= _OTHER_SHARE * n_pairs)
+    sure &= address != NO_ROW
     vantages = n_vantages(gone, found.vantage[swaps.pair[which]], n)
     (one, other), times = tally(gone, come)
     order = np.lexsort((other, -times, one))  # the most frequent of each router first
     best = order[run_starts(one[order])]
     best = best[sure[one[best]]]
     one, other = one[best], other[best]
+    at = address[one]
     return describe(
         sides.old,
         sides.groups.old,
-        first_nodes(sides.groups.old, n)[one],
+        sides.old.addr_node[at],
         None,
         "router",
         kind=RENUMBERED,
+        addr_high=sides.old.addr[at, 0],
+        addr_low=sides.old.addr[at, 1],
         **other_router(sides.new, sides.groups.new, first_nodes(sides.groups.new, n)[other]),
         n_pairs=n_pairs[one],
         n_traces=n_pairs[one],
         n_vantages=vantages[one],
     )
+
+
+def _first_gone(sides: Sides) -> np.ndarray:
+    """The smallest address of each group that the new night lacks, ``NO_ROW`` for none.
+
+    Returns
+    -------
+    (n_groups,) int64
+        Rows of the old night's addresses.
+    """
+    old, new = sides.old, sides.new
+    number, _ = number_rows(*np.concatenate([old.addr, new.addr]).T)
+    before, now = np.split(number, [len(old.addr)])
+    rows = np.flatnonzero(~np.isin(before, now))
+    rows = rows[np.argsort(-before[rows], kind="stable")]
+    first = np.full(sides.groups.n, NO_ROW, np.int64)
+    first[sides.groups.old[old.addr_node[rows]]] = rows  # of several the last one, the smallest
+    return first
 
 
 def compare_lengths(sides: Sides, found: Rerouted, references: References) -> Iterator[Changes]:

@@ -24,6 +24,12 @@ def to_hosts(middle: str) -> dict[str, list[str]]:
     return {ONE: [f"{A} {middle} {host}! > {host}" for host in hosts]}
 
 
+def shared(n_new: int) -> dict[str, list[str]]:
+    """Traces from A to D by B, and this number of them by E."""
+    lines = [f"{A} {E if i < n_new else B} {D} > 20.3.0.{i + 1}" for i in range(N)]
+    return {ONE: lines}
+
+
 # Traces of both nights, addresses that the older night takes for one router, what is said of B.
 CASES = {
     "another address": (ways(B), ways(E), None, "renumbered"),
@@ -35,6 +41,10 @@ CASES = {
     "on a longer way to it": (to_hosts(f"{D} {B}"), to_hosts(f"{X} {D} {E}"), None, "renumbered"),
     "on a way as long": (to_hosts(B), to_hosts(E), None, "renumbered"),
     "some pairs still see it": (ways(B), ways(B, B, E), None, None),
+    "half of the pairs still see it": (ways(B), shared(N // 2), None, None),
+    "one pair still sees it": (ways(B), shared(N - 1), None, None),
+    "of half only that one": (ways(B, others=N), ways(E, others=N), (B, X), None),
+    "of 6 of 11 only that one": (ways(B, others=5), ways(E, others=5), (B, X), "renumbered"),
 }
 
 
@@ -43,3 +53,19 @@ def test_a_router_is_renumbered_where_a_new_one_took_its_place(tmp_path, before,
     old = night(tmp_path / "old", before, aliases=alias_sets(one) if one else None)
     new = night(tmp_path / "new", after)
     assert told(compare_nights(old, new)[0], "router").get((B, E)) == kind
+
+
+def test_of_a_router_the_address_that_is_gone_is_named(tmp_path):
+    before, after = ways(X), ways(E)
+    before[ONE].append(f"{C} {B} {D} > 20.3.1.1")  # B < X, and stays
+    after[ONE].append(f"{C} {B} {D} > 20.3.1.1")
+    old = night(tmp_path / "old", before, aliases=alias_sets((B, X)))
+    changes, _ = compare_nights(old, night(tmp_path / "new", after))
+    assert told(changes, "router") == {(X, E): "renumbered"}
+
+
+def test_links_of_a_router_added_beside_another_one_are_reported(tmp_path):
+    old, new = night(tmp_path / "old", ways(B)), night(tmp_path / "new", shared(N - 1))
+    changes, events = compare_nights(old, new)
+    assert told(changes) == {(A, E): "added", (E, D): "not observable before"}
+    assert events.kind.tolist() == ["links added"]
