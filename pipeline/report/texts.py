@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 
 from markupsafe import Markup
 
@@ -33,6 +34,14 @@ def share(count: int, total: int) -> str:
 def short(name: str) -> str:
     """A name cut to what a heading has room for."""
     return name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}\u2026"
+
+
+def as_text(asn: int | None, names: Mapping[int, str]) -> str:
+    """An AS with its name, if it has one, for running text."""
+    if asn is None:
+        return "an unknown AS"
+    name = names.get(asn)
+    return f"AS{asn} ({short(name)})" if name else f"AS{asn}"
 
 
 def short_number(n: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.compare.changes import GAINED, LOST, MOST_MOVED, WIDTHS
+from pipeline.compare.changes import MOVED, WIDTHS
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import NodeWords, node_words, number
-from pipeline.report.texts import share, short
+from pipeline.report.tables.moved_traffic import traffic_texts
+from pipeline.report.texts import as_text
 
 # Of events.parquet: names of the two nights, the nights that references cover, what a node is.
 _OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
@@ -75,11 +75,11 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str], kind: str)
     )
     firsts = changes.take(pa.array(events.first)).to_pylist()
     widths, ases, words = _widths(changes), _ases_of_links(changes), node_words(kind)
-    n_of, traffic = _counts(changes), _traffic(changes, names)
+    n_of, n_from, traffic = _counts(changes), _counts_from(changes), traffic_texts(changes, names)
     texts = [
-        _sentence(event, first, names, ases.get(event["event"], set()), n_of, words)
+        _sentence(event, first, names, ases.get(event["event"], set()), n_of, n_from, words)
         + _traffic_text(event, traffic.get(event["event"], ""))
-        + widths.get(event["event"], "")
+        + _widths_text(event, widths.get(event["event"], []), ases, names)
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
     return table.append_column("text", pa.array(texts, pa.string()))
@@ -137,15 +137,19 @@ def _sentence(
     names: Mapping[int, str],
     ases: set[int],
     n_of: Mapping[tuple[int, str, str], int],
+    n_from: Mapping[tuple[int, int], int],
     words: NodeWords,
 ) -> str:
-    """What happened, and what it touches; ``ases``: those of its links, ``n_of``: ``_counts``."""
+    """What happened, and what its first change touches, which the sentence names.
+
+    ``ases``: those of its links, ``n_of``: ``_counts``, ``n_from``: ``_counts_from``.
+    """
     n = n_of[event["event"], first["what"], first["kind"]]  # of what happened, not what it explains
     n_others = len(ases - {first["asn"], first["other_asn"]})
     others = f" and {number(n_others, 'other AS')}" if n_others else ""
-    own, other = _as_text(first["asn"], names), _as_text(first["other_asn"], names)
-    pairs = number(event["n_pairs"], "pair")
-    cross, get = ("crosses", "gets") if event["n_pairs"] == 1 else ("cross", "get")
+    own, other = as_text(first["asn"], names), as_text(first["other_asn"], names)
+    pairs = number(first["n_pairs"], "pair")
+    cross, get = ("crosses", "gets") if first["n_pairs"] == 1 else ("cross", "get")
     match event["kind"]:
         case "inputs changed":
             text = f"Other options or tables were given to ingest: {first['reason']}"
@@ -169,18 +173,19 @@ def _sentence(
             n_old, n_new = int(first["old"]), int(first["new"])
             return f"Targets went from {n_old:,} to {n_new:,}: {pairs} with a vantage point"
         case "router renumbered":
-            more = f" and {number(n - 1, 'more address')}" if n > 1 else ""
-            text = f"{words.one.capitalize()} of {own} was renumbered: {first['addr']}{more}"
-            verb = "are" if n > 1 else "is"
-            return f"{text} {verb} now {first['other_addr']}; {pairs} {cross} it"
+            if n > 1:
+                text = f"{number(n, words.noun)} of {own} were renumbered, above all "
+                return f"{text}{first['addr']}, which is now {first['other_addr']}: {pairs}"
+            text = f"{words.one.capitalize()} of {own} was renumbered: {first['addr']}"
+            return f"{text} is now {first['other_addr']}; {pairs} {cross} it"
         case "AS lost" | "AS gained":
             is_lost = event["kind"] == "AS lost"
             text = f"{own} is" if n == 1 else f"{number(n, 'AS')}, {own} first, are"
             text += " no longer seen" if is_lost else " seen, and not before"
-            gone = f"that crossed it {'does' if event['n_pairs'] == 1 else 'do'} not any more"
+            gone = f"that crossed it {'does' if first['n_pairs'] == 1 else 'do'} not any more"
             return (
                 f"{text}: {pairs} {gone if is_lost else f'{cross} it'}"
-                if event["n_pairs"]
+                if first["n_pairs"]
                 else text
             )
         case "routers silent" | "routers answer again":
@@ -200,7 +205,7 @@ def _sentence(
             text = f"{number(event['n_links'], 'link')} {where}{others} changed, "
             verb = "removed" if event["kind"].endswith("removed") else "added"
             text += f"above all {first['addr']} to {first['other_addr']} was {verb}"
-            text += f": {pairs}" if event["n_pairs"] else ""  # topologies have none
+            text += f": {pairs}" if first["n_pairs"] else ""  # topologies have none
             return text + _longer(event)
         case "traffic moved":
             return ""  # ``_traffic_text`` says it
@@ -211,7 +216,9 @@ def _sentence(
             text += f"{first['addr']} to {first['other_addr']}: from {first['old']:.1f} to "
             return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":
-            return f"{number(n, words.noun)} went from {own} to {other}"
+            n_there = n_from[event["event"], first["asn"]]
+            back = f", and {n - n_there:,} back" if n > n_there else ""
+            return f"{number(n_there, words.noun)} went from {own} to {other}{back}"
         case "paths longer" | "paths shorter":
             change = f"from {_rounded(first['old'])} to {_hops(first['new'])} (medians)"
             return (
@@ -228,6 +235,14 @@ def _counts(changes: pa.Table) -> dict[tuple[int, str, str], int]:
     return {(row["event"], row["what"], row["kind"]): row["count_all"] for row in table.to_pylist()}
 
 
+def _counts_from(changes: pa.Table) -> dict[tuple[int, int], int]:
+    """Routers of another owner by event and old owner: those between two ASes are one event."""
+    is_moved = pc.and_(pc.equal(changes["what"], "router"), pc.equal(changes["kind"], MOVED))
+    table = changes.filter(pc.and_(is_moved, pc.is_valid(changes["event"])))
+    counts = table.group_by(["event", "asn"]).aggregate([([], "count_all")]).to_pylist()
+    return {(row["event"], row["asn"]): row["count_all"] for row in counts}
+
+
 def _ases_of_links(changes: pa.Table) -> dict[int, set[int]]:
     """ASes in which the links of each event lie: links join those of other ASes by an end."""
     links = changes.filter(
@@ -242,80 +257,28 @@ def _ases_of_links(changes: pa.Table) -> dict[int, set[int]]:
     return found
 
 
-def _widths(changes: pa.Table) -> dict[int, str]:
-    """What became of diameter and radius, of the events that explain it."""
+def _widths(changes: pa.Table) -> dict[int, list[dict]]:
+    """Diameters and radii that both nights know, by the event that explains them."""
     of_event = pc.and_(pc.is_valid(changes["event"]), pc.is_in(changes["what"], pa.array(WIDTHS)))
-    texts: dict[int, str] = {}
+    found: dict[int, list[dict]] = {}
     for row in changes.filter(of_event).to_pylist():
         if row["old"] is not None and row["new"] is not None:
-            text = f"; its {row['what']} went from {_rounded(row['old'])} to {_hops(row['new'])}"
-            texts[row["event"]] = texts.get(row["event"], "") + text
-    return texts
+            found.setdefault(row["event"], []).append(row)
+    return found
 
 
-def _traffic(changes: pa.Table, names: Mapping[int, str]) -> dict[int, str]:
-    """Where traffic enters now, of the events that it is part of: into the AS of most pairs."""
-    of_event = pc.and_(pc.is_valid(changes["event"]), pc.equal(changes["what"], "traffic"))
-    found: dict[int, dict[int, list[dict]]] = {}
-    for row in changes.filter(of_event).to_pylist():
-        found.setdefault(row["event"], {}).setdefault(row["asn"], []).append(row)
-    return {event: _entries_text(list(rows.values()), names) for event, rows in found.items()}
-
-
-def _entries_text(ases: list[list[dict]], names: Mapping[int, str]) -> str:
-    """Where traffic entered and enters now, of the AS of most pairs; how many others there are."""
-    moves = [move for move in map(_Move.of, ases) if move.lost and move.gained]
-    if not moves:
-        return ""
-    most = max(moves, key=lambda move: move.n_pairs)
-    text = most.text(names)
-    n_others = len(moves) - 1
-    return f"{text}; likewise in {number(n_others, 'other AS')}" if n_others else text
-
-
-@dataclass(frozen=True)
-class _Move:
-    """Traffic of one AS: the ingresses that lost and gained it, those of most pairs first.
-
-    Others than those most of whose pairs moved count only as where these went to or came from.
-    """
-
-    lost: list[dict]
-    gained: list[dict]
-    is_left: bool  # an ingress lost most of its traffic; else one gained most of it
-    n_pairs: int
-
-    @classmethod
-    def of(cls, rows: list[dict]) -> _Move:
-        by_pairs = sorted(rows, key=lambda row: -row["n_pairs"])
-        lost, gained = ([r for r in by_pairs if r["kind"] == kind] for kind in (LOST, GAINED))
-        left, came = ([r for r in part if r["reason"] == MOST_MOVED] for part in (lost, gained))
-        n_pairs = sum(row["n_pairs"] for row in left or came)
-        return cls(left or lost, gained if left else came, bool(left), n_pairs)
-
-    def text(self, names: Mapping[int, str]) -> str:
-        """In words, without a capital at the start."""
-        into = _as_text((self.lost + self.gained)[0]["asn"], names)
-        one = _ingresses(self.lost, names, is_told=self.is_left)
-        other = _ingresses(self.gained, names, is_told=not self.is_left)
-        of = (self.lost if self.is_left else self.gained)[0]
-        shares = " to ".join(share(round(1e6 * of[name]), 10**6) for name in ("old", "new"))
-        went, pairs = f"whose share went from {shares}", number(self.n_pairs, "pair")
-        if self.is_left:
-            return f"traffic enters {into} {other} instead of {one}, {went}: {pairs}"
-        return f"a part of the traffic enters {into} {other}, {went}, and no longer {one}: {pairs}"
-
-
-def _ingresses(rows: list[dict], names: Mapping[int, str], is_told: bool) -> str:
-    """Where traffic enters: the ingress of most pairs, and how many others.
-
-    ``is_told``: its share follows, so it comes last.
-    """
-    text = f"at {rows[0]['addr']} from {_as_text(rows[0]['other_asn'], names)}"
-    n_others = len(rows) - 1
-    others = f"at {number(n_others, 'other ingress')}"
-    both = f"{others} and {text}" if is_told else f"{text} and {others}"
-    return both if n_others else text
+def _widths_text(
+    event: dict, rows: list[dict], ases: Mapping[int, set[int]], names: Mapping[int, str]
+) -> str:
+    """What became of diameter and radius of the AS of an event, or of each of its ASes."""
+    about = {event["asn"], event["other_asn"], *ases.get(event["event"], ())} - {None}
+    text = ""
+    for row in rows:
+        whose = f"its {row['what']}"
+        if about != {row["asn"]}:
+            whose = f"the {row['what']} of {as_text(row['asn'], names)}"
+        text += f"; {whose} went from {_rounded(row['old'])} to {_hops(row['new'])}"
+    return text
 
 
 def _traffic_text(event: dict, text: str) -> str:
@@ -326,15 +289,14 @@ def _traffic_text(event: dict, text: str) -> str:
 
 
 def _longer(event: dict) -> str:
-    """By how much paths became longer, where that is known and not nothing."""
+    """By how much paths over any of its links became longer, where that is known and not zero."""
     if event["longer_by"] is None or not event["longer_by"]:
         return ""
     change = "longer" if event["longer_by"] > 0 else "shorter"
     by, *bounds = (abs(event[name]) for name in ("longer_by", "lower", "upper"))
     low, high = sorted(bounds)
-    return (
-        f"; their paths became {_hops(by)} {change} (median; {_rounded(low)} to {_rounded(high)})"
-    )
+    interval = f"median; {_rounded(low)} to {_rounded(high)}"
+    return f"; paths over links of this event became {_hops(by)} {change} ({interval})"
 
 
 def _hops(value: float) -> str:
@@ -346,13 +308,6 @@ def _hops(value: float) -> str:
 def _rounded(value: float) -> str:
     """Hops: medians over earlier nights are smoothed, and have many digits."""
     return f"{round(value, 2):g}"
-
-
-def _as_text(asn: int | None, names: Mapping[int, str]) -> str:
-    if asn is None:
-        return "an unknown AS"
-    name = names.get(asn)
-    return f"AS{asn} ({short(name)})" if name else f"AS{asn}"
 
 
 def _asns(column: np.ndarray) -> pa.Array:

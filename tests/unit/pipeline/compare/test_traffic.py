@@ -131,7 +131,7 @@ def test_several_ingresses_are_counted_in_the_sentence(tmp_path):
     _, (event,) = compared(tmp_path / "joined", new, old)
     assert event["n_pairs"] == 36
     assert event["text"].startswith("Traffic enters AS2 at 20.2.0.1 from AS3 instead of at 1 other")
-    assert event["text"].endswith(", whose share went from 50 % to 0 %: 36 pairs")
+    assert event["text"].endswith(", whose share went from 50 % to 0 %: 36 pairs in all")
 
 
 def test_an_ingress_that_keeps_most_of_its_traffic_lost_a_part(tmp_path):

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from pipeline.compare.changes import (
+    ADDED,
     CHANGED,
+    GAINED,
     INPUT,
+    JOINED,
     LONGER,
+    LOST,
     LOUD,
     MERGED,
+    MOST_MOVED,
     MOVED,
+    NOT_BEFORE,
+    PARTED,
     QUIET,
     REMOVED,
     RENUMBERED,
+    SHIFTED,
     SHORTER,
     SLOWER,
     UNSEEN,
     make_changes,
 )
 from pipeline.compare.events import group_events
+from pipeline.compare.links import ELSEWHERE, NO_TARGET, NO_VANTAGE, NOT_SEEN
 from pipeline.model.columns import concat
 from pipeline.report.tables.changes import changes_table, events_table
 
@@ -116,6 +129,90 @@ def test_nodes_are_called_what_they_are_on_both_nights(kind, one, three):
         for group in (5, 6, 7)
     ]
     assert text_of(concat(moved), kind) == f"{three} went from AS1 to AS2"
+
+
+PAIRS = {"n_pairs": 3, "n_traces": 90}  # of what says most
+MORE = {"n_pairs": 4, "n_traces": 36}  # of what it explains, or of others like it
+THREE = re.compile(r"\b3 pairs\b")
+ADDRS = {"addr_high": 0, "addr_low": 0xFFFF00000001, "other_high": 0, "other_low": 0xFFFF00000002}
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "more"),
+    [
+        ("vantage point", LOST, {"vantage": 1}),
+        ("vantage point", GAINED, {"vantage": 1}),
+        ("targets", LOST, {"old": 9.0, "new": 2.0}),
+        ("targets", GAINED, {"old": 2.0, "new": 9.0}),
+        ("router", RENUMBERED, {}),
+        ("AS", LOST, {"reason": NOT_SEEN}),
+        ("AS", GAINED, {"reason": NOT_SEEN}),
+        ("router", QUIET, {}),
+        ("router", LOUD, {}),
+        ("AS", PARTED, {"old": 1.0, "new": 2.0}),
+        ("AS", JOINED, {"old": 2.0, "new": 1.0}),
+        ("ingress", SHIFTED, {"other_asn": 2}),
+        ("link", REMOVED, {"other_asn": 1}),
+        ("link", ADDED, {"other_asn": 1}),
+    ],
+)
+def test_a_sentence_has_the_pairs_of_what_it_names(what, kind, more):
+    ends = {"asn": 1, "group": 5, "other_group": 6, **ADDRS} | more
+    reason = {"vantage point": NO_VANTAGE, "targets": NO_TARGET}.get(what, ELSEWHERE)
+    unseen = UNSEEN if kind in (LOST, REMOVED) else NOT_BEFORE
+    named = make_changes(1, what, kind=kind, **ends, **PAIRS)
+    joined = {"kind": unseen, "reason": reason, "vantage": 1, "other_asn": 1}
+    explained = make_changes(1, "link", **ends | joined, **MORE)
+    _, events = group_events(concat([explained, named]))
+    assert (events.n_changes.tolist(), events.n_pairs.tolist()) == ([2], [4])
+    assert THREE.search(text_of(concat([explained, named])))
+
+
+def test_one_of_several_renumbered_routers_is_named_with_its_new_address_and_its_pairs():
+    rows = [
+        make_changes(1, "router", kind=RENUMBERED, asn=1, group=group, **ADDRS, **touched)
+        for group, touched in ((5, MORE), (6, PAIRS))
+    ]
+    expected = "2 routers of AS1 were renumbered, above all 0.0.0.1, which is now 0.0.0.2: 3 pairs"
+    assert text_of(concat(rows)) == expected
+
+
+def test_routers_that_went_the_other_way_are_counted_apart():
+    owners = [(1, 2), (1, 2), (2, 1), (1, 2)]
+    rows = [
+        make_changes(1, "router", kind=MOVED, asn=old, other_asn=new, group=group)
+        for group, (old, new) in enumerate(owners)
+    ]
+    assert text_of(concat(rows)) == "3 routers went from AS1 to AS2, and 1 back"
+
+
+def test_a_width_is_said_to_be_of_its_as():
+    links = [
+        make_changes(1, "link", kind=REMOVED, asn=asn, other_asn=asn, group=end, other_group=9)
+        for asn, end in ((1, 5), (2, 6))
+    ]
+    width = make_changes(1, "diameter", kind=CHANGED, asn=2, old=4.0, new=6.0)
+    assert text_of(concat([*links, width])).endswith("; the diameter of AS2 went from 4 to 6 hops")
+
+
+def test_longer_paths_are_those_over_all_links_of_the_event():
+    cut = make_changes(1, "link", kind=REMOVED, asn=1, other_asn=1, group=5, **PAIRS)
+    grouped, events = group_events(cut)
+    hops = dict.fromkeys(("longer_by", "lower", "upper"), np.array([2.0]))
+    table = events_table(replace(events, **hops), changes_table(grouped), {}, "router")
+    expected = ": 3 pairs; paths over links of this event became 2 hops longer (median; 2 to 2)"
+    assert table["text"][0].as_py().endswith(expected)
+
+
+def test_pairs_that_left_several_ingresses_are_counted_in_all():
+    rows = [
+        make_changes(
+            1, "traffic", kind=kind, asn=1, other_asn=2, group=n_pairs, old=0.5, new=0.0,
+            n_pairs=n_pairs, n_traces=n_pairs, reason=MOST_MOVED
+        )
+        for kind, n_pairs in ((LOST, 9), (LOST, 8), (GAINED, 17))
+    ]  # fmt: skip
+    assert text_of(concat(rows)).endswith("whose share went from 50 % to 0 %: 17 pairs in all")
 
 
 def test_a_very_long_name_is_shortened():
