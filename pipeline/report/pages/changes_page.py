@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pipeline.compare.changes import LOST, UNSEEN
 from pipeline.model.words import NodeWords, printable
-from pipeline.report.pages.ases.as_changes import show_on_as_pages
+from pipeline.report.pages.ases.as_changes import changes_in_events, show_on_as_pages
 from pipeline.report.pages.html import write_assets
 from pipeline.report.pages.templating import environment
 from pipeline.report.tables.changes import (
@@ -76,6 +76,7 @@ def write_changes_page(
             others=shown[N_FIRST:],
             n_events=events.num_rows,
             n_changes=changes.num_rows,
+            n_in_events=_in_events(changes).num_rows,
             tiles=_tiles(changes, words),
             counts=_counts(changes, words),
             node=words,
@@ -135,15 +136,23 @@ def _counted(changes: pa.Table) -> Counter[tuple[str, str]]:
     return Counter({(row["what"], row["kind"]): row["count_all"] for row in pairs.to_pylist()})
 
 
-def _counts(changes: pa.Table, words: NodeWords) -> list[tuple[str, str, int]]:
-    counts = _counted(changes)
-    return sorted((what_in_words(what, words), kind, n) for (what, kind), n in counts.items())
+def _counts(changes: pa.Table, words: NodeWords) -> list[tuple[str, str, int, int]]:
+    """How many changes there are of each sort, and how many of them are part of an event."""
+    counts, in_events = _counted(changes), _counted(_in_events(changes))
+    return sorted(
+        (what_in_words(what, words), kind, n, in_events[what, kind])
+        for (what, kind), n in counts.items()
+    )
+
+
+def _in_events(changes: pa.Table) -> pa.Table:
+    return changes.filter(pc.is_valid(changes["event"]))
 
 
 def _ases(changes: pa.Table) -> list[dict]:
     """ASes with the most changes that are part of an event."""
-    known = changes.filter(pc.and_(pc.is_valid(changes["event"]), pc.is_valid(changes["asn"])))
-    table = known.group_by("asn").aggregate([("event", "count_distinct"), ("event", "count")])
+    parts = changes_in_events(changes).group_by("asn")
+    table = parts.aggregate([("event", "count_distinct"), ("event", "count")])
     order = [("event_count", "descending"), ("asn", "ascending")]
     return table.sort_by(order).slice(0, MAX_ROWS).to_pylist()
 

@@ -30,17 +30,41 @@ _PLACE = re.compile(rb"<!--changes-->.*?<!--/changes-->", re.DOTALL)
 
 @dataclass
 class AsChanges:
-    """What changed in one AS: events by rank, rows of changes by kind, figures of its report."""
+    """What changed in one AS: events by rank, their changes by kind, figures of its report."""
 
     events: list[dict] = field(default_factory=list)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     figures: list[dict] = field(default_factory=list)
 
     @property
+    def n_changes(self) -> int:
+        """Rows of changes of all kinds."""
+        return self.counts.total()
+
+    @property
     def counted(self) -> str:
         """Rows of changes by kind in words, most first."""
         order = sorted(self.counts.items(), key=lambda each: (-each[1], each[0]))
         return ", ".join(f"{what} {kind} ({n:,})" for (what, kind), n in order)
+
+
+def changes_in_events(changes: pa.Table) -> pa.Table:
+    """Changes that are part of an event, once for each AS at either end of them.
+
+    Parameters
+    ----------
+    changes : pa.Table
+        As in its file.
+
+    Returns
+    -------
+    pa.Table
+        Columns ``asn``, ``event``, ``what`` and ``kind``.
+    """
+    own = changes.select(["asn", "event", "what", "kind"])
+    is_apart = pc.fill_null(pc.not_equal(changes["asn"], changes["other_asn"]), True)
+    other = changes.filter(is_apart).select(["other_asn", "event", "what", "kind"])
+    return pa.concat_tables([own, other.rename_columns(own.column_names)]).drop_null()
 
 
 def changes_by_as(changes: pa.Table, events: pa.Table) -> dict[int, AsChanges]:
@@ -55,12 +79,8 @@ def changes_by_as(changes: pa.Table, events: pa.Table) -> dict[int, AsChanges]:
     is_figure = pc.and_(pc.equal(changes["kind"], "changed"), pc.is_valid(changes["asn"]))
     for row in changes.filter(is_figure).to_pylist():
         found.setdefault(row["asn"], AsChanges()).figures.append(row)
-    parts = changes.filter(pc.invert(pc.equal(changes["kind"], "changed")))
-    own = parts.select(["asn", "event", "what", "kind"])
-    apart = parts.filter(pc.not_equal(parts["asn"], parts["other_asn"]))
-    other = apart.select(["other_asn", "event", "what", "kind"]).rename_columns(own.column_names)
-    both = pa.concat_tables([own, other]).drop_null()
-    rows = both.group_by(own.column_names).aggregate([([], "count_all")]).sort_by("event")
+    parts = changes_in_events(changes)
+    rows = parts.group_by(parts.column_names).aggregate([([], "count_all")]).sort_by("event")
     known, words = events.to_pylist(), words_of(events.schema)
     for row in rows.to_pylist():
         one = found.setdefault(row["asn"], AsChanges())
@@ -138,6 +158,7 @@ def _section(template: jinja2.Template, old: str, one: AsChanges) -> bytes:
         old=printable(old),
         n_events=len(one.events),
         events=[(e["event"], printable(e["text"])) for e in one.events[:MAX_EVENTS]],
+        n_changes=one.n_changes,
         counted=one.counted,
         figures=figures,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -69,6 +71,25 @@ def test_pages_of_what_changed_say_what_and_link_to_the_page_of_the_night(pages,
     assert "event" not in three
     assert "<img" not in one
     assert "\u202e" not in one
+
+
+def test_changes_of_an_as_are_counted_alike_and_as_what_they_are(pages, tmp_path):
+    cuts = links_removed(1, 2, 9), links_removed(3, 1, 7), links_removed(1, 1, 5)
+    diameter = make_changes(1, "diameter", kind="changed", asn=1, old=2.0, new=3.0)
+    unseen = make_changes(2, "link", kind="not observable", asn=1, other_asn=2, reason="nobody")
+    compare(tmp_path, *cuts, diameter, unseen)
+    page = (tmp_path / "new" / "changes.html").read_text()
+    assert "All changes <small>6, 4 in events</small>" in page
+    assert '<td class="l">link<td class="l">not observable<td>2<td>0\n' in page
+    table = page.split("ASes with the most changes in events")[1].split("</table>")[0]
+    rows = re.findall(r"as/(\d+)\.html.*?<td>(\d+)<td>(\d+)\n", table)
+    assert rows == [("1", "3", "4"), ("2", "1", "1"), ("3", "1", "1")]
+    for asn, n_events, n_changes in rows:
+        text = pages()[int(asn)]
+        assert f"<small>{n_events} event" in text
+        said = f"Changes in events, with this AS at either end, {n_changes} in all: "
+        listed = text.split(said)[1].split(".</p>")[0]
+        assert sum(map(int, re.findall(r"\((\d+)\)", listed))) == int(n_changes)
 
 
 def test_a_later_comparison_and_a_later_report_show_the_newest_one(pages, tmp_path):
