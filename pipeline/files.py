@@ -1,4 +1,4 @@
-"""Files that users name: written whole, or not at all."""
+"""Files that users name: how some begin, and how ours are written: whole, or not at all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pipeline.errors import UsageError
+
+BOM = b"\xef\xbb\xbf"  # a UTF-8 byte order mark, which some programs write first
 
 
 @contextmanager

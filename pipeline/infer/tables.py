@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from pipeline.files import BOM
 from pipeline.model.measured.reading import ReadReport
 
 _CHUNK = 1 << 22
@@ -24,6 +25,17 @@ _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7":
 
 class _NoTextError(ValueError):
     """The bytes are not a table of lines."""
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    """Decompressed bytes of a file, without a byte order mark at their beginning."""
+    with path.open("rb") as head:
+        opener = _OPENERS.get(head.read(2))
+    with (opener or open)(path, "rb") as stream:
+        data = stream.read(_CHUNK).removeprefix(BOM)
+        while data:
+            yield data
+            data = stream.read(_CHUNK)
 
 
 def _cut(data: bytes) -> tuple[bytes, bytes]:
@@ -53,17 +65,14 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
             report.error = f"{path}: {_no_file(mode)}"
             return
         _fingerprint(path, report)
-        with path.open("rb") as head:
-            opener = _OPENERS.get(head.read(2))
-        with (opener or open)(path, "rb") as stream:
-            while data := stream.read(_CHUNK):
-                n_bytes += len(data)
-                data, rest = _cut(rest + data)
-                if data:
-                    yield line, data
-                    line += data.count(b"\n")
-            if rest:
-                yield line, rest + b"\n"
+        for data in _pieces(path):
+            n_bytes += len(data)
+            whole, rest = _cut(rest + data)
+            if whole:
+                yield line, whole
+                line += whole.count(b"\n")
+        if rest:
+            yield line, rest + b"\n"
     except (OSError, EOFError, zlib.error, lzma.LZMAError, _NoTextError) as error:
         reason = _reason(error)
         report.status = "partial" if n_bytes else "rejected"
@@ -109,13 +118,11 @@ def read_whole(path: Path, report: ReadReport, limit: int) -> bytes:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
             _fingerprint(path, report)
-            with path.open("rb") as head:
-                opener = _OPENERS.get(head.read(2))
-            with (opener or open)(path, "rb") as stream:
-                while len(data) <= limit and (piece := stream.read(_CHUNK)):
-                    data += piece
-            if len(data) > limit:
-                fault = f"more than {limit >> 20} MiB; no such table is this large"
+            for piece in _pieces(path):
+                data += piece
+                if len(data) > limit:
+                    fault = f"more than {limit >> 20} MiB; no such table is this large"
+                    break
         else:
             fault = _no_file(mode)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:

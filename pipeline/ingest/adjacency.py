@@ -29,7 +29,8 @@ from numba import njit
 
 from kernels.csr import MAX_NODES
 from pipeline.errors import FormatError
-from pipeline.ingest.text.lines import BOM, MAX_LINE_BYTES, Lines
+from pipeline.files import BOM
+from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
 from pipeline.ingest.text.made_by import command_in
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
@@ -133,8 +134,7 @@ class _Lists:
 
     def read(self, lines: Lines, report: ReadReport) -> None:
         """Read to the end of the file; broken lines go to ``report``."""
-        if lines.fill() and lines.buffer[:3].tobytes() == BOM:
-            lines.start += len(BOM)
+        lines.fill()
         head = lines.buffer[lines.start :][:_HEAD_BYTES].tobytes()
         self.is_ours, report.made_by = head.startswith(_OURS), _made_by(head)
         while lines.fill():

@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 
 from pipeline.errors import FormatError
+from pipeline.files import BOM
 from pipeline.ingest.opening import InputStream, open_bytes
-from pipeline.ingest.text.lines import BOM
 from pipeline.ingest.text.names import CONTROL, clean_name
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport

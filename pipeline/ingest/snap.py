@@ -29,8 +29,9 @@ import numpy as np
 from numba import njit
 
 from pipeline.errors import FormatError
+from pipeline.files import BOM
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
-from pipeline.ingest.text.lines import BOM, MAX_HEADER_LINES, MAX_LINE_BYTES, Lines
+from pipeline.ingest.text.lines import MAX_HEADER_LINES, MAX_LINE_BYTES, Lines
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
@@ -146,15 +147,12 @@ class _Header:
 
     def read(self, lines: Lines, report: ReadReport) -> None:
         """Go to the first line that is neither comment nor blank, nor the count of nodes."""
-        for number in range(MAX_HEADER_LINES):  # further comments are skipped unread
+        for _ in range(MAX_HEADER_LINES):  # further comments are skipped unread
             if not lines.fill():
                 return
-            line = _peek(lines)
-            text = (line.removeprefix(BOM) if number == 0 else line).strip()
+            text = _peek(lines).strip()
             is_count = text.isdigit()
             if text and not text.startswith(b"#") and not is_count:
-                if number == 0 and line.startswith(BOM):
-                    lines.start += len(BOM)
                 return
             lines.next_line()
             if is_count:

@@ -78,7 +78,7 @@ def read_entries(path: Path, report: ReadReport, entries: Entries) -> None:
     data = read_whole(path, report, MAX_FILE_BYTES)
     if report.status == "rejected":
         return
-    text = data.decode("utf-8-sig", "replace")
+    text = data.decode("utf-8", "replace")
     reader = _Reader(report, entries)
     if _first_line(text).startswith(("{", "[")):
         for place, value in _json_values(text, report):

@@ -44,12 +44,12 @@ import numpy as np
 import orjson
 
 from pipeline.errors import FormatError
+from pipeline.files import BOM
 from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.ingest.atlas.grammar import MAX_DEPTH
 from pipeline.ingest.atlas.record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
-from pipeline.ingest.text.lines import BOM
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 

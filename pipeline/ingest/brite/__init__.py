@@ -31,8 +31,9 @@ from typing import BinaryIO
 import numpy as np
 
 from pipeline.errors import FormatError
+from pipeline.files import BOM
 from pipeline.ingest.brite.rows import EDGE, NODE, RowTable, read_rows
-from pipeline.ingest.text.lines import BOM, MAX_HEADER_LINES, Lines
+from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines
 from pipeline.ingest.text.made_by import command_in
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import MAX_SAMPLES, ReadReport
@@ -127,10 +128,8 @@ def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
                 return "", "is empty"
             return "end of file", "cut short: there is no Nodes: section"
         text = line.replace(b"\x00", b" ").strip()
-        if number == 1:
-            text = text.removeprefix(BOM)
-            if not text.startswith(b"Topology:"):
-                return "line 1", "is not a BRITE topology: it does not begin with 'Topology:'"
+        if number == 1 and not text.startswith(b"Topology:"):
+            return "line 1", "is not a BRITE topology: it does not begin with 'Topology:'"
         if text.startswith(b"Nodes:"):
             lines.section = text
             report.made_by = _made_by(models)

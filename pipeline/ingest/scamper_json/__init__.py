@@ -26,6 +26,7 @@ import numpy as np
 import orjson
 
 from pipeline.errors import FormatError
+from pipeline.files import BOM
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder, Unreadable
 from pipeline.ingest.columns import (
     ByteWindow,
@@ -43,7 +44,6 @@ from pipeline.ingest.scamper_json.values import (
     read_rtt,
     read_start,
 )
-from pipeline.ingest.text.lines import BOM
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 

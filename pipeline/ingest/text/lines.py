@@ -7,8 +7,8 @@ from typing import BinaryIO
 import numpy as np
 
 from pipeline.errors import FormatError
+from pipeline.files import BOM
 
-BOM = b"\xef\xbb\xbf"  # a UTF-8 byte order mark, which some programs write first
 BLOCK_BYTES = 8 << 20  # read at once
 MAX_LINE_BYTES = 1 << 20
 MAX_HEADER_LINES = 1000  # that readers look at
@@ -18,7 +18,8 @@ class Lines:
     """A stream cut into blocks of whole lines, with a count of lines.
 
     ``error`` keeps what the stream itself raised (a cut-short .gz); lines before it are returned
-    first. ``section`` is the title line of the section that comes next.
+    first. ``section`` is the title line of the section that comes next. A byte order mark at the
+    beginning is no part of the first line.
     """
 
     def __init__(self, stream: BinaryIO):
@@ -33,6 +34,7 @@ class Lines:
         self._whole = b""  # the bytes under ``buffer``
         self._rest = b""
         self._at_end = False
+        self._is_begun = False
 
     def fill(self) -> bool:
         """Make sure that there is a whole line; False at the end of the file."""
@@ -50,7 +52,6 @@ class Lines:
                 self._at_end = True
                 # The rest of the last line of a broken stream is not trusted.
                 whole, self._rest = (b"".join(pieces) if self.error is None else b""), b""
-                self.unterminated = bool(whole)
             elif cut:
                 whole, self._rest = b"".join([*pieces, block[:cut]]), block[cut:]
             else:
@@ -59,6 +60,9 @@ class Lines:
                     pieces.append(block)
                     size += len(block)
                 continue
+            if not self._is_begun:
+                whole, self._is_begun = whole.removeprefix(BOM), True
+            self.unterminated = self._at_end and bool(whole)
             self._whole = whole
             self.buffer = np.frombuffer(whole, np.uint8)
             self.start, self.stop = 0, len(whole)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError
+from pipeline.files import BOM
 from pipeline.ingest.opening import open_bytes
 from pipeline.options import options_of
 
@@ -21,7 +22,7 @@ def where_it_belongs(path: Path) -> str:
     """
     try:
         with open_bytes(path) as stream:
-            head = stream.read(_HEAD_BYTES)
+            head = stream.read(_HEAD_BYTES).removeprefix(BOM)
     except FormatError:
         return ""
     patterns = [
