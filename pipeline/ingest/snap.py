@@ -1,5 +1,7 @@
 """Edge lists as SNAP publishes them: one edge per line, two node ids, comments after ``#``.
 
+A comment has a line of its own, or follows an edge after a blank.
+
     # Directed graph (each unordered pair of nodes is saved once): Wiki-Vote.txt
     # Nodes: 7115 Edges: 103689
     # FromNodeId  ToNodeId
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import BinaryIO
 
 import numpy as np
@@ -57,15 +60,14 @@ def sniff(head: bytes) -> bool:
     has_comment = False
     rows: list[list[bytes]] = []
     for line in lines:
-        fields = line.split()
-        if fields and fields[0].startswith(b"#"):
-            has_comment = has_comment or not rows
-        elif fields:
+        if fields := _fields(line):
             rows.append(fields)
+        elif line.strip():
+            has_comment = has_comment or not rows
         if len(rows) > SNIFFED_ROWS:
             break
     else:
-        fields = last.split()
+        fields = _fields(last)
         if _is_edge(fields) and (not rows or len(fields) == len(rows[-1])):
             rows.append(fields)  # else it may be cut short, like the head
     if rows and len(rows[0]) == 1 and rows[0][0].isdigit():
@@ -76,6 +78,14 @@ def sniff(head: bytes) -> bool:
         return False
     n_edges = sum(_is_edge(row) and len(row) == len(rows[0]) for row in rows)
     return 3 * n_edges >= 2 * len(rows) if has_comment else 10 * n_edges >= 9 * len(rows)
+
+
+def _fields(line: bytes) -> list[bytes]:
+    """Columns of a line; a ``#`` after a blank, or first, begins a comment."""
+    fields = line.split()
+    if b"#" not in line:
+        return fields
+    return list(takewhile(lambda field: not field.startswith(b"#"), fields))
 
 
 def _is_other_list(fields: list[bytes], n_columns: int) -> bool:
@@ -151,8 +161,9 @@ class _Header:
             if not lines.fill():
                 return
             text = _peek(lines).strip()
-            is_count = text.isdigit()
-            if text and not text.startswith(b"#") and not is_count:
+            fields = _fields(text)
+            is_count = len(fields) == 1 and fields[0].isdigit()
+            if fields and not is_count:
                 return
             lines.next_line()
             if is_count:
@@ -213,7 +224,7 @@ class _Edges:
     def _take(self, lines: Lines, edge: np.ndarray, report: ReadReport) -> int:
         """Look closely at the next line; 1 if it is an edge, which is then in ``edge``."""
         line = lines.next_line() or b""
-        fields = line.split() if len(line) <= MAX_LINE_BYTES else []
+        fields = _fields(line) if len(line) <= MAX_LINE_BYTES else []
         wrong = self._fault(line, fields)
         if wrong is not None:
             report.reject(f"line {lines.number}", *wrong)
@@ -274,7 +285,7 @@ def _scan(text, start, stop, number, n, n_columns, ends):
                 i += 1
             if i == stop or text[i] == 10:
                 break
-            if column == 0 and text[i] == 35:
+            if text[i] == 35:
                 while i < stop and text[i] != 10:
                     i += 1
                 break

@@ -184,6 +184,14 @@ def test_further_columns_may_be_times_signs_and_fractions_but_no_text():
     assert report.rejected == {"not a number": 2}
 
 
+def test_a_comment_may_follow_an_edge():
+    topology, report, _ = read(b"3 # nodes\n1 2 # a\n2 3\t#b 7\n# c\n+3 4 # odd\n4 5#c\n5 # 6\n")
+    assert edges_of(topology) == [(1, 2), (2, 3), (3, 4)]
+    assert report.skipped == {"count of nodes": 1}
+    assert report.rejected == {"not a number": 1, "too few columns": 1}
+    assert read(b"1 2 7 # a\n2 3 8\n")[0].n_links == 2
+
+
 def test_an_endless_line_is_one_reject_and_not_kept_in_memory(monkeypatch):
     monkeypatch.setattr(lines, "BLOCK_BYTES", 1 << 16)
     for long in (b"1 " * (3 << 19), b"7" * (3 << 20)):
@@ -220,6 +228,7 @@ def test_a_byte_order_mark_and_a_missing_last_newline_are_read():
         b"\xef\xbb\xbf# x\r\n5\r\n1 2 1\r\n",
         b"1 2 3.5\n2 3 4e5\n3 4",
         b"\n\n# c\n0 1\n# d\n1 2\n",
+        b"0 1 # a\n1 2 # b c\n2 3",
         b"0 1\n" * 20_000 + b"12345",
         b"# c\n1 2\n-3 4\n5 6",
         b"# c\n1 2\n3 x\n5 6\n",
