@@ -130,6 +130,9 @@ class RowTable:
             value = self._word(field) if kind == _TEXT else _number(field, kind)
             if value is None:
                 reason = "not a known word" if kind == _TEXT else "not a number"
+            else:
+                reason = _length_fault(value) if kind == _LENGTH else ""
+            if value is None or reason:
                 return reason, field[:60].decode("utf-8", "replace")
             values.append(value)
         if self._n == len(self._line):
@@ -171,9 +174,16 @@ def _number(field: bytes, kind: int) -> int | float | None:
             return whole if whole == value and abs(whole) < 2**62 else None
     except (ValueError, OverflowError):
         return None
-    if not math.isfinite(value):
-        return None
-    return value if kind == _FLOAT or 0 <= value <= MAX_LENGTH else None
+    # What is written in digits but too large for a float64 is a length too large, not text.
+    is_wide = kind == _LENGTH and math.isinf(value) and field[-1:].isdigit()
+    return value if math.isfinite(value) or is_wide else None
+
+
+def _length_fault(value: float) -> str:
+    """What is wrong with a number as a length, if anything."""
+    if value < 0:
+        return "negative length"
+    return "length too large" if value > MAX_LENGTH else ""
 
 
 def read_rows(lines: Lines, table: RowTable, declared: int, report: ReadReport) -> None:

@@ -198,12 +198,20 @@ def test_an_edge_that_names_another_as_than_its_nodes_is_noted_and_the_node_coun
     assert report.notes == {"edge end with another AS than its node": 1}
 
 
-@pytest.mark.parametrize("length", ["-1.0", "1e39", "1e400", "inf", "NaN", "1_0", "0x10"])
-def test_a_length_that_is_no_length_rejects_its_edge(length):
+@pytest.mark.parametrize(
+    ("length", "reason"),
+    [
+        *((text, "not a number") for text in ("inf", "-inf", "NaN", "1_0", "0x10", "1e")),
+        *((text, "negative length") for text in ("-1.0", "-1e-9", "-1e400")),
+        *((text, "length too large") for text in ("1e39", "1e300", "1e400")),
+    ],
+)
+def test_a_length_that_is_no_length_rejects_its_edge(length, reason):
     text = (SAMPLES / "topdown_java.brite").read_text().replace("22.80350850198276", length)
     topology, report, _ = read(text.encode())
     assert topology.n_links == 4
-    assert report.rejected == {"not a number": 1}
+    assert report.rejected == {reason: 1}
+    assert report.samples[0].detail == length
 
 
 def test_more_rows_than_declared_are_read_and_noted():
