@@ -2,8 +2,9 @@
 
 JSON values are the name itself or an object with one of ``NAME_KEYS``. A number may be written with
 AS before it. Lines that are empty or begin with # are not names. Names are third-party text: they
-are kept as they are, except that control characters become U+FFFD and blanks at the ends are
-removed; code that shows them must escape them. The last of several names of one AS counts.
+are kept as they are, except that control characters and bytes that are not UTF-8 become U+FFFD and
+blanks at the ends are removed; code that shows them must escape them. The last of several names of
+one AS counts.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
     if text.startswith(b"{"):
         if fault is not None:
             raise fault
-        entries = _json_entries(text, path)
+        entries = _json_entries(text, path, report)
     else:
         entries = _line_entries(data, fault is not None, report)
     names: dict[int, str] = {}
@@ -91,13 +92,15 @@ def _read_all(stream: InputStream, path: Path) -> tuple[bytes, FormatError | Non
     return bytes(data), None
 
 
-def _json_entries(text: bytes, path: Path) -> Iterator[tuple[str, str, Any]]:
+def _json_entries(text: bytes, path: Path, report: ReadReport) -> Iterator[tuple[str, str, Any]]:
+    readable = text.decode("utf-8", "replace")
     try:
-        table = orjson.loads(text)
+        table = orjson.loads(readable)
     except orjson.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise FormatError(path, where, f"not valid JSON: {error.msg}") from None
     for key, value in table.items():
+        _note_other_text(str(value), report)
         yield f"key {key[:20]}", key, value
 
 
@@ -111,10 +114,15 @@ def _line_entries(
         text = line.decode("utf-8", "replace").rstrip("\r")
         if not text.strip() or text.lstrip().startswith("#"):
             continue
-        if "\ufffd" in text:
-            report.notes["names that are not UTF-8"] += 1
+        _note_other_text(text, report)
         key, *rest = re.split(r"[\t|]", text, maxsplit=1)
         yield f"line {number}", key, rest[0] if rest else None
+
+
+def _note_other_text(text: str, report: ReadReport) -> None:
+    """Note text in which bytes that are not UTF-8 were replaced."""
+    if "\ufffd" in text:
+        report.notes["names that are not UTF-8"] += 1
 
 
 def _asn(text: str) -> int | None:

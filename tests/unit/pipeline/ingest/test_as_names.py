@@ -80,6 +80,14 @@ def test_broken_entries_are_rejected_by_reason(read):
     assert report.rejected == {"not an AS number": 1, "no name": 4}
 
 
+@pytest.mark.parametrize("data", [b'{"1": "one", "2": "Caf\xe9"}', b"1|one\n2|Caf\xe9\n"])
+def test_a_byte_that_is_not_utf_8_costs_no_other_name(read, data):
+    names, report = read(data)
+    assert names == {1: "one", 2: "Caf\ufffd"}
+    assert report.notes == {"names that are not UTF-8": 1}
+    assert not report.rejected
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
