@@ -115,7 +115,7 @@ class IngestConfig:
     )
     targets_are_routers: bool = option(
         default=False,
-        help="Treat destinations that answer as routers, not hosts.",
+        help="Treat destinations that answer as routers, not hosts, except vantage points.",
         needs="traces",
     )
     asn: int | None = asn_option()
