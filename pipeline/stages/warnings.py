@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
+from pipeline.model.measured.reading import rejects_text
 from pipeline.model.words import number
 from pipeline.options import options_of
 
@@ -138,9 +139,8 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
     for row in rows:
         if n_rejected := row.get("n_rejected"):
-            reasons = ", ".join(f"{name} ({n})" for name, n in row.get("rejected", {}).items())
-            records = number(n_rejected, "broken record")
-            lines.append(f"{row.get('path', '')}: {records} rejected: {reasons}")
+            rejects = rejects_text(n_rejected, row.get("rejected", {}))
+            lines.append(f"{row.get('path', '')}: {rejects}")
     return lines + _conflicts(rows) + _identical_files(rows)
 
 

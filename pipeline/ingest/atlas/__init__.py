@@ -94,7 +94,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     Raises
     ------
     FormatError
-        After everything valid: the file is empty, cut short, or holds no traceroute result.
+        After everything valid: the file is empty, cut short, or holds no usable traceroute result.
     """
     return ColumnReader(stream, report, AtlasDecoder(report)).batches()
 
@@ -159,7 +159,7 @@ class AtlasDecoder(TraceDecoder):
             place = f"line {1 + self._n_lines}, byte {window.offset + window.end}"
             return FormatError(path, place, "cut short: the array does not end")
         if self._report.n_records == 0 and not self._report.skipped:
-            return FormatError(path, "", "no traceroute result in it")
+            return FormatError(path, "", "no usable traceroute result in it")
         return None
 
     def _ends_in_a_fault(self, window: ByteWindow) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pipeline.model.words import number
+
 # Rejected records written out for each file and reason; the rest are only counted.
 MAX_SAMPLES = 1000
 # Types of skipped records distinguished in one file: their names may be a file's own text.
@@ -72,6 +74,12 @@ class ReadReport:
         if self.rejected[reason] < MAX_SAMPLES:
             self.samples.append(Reject(place, reason, detail[:200]))
         self.rejected[reason] += count
+
+
+def rejects_text(n_rejected: int, rejected: Mapping[str, int]) -> str:
+    """How many records were rejected, and for which reasons: in the order in which they come."""
+    reasons = ", ".join(f"{name} ({n})" for name, n in rejected.items())
+    return f"{number(n_rejected, 'broken record')} rejected: {reasons}"
 
 
 def newest_record(inputs: Iterable[Mapping[str, Any]]) -> float:

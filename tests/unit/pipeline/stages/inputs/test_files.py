@@ -243,6 +243,25 @@ def test_if_nothing_is_a_trace_the_file_and_its_content_are_named(tmp_path, pref
         ingest(config(tmp_path, tmp_path / "pings.jsonl", ip2as=(prefixes,)))
 
 
+def test_if_all_records_are_broken_the_reasons_are_named(tmp_path, prefixes):
+    hops = ('{"hop":300,"result":[]}', '{"hop":"x","result":[]}', "[]")
+    lines = [
+        f'{{"type":"traceroute","dst_addr":"192.0.2.{i}","result":[{hop}]}}\n'
+        for i, hop in enumerate(hops)
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(lines))
+    with pytest.raises(UsageError) as nothing:
+        ingest(config(tmp_path, path, ip2as=(prefixes,)))
+    reasons = "3 broken records rejected: hop number out of range (2), hop is not an object (1)"
+    none = f"{path}: no usable traceroute result in it"
+    assert str(nothing.value) == f"nothing to ingest: {none}; {reasons}"
+    path.write_text("".join(lines) + '{"type":"ping","msm_id":1,"prb_id":2}\n')
+    with pytest.raises(UsageError) as nothing:
+        ingest(config(tmp_path, path, ip2as=(prefixes,)))
+    assert str(nothing.value).endswith(f"skipped: ping (1); {reasons}")
+
+
 @pytest.mark.parametrize(
     "option",
     [
