@@ -16,8 +16,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
+import orjson
+
 from pipeline.errors import FormatError, PipelineError, UsageError
-from pipeline.ingest.opening import COMPRESSED_SUFFIXES, InputStream, hash_file, open_bytes
+from pipeline.files import BOM
+from pipeline.ingest.opening import UNREAD, InputStream, hash_file, name_inside, open_bytes
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
@@ -36,6 +39,8 @@ __all__ = [
 ]
 
 HEAD_BYTES = 1 << 16  # decompressed bytes by which a format is recognised
+MAX_JSON_BYTES = 1 << 24  # decompressed bytes that are parsed to see whether they are JSON
+_OF_MANY_PROGRAMS = ".json"  # settings and tables are called so, too
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Format:
         What it yields.
     suffixes : tuple of str
         Endings by which a file claims to be of this format: if its content has no known format,
-        that is an error even in a folder, where other files are left alone.
+        that is an error even in a folder, where other files are left alone (``claims_a_format``).
     description : str
     hint : str
         What to do with a file that ends so and is not recognised.
@@ -81,12 +86,12 @@ FORMATS: dict[str, Format] = {
     "scamper_json": Format(
         "pipeline.ingest.scamper_json",
         "traces",
-        (".jsonl",),
+        (".jsonl", ".json"),
         "scamper's JSON lines, as sc_warts2json prints",
         frames=("list", "cycle-start", "cycle-def", "cycle-stop"),
     ),
     "atlas": Format(
-        "pipeline.ingest.atlas", "traces", (".jsonl",), "RIPE Atlas traceroute results"
+        "pipeline.ingest.atlas", "traces", (".jsonl", ".json"), "RIPE Atlas traceroute results"
     ),
     "brite": Format("pipeline.ingest.brite", "topology", (".brite",), "BRITE topology"),
     "snap": Format("pipeline.ingest.snap", "topology", (), "edge list, as SNAP publishes them"),
@@ -124,14 +129,38 @@ def formats_of(choice: str | None) -> tuple[str, ...]:
 
 
 def claims_a_format(path: Path) -> bool:
-    """Whether a file's name, without a compression suffix, ends like those of a format."""
+    """Whether a file whose content has no known format claims one by its name.
+
+    Its name, without endings of compressions (also those that are not read), ends like those of a
+    format. What is called ``.json`` and is JSON claims nothing: other programs write it, too.
+    """
+    if name_inside(path.name).endswith(_OF_MANY_PROGRAMS):
+        return not _is_json(path)
     return bool(_claimed(path))
 
 
+def _is_json(path: Path) -> bool:
+    """Whether a file is JSON: one value, or one per line. Of a long one, whether it begins so."""
+    text = bytearray()
+    try:
+        with open_bytes(path) as stream:
+            while len(text) <= MAX_JSON_BYTES and (block := stream.read(MAX_JSON_BYTES)):
+                text += block
+        text = text.removeprefix(BOM)
+        if len(text) > MAX_JSON_BYTES:
+            return text.lstrip().startswith((b"{", b"["))
+        try:
+            orjson.loads(text)
+        except orjson.JSONDecodeError:
+            for line in filter(bytes.strip, bytes(text).split(b"\n")):
+                orjson.loads(line)
+    except (FormatError, orjson.JSONDecodeError):
+        return False
+    return bool(text.strip())
+
+
 def _claimed(path: Path) -> list[Format]:
-    name = path.name.lower()
-    for suffix in COMPRESSED_SUFFIXES:
-        name = name.removesuffix(suffix)
+    name = name_inside(path.name)
     return [format for format in FORMATS.values() if name.endswith(format.suffixes)]
 
 
@@ -151,7 +180,8 @@ def _match(path: Path, head: bytes) -> str:
     matches = [name for name, format in FORMATS.items() if format.load().sniff(head)]
     known = ", ".join(FORMATS)
     if not matches:
-        hints = [format.hint for format in _claimed(path) if format.hint]
+        hints = [hint for magic, hint in UNREAD.items() if head.startswith(magic)]
+        hints += [format.hint for format in _claimed(path) if format.hint]
         raise FormatError(path, "", "; ".join([f"unknown format; known formats: {known}", *hints]))
     if len(matches) > 1:
         could_be = " or ".join(matches)

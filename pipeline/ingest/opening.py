@@ -25,6 +25,19 @@ from pipeline.model.measured.reading import ReadReport
 NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
 A_FOLDER = "is a folder; give a file"
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides the format
+# Of compressions and archives that are not read.
+UNREAD_SUFFIXES = (".7z", ".lz4", ".lzma", ".tar", ".tgz", ".z", ".zip", ".zst", ".zstd")
+# First bytes of what is not read, and how to make it readable.
+UNREAD = {
+    b"\x28\xb5\x2f\xfd": "compressed by zstd, which is not read: decompress it",
+    b"\x04\x22\x4d\x18": "compressed by lz4, which is not read: decompress it",
+    b"\x5d\x00\x00": "compressed by lzma, which is not read: decompress it, or use xz",
+    b"\x1f\x9d": "compressed by compress (.Z), which is not read: decompress it",
+    b"PK\x03\x04": "a zip archive, which is not read: unpack it",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive, which is not read: unpack it",
+    b"\xff\xfe": "text in UTF-16, which is not read: convert it to UTF-8",
+    b"\xfe\xff": "text in UTF-16, which is not read: convert it to UTF-8",
+}
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
 # No measurement expands to more than this many times its stored size; the first bytes are free.
@@ -43,6 +56,21 @@ COMPRESSIONS: tuple[Compression, ...] = (
         lzma.LZMAError,
     ),
 )
+
+
+def name_inside(name: str) -> str:
+    """Name of a file in lower case, without endings of compressions and archives."""
+    name = name.lower()
+    while inside := next(
+        (
+            name.removesuffix(suffix)
+            for suffix in (*COMPRESSED_SUFFIXES, *UNREAD_SUFFIXES)
+            if name.endswith(suffix)
+        ),
+        "",
+    ):
+        name = inside
+    return name
 
 
 def open_bytes(path: Path) -> InputStream:

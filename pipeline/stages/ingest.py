@@ -33,7 +33,13 @@ from pipeline.stages.inputs.reasons import why_nothing
 from pipeline.stages.inputs.resumed import folder_name
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
-from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
+from pipeline.stages.warnings import (
+    effect_warnings,
+    input_warnings,
+    left_out_warnings,
+    mapped_warnings,
+    unmapped_text,
+)
 from pipeline.store import check_name, scratch_folder, write_snapshot
 from pipeline.store.running import running
 from pipeline.store.versions.mirrored import refresh_pointers
@@ -134,6 +140,7 @@ def _ingest_by(
     unused = without_effect(config, tables, topologies, reports, graphs.asn)
     unused += names.unused
     notes += effect_warnings(config, {_holds(report) for report in reports}, unused)
+    notes += left_out_warnings(inputs.left_alone, config.format)
     newest_s = newest_record(_input_row(report) for report in reports)
     snapshot = config.snapshot or _date(newest_s or started)
     if not config.snapshot and _n_traces(reports) and not newest_s:
@@ -172,7 +179,7 @@ def _ingest_by(
         n_addrs_mapped=0 if share is None else share.n_mapped,
         reports=reports,
         left_alone=inputs.left_alone,
-        warnings=notes + _warnings(reports, inputs, config.format),
+        warnings=notes + input_warnings(_input_row(report) for report in reports),
         wall_s=time.time() - started,
     )
 
@@ -383,17 +390,3 @@ def _options(config: IngestConfig) -> dict:
         "hopscope": __version__,
         "ran_in": printable_path(Path.cwd()),
     }
-
-
-def _warnings(reports: list[ReadReport], inputs: InputFiles, chosen: str | None) -> list[str]:
-    """One line for each thing that a user should know before trusting the numbers.
-
-    ``chosen``: the one format that was to be read; None: any.
-    """
-    lines = input_warnings(_input_row(report) for report in reports)
-    if inputs.left_alone:
-        names = ", ".join(printable_path(path.name) for path in inputs.left_alone[:5])
-        more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
-        kind = {"traces": "trace", None: "measurement"}.get(chosen, chosen)
-        lines.append(f"no {kind} files, left out: {names}{more}")
-    return lines

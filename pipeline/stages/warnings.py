@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
-from pipeline.model.measured.reading import rejects_text
+from pipeline.model.measured.reading import printable_path, rejects_text
 from pipeline.model.words import number
 from pipeline.options import options_of
 
 N_ON_LANS = 0.1  # share of addresses on LANs from which these look too wide
 MAX_RANGES = 3  # special ranges to admit that a warning names
+LEFT_OUT_NAMED = 5  # files of folders that are not measurements
 LOSSES_NAMED = 5  # workers that were lost, named one by one
 # Notes about entries of a table that contradict one another, and which of them counts.
 CONFLICTS = {
@@ -115,6 +117,19 @@ def metric_warnings(config: AnalyzeConfig) -> list[str]:
     tasks = tasks_of(config.metrics).keys()
     needed = {"hops": {"search"}, "widths": {"widths", "weighted"}}
     return effect_warnings(config, [kind for kind, of in needed.items() if of & tasks])
+
+
+def left_out_warnings(left_alone: Sequence[Path], chosen: str | None) -> list[str]:
+    """One line if files of folders were left out, since they are not measurements.
+
+    ``chosen``: the one format, or kind of formats, that was to be read; None: any.
+    """
+    if not left_alone:
+        return []
+    names = ", ".join(printable_path(path.name) for path in left_alone[:LEFT_OUT_NAMED])
+    n_more = len(left_alone) - LEFT_OUT_NAMED
+    kind = {"traces": "trace", None: "measurement"}.get(chosen, chosen)
+    return [f"no {kind} files, left out: {names}{f' and {n_more:,} more' if n_more > 0 else ''}"]
 
 
 def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:

@@ -1,13 +1,13 @@
 """Files of the inputs, and the format of each.
 
-A file that is named itself must be readable, or it is rejected. A folder is searched for files:
-one that cannot be read is rejected too, whatever it is; a file there that is not a measurement (a
-README, a prefix table) is skipped and named, unless its suffix claims a format that its content
-does not have, or it has lost its content. Files that this program wrote into a folder of inputs (a
-store, the rejects of a report) are not inputs. A forced format is used for files that are named;
-in a folder it selects files of that format and files that claim to be measurements. A kind
-(traces, topology) forces no format: it selects the files of a folder that have one of its formats,
-and rejects named files that do not.
+A file that is named itself must be readable, or it is rejected. A folder is searched for files: one
+that cannot be read is rejected too, whatever it is; a file there that is not a measurement (a
+README, a prefix table, settings in JSON) is skipped and named, unless its name claims a format that
+its content does not have, or it has lost its content. Files that this program wrote into a folder
+of inputs (a store, the rejects of a report) are not inputs. A forced format is used for files that
+are named; in a folder it selects files of that format and files that claim to be measurements. A
+kind (traces, topology) forces no format: it selects the files of a folder that have one of its
+formats, and rejects named files that do not.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from pipeline.model.measured.reading import ReadReport
 from pipeline.model.words import number
 from pipeline.stages.inputs.folders import unreadable, walk
 from pipeline.stages.inputs.misplaced import where_it_belongs
-
-_NEVER_EMPTY = (*COMPRESSED_SUFFIXES, ".json")
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,8 @@ def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | N
 
 
 def _lost_its_content(path: Path) -> bool:
-    """Whether a file holds nothing, not even what a compressed file or JSON at least holds."""
-    return path.suffix.lower() in _NEVER_EMPTY and path.stat().st_size == 0
+    """Whether a file holds nothing, not even what a compressed file at least holds."""
+    return path.suffix.lower() in COMPRESSED_SUFFIXES and path.stat().st_size == 0
 
 
 def _expand(given: Path, store: Path) -> Iterable[tuple[Path, FormatError | None]]:

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from pipeline.config import AnalyzeConfig
-from pipeline.stages.ingest import _warnings
-from pipeline.stages.inputs.files import InputFiles
-from pipeline.stages.warnings import failure_warnings, loss_warnings, metric_warnings
+from pipeline.stages.warnings import (
+    failure_warnings,
+    left_out_warnings,
+    loss_warnings,
+    metric_warnings,
+)
 
 NO_WEIGHTS = "weighted metrics need a weight of each link"
 
@@ -85,4 +88,4 @@ def test_lost_workers_are_named_with_time_and_tasks():
     ],
 )
 def test_a_file_of_another_format_is_not_called_no_measurement(chosen, line):
-    assert _warnings([], InputFiles([], [Path("in") / "a.json"]), chosen) == [line]
+    assert left_out_warnings([Path("in") / "a.json"], chosen) == [line]

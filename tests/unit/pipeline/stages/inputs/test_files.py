@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import os
 import shutil
 from dataclasses import replace
@@ -14,9 +16,12 @@ import pytest
 from pipeline.cli import main
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
+from pipeline.files import BOM
+from pipeline.ingest import MAX_JSON_BYTES
 from pipeline.options import options_of
 from pipeline.stages.ingest import ingest
 from pipeline.stages.inputs.files import find_inputs
+from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import open_snapshot, snapshot_names
 from tests.real_data import REPOSITORY
 
@@ -24,6 +29,7 @@ OPTIONS = {each.name: each for each in options_of(AnalyzeConfig)}
 SAMPLES = REPOSITORY / "data" / "samples"
 SPECIAL = ("198.51.100.0/24", "203.0.113.0/24")  # where the sample's addresses lie
 ATLAS = SAMPLES / "atlas" / "results.jsonl"
+SCAMPER = (SAMPLES / "scamper_json" / "sample.json").read_bytes()
 BRITE_WITHOUT_AS = b"""Topology: ( 2 Nodes, 1 Edges )
 Model (1 - RTWaxman):  2 100 100 1  2  0.15 0.2 1 1 10.0 1024.0
 
@@ -404,6 +410,51 @@ def test_a_file_that_lost_its_content_is_an_error_in_a_folder_too(tmp_path):
         f"{tmp_path / name}: empty" for name in ("x.json.gz", "y.json", "z.warts")
     ]
     assert [path.name for path in found.left_alone] == ["README"]
+
+
+BROKEN = {
+    "r.json.gz": bytes(range(200, 256)) * 4,
+    "cut.json.gz": gzip.compress(SCAMPER * 3, mtime=0)[:60],
+    "damaged.json.gz": gzip.compress(SCAMPER, mtime=0)[:30] + b"\xff" * 40,
+    "text.json": b"hello\n",
+    "cut.json": b'{"a": 1,\n "b": ',
+    "u.json": '{"type":"trace"}'.encode("utf-16"),
+    "x.warts.zst": b"\x28\xb5\x2f\xfd\x04\x00",
+    "t.jsonl.lzma": lzma.compress(SCAMPER, lzma.FORMAT_ALONE),
+    "r.json.zip": b"PK\x03\x04",
+    "a.brite.tar.gz": gzip.compress(b"a.brite" + bytes(300)),
+}
+OTHERS = {
+    "settings.json": b'{\n  "a": [1, 2]\n}\n',
+    "marked.json": BOM + b'{"a": 1}',
+    "lines.json.gz": gzip.compress(b'{"a": 1}\n\n{"b": 2}\n'),
+    "long.json": b"[" + b"1," * (MAX_JSON_BYTES // 2) + b"1]",
+    "notes.zst": b"\x28\xb5\x2f\xfd\x04\x00",
+    "README": b"about these files\n",
+}
+
+
+def test_a_file_that_claims_a_format_but_cannot_be_read_is_rejected_by_name(tmp_path, prefixes):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    shutil.copy(ATLAS, folder / "a.jsonl")
+    for name, data in {**BROKEN, **OTHERS}.items():
+        (folder / name).write_bytes(data)
+    summary = ingest(config(tmp_path, folder, ip2as=(prefixes,)))
+    assert not summary.complete
+    rejected = {name for name, status in statuses(summary).items() if status == "rejected"}
+    assert rejected == set(BROKEN)
+    kept = snapshot_warnings(open_snapshot(tmp_path / "store").manifest)
+    assert sorted(kept) == sorted(summary.warnings)
+    (left,) = (line for line in kept if "left out" in line)
+    assert left == (
+        "no measurement files, left out: README, lines.json.gz, long.json, marked.json, notes.zst "
+        "and 1 more"
+    )
+    why = {Path(row.path).name: row.error for row in summary.reports}
+    assert all(f"rejected file: {why[name]}" in kept for name in BROKEN)
+    assert why["u.json"].endswith("text in UTF-16, which is not read: convert it to UTF-8")
+    assert why["x.warts.zst"].endswith("compressed by zstd, which is not read: decompress it")
 
 
 def test_a_prefix_that_is_not_special_is_not_admitted(tmp_path):
