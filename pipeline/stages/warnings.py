@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
 from pipeline.model.measured.reading import printable_path, rejects_text
@@ -156,7 +157,7 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
         if n_rejected := row.get("n_rejected"):
             rejects = rejects_text(n_rejected, row.get("rejected", {}))
             lines.append(f"{row.get('path', '')}: {rejects}")
-    return lines + _conflicts(rows) + _identical_files(rows)
+    return lines + _conflicts(rows) + _identical_files(rows) + _same_names(rows)
 
 
 def _conflicts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -203,6 +204,21 @@ def _identical_files(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{paths[0]}{f' and {len(paths) - 1:,} more' if len(paths) > 1 else ''} left out: "
         f"identical to {original}"
         for original, paths in copies.items()
+    ]
+
+
+def _same_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for files of one folder whose names differ in endings of compressions alone."""
+    same: dict[tuple[Path, str], list[str]] = {}
+    for row in rows:
+        if row.get("n_records") and row.get("holds") != "table":
+            path = Path(str(row.get("path", "")))
+            same.setdefault((path.parent, name_inside(path.name)), []).append(str(path))
+    return [
+        f"{' and '.join(paths)} have one name, plain or compressed: if they hold the same, it "
+        f"counts {number(len(paths), 'time')}; leave all but one out"
+        for paths in same.values()
+        if len(paths) > 1
     ]
 
 

@@ -387,6 +387,25 @@ def test_copies_are_left_out_and_named(tmp_path, prefixes):
     assert found.copies == {again: ATLAS, third: ATLAS}
 
 
+def test_the_same_file_plain_and_compressed_is_warned_of(tmp_path, prefixes):
+    folder = tmp_path / "in"
+    (folder / "b").mkdir(parents=True)
+    text = ATLAS.read_bytes()
+    (folder / "T.jsonl").write_bytes(text)
+    (folder / "T.jsonl.gz").write_bytes(gzip.compress(text))
+    (folder / "b" / "T.jsonl.gz").write_bytes(gzip.compress(text, 1))
+    (folder / "other.jsonl.xz").write_bytes(lzma.compress(text))
+    (folder / "other.jsonl.gz").touch()  # rejected: it adds nothing
+    summary = ingest(config(tmp_path, folder, ip2as=(prefixes,)))
+    kept = snapshot_warnings(open_snapshot(tmp_path / "store").manifest)
+    expected = (
+        f"{folder / 'T.jsonl'} and {folder / 'T.jsonl.gz'} have one name, plain or compressed: "
+        "if they hold the same, it counts 2 times; leave all but one out"
+    )
+    for lines in (summary.warnings, kept):
+        assert [line for line in lines if "have one name" in line] == [expected]
+
+
 @pytest.mark.parametrize(("asn", "is_unused"), [(64500, True), (5, True), (None, False)])
 def test_an_as_number_for_routers_that_all_name_one_has_no_effect(tmp_path, asn, is_unused):
     brite = SAMPLES / "brite" / "topdown_java.brite"
