@@ -135,7 +135,7 @@ def left_out_warnings(left_alone: Sequence[Path], chosen: str | None) -> list[st
 
 def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:
     """Warnings from the making of a snapshot: its own first, then those on inputs."""
-    return [*manifest.get("warnings", ()), *input_warnings(manifest["inputs"])]
+    return [*manifest.get("warnings", ()), *input_warnings(manifest.get("inputs") or ())]
 
 
 def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -19,6 +19,7 @@ from pipeline.report.folder import earlier_report
 from pipeline.report.published import bring_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import node_texts
+from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.pointers import names_and_faults
 
@@ -83,7 +84,7 @@ def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
         "weight_unit": snapshot.weight_unit or None,
         "n_inputs": len(manifest.get("inputs") or []),
         "synthetic": origins.facts(),
-        "warnings": list(manifest.get("warnings") or []),
+        "warnings": snapshot_warnings(manifest),
     }
 
 
