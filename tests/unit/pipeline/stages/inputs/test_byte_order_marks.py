@@ -30,7 +30,11 @@ TABLES = [  # option, text of two records
         '{"type":"ASN","asn":"1","organizationId":"A"}\n'
         '{"type":"ASN","asn":"2","organizationId":"B"}\n',
     ),
-    ("delegated", "lab|ZZ|asn|1|1|2020|allocated|a\nlab|ZZ|asn|2|1|2020|allocated|a\n"),
+    (
+        "delegated",
+        "2|lab|20240101|2|19830613|20240101|+1000\n"
+        "lab|ZZ|asn|1|1|2020|allocated|a\nlab|ZZ|asn|2|1|2020|allocated|a\n",
+    ),
     ("ixp", "195.42.144.0/23 France-IX\n195.42.146.0/23 Other\n"),
     ("ixp", '{"data": [{"prefix": "195.42.144.0/23"}, {"prefix": "195.42.146.0/23"}]}'),
     ("as_names", "1|one\n2|two\n"),
