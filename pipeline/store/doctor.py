@@ -10,7 +10,6 @@ from pipeline.store.alone import crashed_alone, forget_crashed
 from pipeline.store.pointers import (
     abandoned_versions,
     open_snapshot,
-    pointer_paths,
     remove_abandoned_versions,
 )
 from pipeline.store.references import (
@@ -20,6 +19,7 @@ from pipeline.store.references import (
 )
 from pipeline.store.running import dead_runs, remove_dead_runs
 from pipeline.store.versions.held import abandoned, own_folder, remove_abandoned
+from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.mirrored import refresh_pointers
 from pipeline.store.versions.names import POINTERS
 
@@ -39,15 +39,16 @@ def check_store(store: Path) -> dict[str, str]:
     Raises
     ------
     StoreError
-        If there is no store.
+        If there is no store, or it is not known which snapshots it has.
     """
     store = Path(store)
     refresh_pointers(store)
+    paths = pointer_paths(store)
     if not has_store(store):
         made_by = f"`hopscope ingest INPUT... --store {store}`"
         raise StoreError(f"{store}: no store here; {made_by} makes one")
     found = {}
-    for path in pointer_paths(store):
+    for path in paths:
         try:
             with open_snapshot(store, path.stem) as snapshot:
                 snapshot.verify()

@@ -19,7 +19,8 @@ from pipeline.files import written_whole
 from pipeline.model.columns import schema_of
 from pipeline.model.measured.references import References
 from pipeline.store.columns import as_arrow, read_table
-from pipeline.store.pointers import pointer_paths, read_pointer
+from pipeline.store.pointers import read_pointer
+from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.mirrored import (
     bring_small,
     names_there,

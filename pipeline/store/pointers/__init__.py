@@ -20,6 +20,7 @@ import orjson
 
 from pipeline.errors import StoreError
 from pipeline.store.snapshot import Snapshot
+from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.locks import (
     HeldLock,
     claim_abandoned,
@@ -124,7 +125,7 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
     path = store / POINTERS / f"{check_name(name)}.json"
     refresh_pointers(store, name)
     for _ in range(MAX_LOOKS):
-        if not path.exists():
+        if not _is_there(path):
             raise StoreError(f"{store}: no snapshot {name!r}; there are: {_listed(store)}")
         folder = store / VERSIONS / read_pointer(path).version
         bring_version(folder)
@@ -175,13 +176,17 @@ def read_pointer(path: Path) -> Pointer:
     return pointer
 
 
-def pointer_paths(store: Path) -> list[Path]:
-    """The pointer files of a store, hidden ones left out."""
-    return sorted(p for p in (store / POINTERS).glob("*.json") if not p.name.startswith("."))
-
-
 def begin_version(store: Path) -> tuple[Path, HeldLock]:
-    """A new hidden folder to write a version into, held by this process."""
+    """A new hidden folder to write a version into, held by this process.
+
+    Raises
+    ------
+    StoreError
+        If it is not known which snapshots there are (``pointer_paths``).
+    OSError
+        If the store cannot be written.
+    """
+    pointer_paths(store)
     for folder in (store, store / POINTERS, store / VERSIONS):
         folder.mkdir(parents=True, exist_ok=True)
     with store_turn(store):
@@ -213,7 +218,13 @@ def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Pat
         fsync_file(beside)
         send_file(pointer, data)
         os.replace(beside, pointer)
-        fsync_folder(pointer.parent)
+        try:
+            fsync_folder(pointer.parent)
+        except OSError as error:
+            raise StoreError(
+                f"{pointer}: snapshot {name} is there, but the disk did not confirm it "
+                f"({error.strerror}), so it may be lost if this machine fails; check the disk"
+            ) from error
         lock.release()
         if alone:
             garbage = _set_garbage_aside(store)
@@ -303,7 +314,7 @@ def _is_abandoned(version: Path) -> bool:
 def _within(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
-    except OSError:  # it is just being removed
+    except OSError:  # it is just being removed, or cannot be read
         return []
 
 
@@ -337,7 +348,7 @@ def _set_garbage_aside(store: Path) -> list[Path]:
     Call in turn: then a version is renamed and pointed to as one step, and an unnamed one can
     only be replaced or left by a dead writer.
     """
-    for path in (store / POINTERS).glob(".*"):
+    for path in _within(store / POINTERS):
         if is_pointer_aside(path.name):
             path.unlink(missing_ok=True)
     garbage = []
@@ -362,6 +373,16 @@ def _latest_ns(store: Path) -> int:
         except StoreError:
             continue
     return latest
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise broken(path, f"cannot be read ({error.strerror})") from None
+    return True
 
 
 def _listed(store: Path) -> str:

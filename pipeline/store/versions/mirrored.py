@@ -19,6 +19,7 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.places import objects, url_of
 from pipeline.places.mirror import brought, remove_unnamed, sha256_of, unnamed
 from pipeline.places.urls import mirrors
+from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.locks import claim_abandoned, store_turn
 from pipeline.store.versions.names import LOCK, MANIFEST, POINTERS, VERSIONS, is_version
 
@@ -42,7 +43,7 @@ def refresh_pointers(store: Path, name: str | None = None) -> None:
         names = [f"{name}.json"]
     else:
         names = [n for n in objects.entries(f"{url}/{POINTERS}") if n.endswith(".json")]
-        for path in folder.glob("[!.]*.json"):
+        for path in pointer_paths(store):
             if path.name not in names:
                 path.unlink(missing_ok=True)
     contents = (
@@ -147,7 +148,10 @@ def unnamed_versions(store: Path) -> list[Path]:
 def _unnamed(store: Path, url: str) -> list[str]:
     refresh_pointers(store)
     named = set()
-    for path in (store / POINTERS).glob("[!.]*.json"):
+    paths = pointer_paths(store)
+    if not paths:
+        return []  # they may have been lost: without them every version would be unnamed
+    for path in paths:
         try:
             named.add(orjson.loads(path.read_bytes())["version"])
         except (ValueError, KeyError, TypeError):
