@@ -41,7 +41,7 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
         texts = addr_texts(found.addr[shown]).to_pylist()
         places = zip(found.row[shown].tolist(), found.node[shown].tolist(), strict=True)
         confidence = found.confidence[shown].tolist()
-        entries = _kinds(snapshot)
+        entries = _kinds(snapshot, found.row[shown])
         origins = origins_of(snapshot.manifest, snapshot.asn)
         known = snapshot.host_names()
         named = [None] * len(texts) if known is None else known.of(found.addr[shown]).tolist()
@@ -77,9 +77,9 @@ def find(snapshot: Snapshot, address: str) -> Found:
     return found
 
 
-def _kinds(snapshot: Snapshot) -> dict[tuple[int, int], str]:
-    """Ingresses and candidates by AS row and node."""
-    table = snapshot.ingresses()
+def _kinds(snapshot: Snapshot, rows: np.ndarray) -> dict[tuple[int, int], str]:
+    """Ingresses and candidates of some ASes by AS row and node."""
+    table = snapshot.ingresses(np.unique(rows))
     keys = zip(table.row.tolist(), table.node.tolist(), strict=True)
     words = ("candidate" if is_one else "ingress" for is_one in table.candidate.tolist())
     return dict(zip(keys, words, strict=True))
