@@ -20,6 +20,8 @@ from pipeline.config import AnalyzeConfig
 def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
     """Measure and report one version of a snapshot, which is not removed in the meantime.
 
+    Old nights stay, so that the caller can compare before they go.
+
     Returns
     -------
     AnalyzeSummary, None
@@ -55,5 +57,8 @@ def _analyze(config: AnalyzeConfig) -> State:
     summary, failure = analyzed(config)
     if failure is not None:
         return failure
+    from pipeline.stages.analyze import without_old_nights  # not needed to deploy
+
+    summary = without_old_nights(config, summary)
     show_warnings(summary.warnings, complete=summary.complete)
     return ended(f"report of {summary.snapshot}", summary, complete=summary.complete)

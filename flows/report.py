@@ -59,5 +59,8 @@ def report(config: AnalyzeConfig, measured: str) -> State:
     summary, failure = result_or_failure(report_stage(config, Path(measured), return_state=True))
     if failure is not None:
         return failure
+    from pipeline.stages.analyze import without_old_nights  # not needed to deploy
+
+    summary = without_old_nights(config, summary)
     show_warnings(summary.warnings, complete=summary.complete)
     return ended(f"report: {summary.index}", summary, complete=summary.complete)

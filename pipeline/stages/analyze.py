@@ -16,7 +16,6 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import (
     ClusterLostError,
     NothingMeasuredError,
-    PipelineError,
     StoreError,
     UsageError,
 )
@@ -33,7 +32,7 @@ from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
-from pipeline.stages.nights.retention import Removed, keep_nights
+from pipeline.stages.nights.retention import Removed, gone_of, keep_nights
 from pipeline.stages.places import check_out
 from pipeline.stages.run_metrics import RunMetrics, count_failed, run_metrics
 from pipeline.stages.warnings import (
@@ -43,7 +42,7 @@ from pipeline.stages.warnings import (
     metric_warnings,
     snapshot_warnings,
 )
-from pipeline.store import Snapshot, open_snapshot, open_version, snapshot_names
+from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.alone import forget_crashed
 from pipeline.store.running import running
 from pipeline.store.versions.held import release_folder
@@ -152,6 +151,8 @@ def report_stage(
 ) -> AnalyzeSummary:
     """Write the report of what was measured; ``started`` in seconds since 1970 UTC.
 
+    Old nights stay: ``without_old_nights`` removes them.
+
     Raises
     ------
     UsageError
@@ -170,6 +171,8 @@ def report_stage(
 def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
     """Measure, then report: one version of the snapshot, even if it is replaced in the meantime.
 
+    Old nights are removed at the end.
+
     Raises
     ------
     ClusterLostError, NothingMeasuredError, UsageError, StoreError
@@ -180,7 +183,24 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
         measurement = _measure(snapshot, config, shown)
         made = Path(measurement.distances_dir) if measurement.distances_dir else None
         with removed_on_error(made):
-            return _report(snapshot, config, measurement, started, shown)
+            summary = _report(snapshot, config, measurement, started, shown)
+        return without_old_nights(config, summary)
+
+
+def without_old_nights(config: AnalyzeConfig, summary: AnalyzeSummary) -> AnalyzeSummary:
+    """Remove old nights, if that was requested: the last step of a run, whose summary then says so.
+
+    A run that also compares does so before: the night to compare with may be one of those that go.
+    """
+    if config.keep_nights is None:
+        return summary
+    removed = keep_nights(config.store, config.out, config.keep_nights, summary.snapshot)
+    return replace(
+        summary,
+        removed=removed,
+        gone=gone_of(config.store, summary.reused["n_ases_from"]),
+        warnings=[*summary.warnings, *removed.warnings],
+    )
 
 
 @contextlib.contextmanager
@@ -282,9 +302,6 @@ def _report(
             on_progress=lambda n: progress(Progress("report", min(n, n_ases), n_ases, "ASes")),
         )
     progress(Progress("report", n_ases, n_ases, "ASes"))
-    removed = Removed()
-    if config.keep_nights is not None:
-        removed = keep_nights(config.store, config.out, config.keep_nights, snapshot.name)
     unlisted = _list_nights(config, first=config.pages)
     progress.reported(measurement, started)
     return AnalyzeSummary(
@@ -303,23 +320,13 @@ def _report(
         },
         widths_known=widths_known(measurement, known),
         reused=measurement.reused(),
-        gone=_gone(config.store, measurement),
+        gone=gone_of(config.store, measurement.reused()["n_ases_from"]),
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
-        warnings=[*measured, *unused, *removed.warnings, *filter(None, [unlisted])],
-        removed=removed,
+        warnings=[*measured, *unused, *filter(None, [unlisted])],
         wall_s=time.time() - started,
     )
-
-
-def _gone(store: Path, measurement: Measurement) -> tuple[str, ...]:
-    """Nights whose results were used though their snapshots are no longer in the store."""
-    nights = measurement.reused()["n_ases_from"]
-    with contextlib.suppress(PipelineError, OSError):  # a broken pointer: it may name any of them
-        there = set(snapshot_names(store)) if nights else set()
-        return tuple(night for night in nights if night not in there)
-    return ()
 
 
 def _list_nights(config: AnalyzeConfig, *, first: bool = False) -> str:

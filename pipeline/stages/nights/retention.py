@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import PipelineError
 from pipeline.report.folder import remove_report, report_of, report_turn
+from pipeline.report.nights import NIGHTS_PAGE, write_nights
+from pipeline.store import snapshot_names
 from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
 from pipeline.store.references import remove_orphaned_references
 
@@ -20,33 +24,53 @@ class Removed:
     warnings: tuple[str, ...] = ()
 
 
+def gone_of(store: Path, nights: Iterable[str]) -> tuple[str, ...]:
+    """Those of some nights whose snapshots are no longer in the store."""
+    nights = list(nights)
+    with contextlib.suppress(PipelineError, OSError):  # a broken pointer: it may name any of them
+        there = set(snapshot_names(store)) if nights else set()
+        return tuple(night for night in nights if night not in there)
+    return ()
+
+
 def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
     """Remove all nights but the last ``n`` and the current one, in the store and among reports.
 
     The last ``n`` reports stay too, whether their snapshots are there or not, and so does one into
     which a user put a file. Comparisons without a report go with the reports of their time, and are
-    not counted. What cannot be removed costs a warning, not the run.
+    not counted. A page of all nights is written again. What cannot be removed costs a warning.
     """
     warnings: list[str] = []
     old: list[str] = []
+    reports: list[str] = []
     try:
         old = remove_old_nights(store, n, current)
         remove_orphaned_references(store)
     except (PipelineError, OSError) as error:
         warnings.append(f"older nights were not removed: {_said(error)}")
-    reports = []
-    with report_turn(out):
-        for name in _old_reports(out, n, current):
-            try:
-                if remove_report(out / name):
-                    reports.append(name)
+    try:
+        with report_turn(out):
+            for name in _old_reports(out, n, current):
+                if left := _not_removed(out / name):
+                    warnings.append(left)
                 else:
-                    warnings.append(
-                        f"{out / name} was not removed: it holds files that hopscope did not write"
-                    )
-            except (PipelineError, OSError) as error:
-                warnings.append(f"{out / name} was not removed: {_said(error)}")
+                    reports.append(name)
+            if (old or reports) and (out / NIGHTS_PAGE).exists():
+                warnings += filter(None, [write_nights(out, store)])
+    except (PipelineError, OSError) as error:
+        warnings.append(f"older reports were not removed: {_said(error)}")
     return Removed(tuple(old), tuple(reports), tuple(warnings))
+
+
+def _not_removed(report: Path) -> str:
+    """Remove a report; why it was not, empty if it was."""
+    try:
+        if remove_report(report):
+            return ""
+        why = "it holds files that hopscope did not write"
+    except (PipelineError, OSError) as error:
+        why = _said(error)
+    return f"{report} was not removed: {why}"
 
 
 def _old_reports(out: Path, n: int, current: str) -> list[str]:

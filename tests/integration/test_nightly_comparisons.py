@@ -1,0 +1,81 @@
+"""With which night the nightly flow compares, and what it removes only after that."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from flows.nightly import nightly
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.report.nights import NIGHTS_PAGE
+from pipeline.stages.analyze import analyze
+from pipeline.stages.ingest import ingest
+from pipeline.store import snapshot_names
+from tests.flows_here import server_for_flows
+from tests.unit.pipeline.stages.test_mapped_share import atlas
+
+# Distributed and Prefect leave sockets to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+FIRST, SECOND, THIRD, FOURTH = (f"2026-11-0{day}" for day in (1, 2, 3, 4))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with server_for_flows(tmp_path_factory.mktemp("prefect"), ui=False) as server:
+        yield server
+
+
+def traces(tmp_path, night):
+    """A file of a trace that was taken at noon."""
+    noon = datetime.datetime.fromisoformat(f"{night}T12:00Z")
+    path = atlas(tmp_path / f"{night}.jsonl", [f"20.{asn}.0.{i}" for asn in (1, 2) for i in (1, 2)])
+    path.write_text(path.read_text().replace("1700000000", str(int(noon.timestamp()))))
+    return path
+
+
+def options(tmp_path):
+    table = tmp_path / "prefixes"
+    table.write_text("20.1.0.0\t16\t1\n20.2.0.0\t16\t2\n")
+    return tmp_path / "store", tmp_path / "out", table
+
+
+def by_command(tmp_path, *nights):
+    """Nights of ``hopscope run``, which compares nothing."""
+    store, out, table = options(tmp_path)
+    for night in nights:
+        ingest(IngestConfig((traces(tmp_path, night),), store, ip2as=(table,), workers=1))
+        analyze(AnalyzeConfig(store, out, snapshot=night, workers=1))
+
+
+def by_flow(tmp_path, night, **more):
+    """The state that a nightly run ends with, and its summary."""
+    store, out, table = options(tmp_path)
+    state = nightly(
+        inputs=[str(traces(tmp_path, night))],
+        store=str(store),
+        out=str(out),
+        ip2as=[str(table)],
+        options={"workers": 1, "device": "cpu"} | more,
+        return_state=True,
+    )
+    assert state.is_completed(), state.message
+    return state.name, state.result()
+
+
+def test_a_late_night_is_compared_before_the_night_before_it_is_removed(server, tmp_path):
+    by_command(tmp_path, FIRST, SECOND, FOURTH)
+    name, summary = by_flow(tmp_path, THIRD, keep_nights=2)
+    assert (name, summary.compared.old) == ("Completed", SECOND)
+    assert summary.analyzed.removed.snapshots == summary.analyzed.removed.reports == (FIRST, SECOND)
+    store, out, _ = options(tmp_path)
+    assert sorted(snapshot_names(store)) == [THIRD, FOURTH]
+    assert sorted(path.name for path in out.glob("2*")) == [THIRD, FOURTH]
+    assert (out / THIRD / "changes.html").is_file()
+    page = (out / NIGHTS_PAGE).read_text()
+    linked = [night for night in (FIRST, SECOND, THIRD, FOURTH) if f'href="{night}/' in page]
+    assert linked == [THIRD, FOURTH]
