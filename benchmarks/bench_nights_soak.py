@@ -238,7 +238,7 @@ def one_night(
     )
     if not summary.complete:
         raise RuntimeError(f"night {number}: {len(summary.failed)} ASes failed")
-    compared = compare_with_night_before(places.store, places.out, name)
+    compared = compare_with_night_before(places.store, places.out, name).summary
     return {
         "wall_s": time.perf_counter() - began,
         "n_searches": summary.n_searches,

@@ -18,49 +18,50 @@ from flows.runs.retries import ONCE_MORE, failed
 from pipeline.config import CompareConfig
 
 if TYPE_CHECKING:
-    from pipeline.stages.compare import CompareSummary
+    from pipeline.stages.compare import CompareSummary, NightCompared
 
 
 @task(name="compare", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
 def compare_stage(
     store: Path, out: Path, new: str, old: str | None = None
-) -> CompareSummary | State | None:
-    """Compare a night with ``old``, or else with the one before it; None: none is before it."""
+) -> NightCompared | State:
+    """Compare a night with ``old``, or else with the one before it."""
     from pipeline.stages import compare as stage  # imports that take seconds, not needed to deploy
 
     try:
         with progress_artifact("compare-progress", "Compare") as progress:
             if old is None:
-                summary = stage.compare_with_night_before(store, out, new, progress)
+                compared = stage.compare_with_night_before(store, out, new, progress)
             else:
-                summary = stage.compare(CompareConfig(old, new, store, out), progress)
+                config = CompareConfig(old, new, store, out)
+                compared = stage.NightCompared(stage.compare(config, progress))
     except EXPECTED as error:
         return failed(error)
-    if summary is not None:
+    if (summary := compared.summary) is not None:
         link = report_link(summary.page, out)
         show_events(summary.events, summary.n_events, summary.old, summary.new, link)
         get_run_logger().info("Changes since %s: %s", summary.old, link)
-    return summary
+    return compared
 
 
 def compared_with_night_before(
     store: Path, out: Path, new: str
-) -> tuple[CompareSummary | None, str]:
-    """What changed since the night before; if that is not known, why, in one line.
+) -> tuple[CompareSummary | None, list[str]]:
+    """What changed since the night before; and why that is not known, or only since an earlier one.
 
     Nothing that goes wrong here may cost a report, so no error leaves this function.
     """
     try:
-        summary, failure = result_or_failure(compare_stage(store, out, new, return_state=True))
+        compared, failure = result_or_failure(compare_stage(store, out, new, return_state=True))
     except Exception as error:
         get_run_logger().warning("comparing failed", exc_info=True)
         said = " ".join(f"{type(error).__name__}: {error}".split())
-        return None, f"{new} was not compared with the night before: {said}"
+        return None, [f"{new} was not compared with the night before: {said}"]
     if failure is not None:
-        return None, f"{new} was not compared with the night before: {failure.message}"
-    if summary is None:
+        return None, [f"{new} was not compared with the night before: {failure.message}"]
+    if compared.summary is None and not compared.passed_over:
         get_run_logger().info("No earlier night of traces has a report to compare with")
-    return summary, ""
+    return compared.summary, compared.passed_over
 
 
 @flow(name="compare", persist_result=False)
@@ -70,9 +71,10 @@ def compare(config: CompareConfig) -> State:
 
     Parameters are those of ``hopscope compare``. Missing folders come from ``HOPSCOPE_*``.
     """
-    summary, failure = result_or_failure(
+    compared, failure = result_or_failure(
         compare_stage(config.store, config.out, config.new, config.old, return_state=True)
     )
     if failure is not None:
         return failure
+    summary = compared.summary
     return ended(f"changes: {summary.page}", summary, complete=True)

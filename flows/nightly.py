@@ -97,12 +97,15 @@ Ingest, measure, report, compare as the nightly Prefect flow; starts its own ser
 
 @dataclasses.dataclass(frozen=True)
 class NightlySummary:
-    """The outcome of a nightly run; ``not_compared``: why comparing failed, if it did."""
+    """The outcome of a nightly run.
+
+    ``not_compared``: why comparing failed, if it did, or with which nights, since they are broken.
+    """
 
     ingested: IngestSummary
     analyzed: AnalyzeSummary
     compared: CompareSummary | None
-    not_compared: str
+    not_compared: list[str]
 
     @property
     def complete(self) -> bool:
@@ -110,8 +113,7 @@ class NightlySummary:
 
     @property
     def warnings(self) -> list[str]:
-        of_comparison = [self.not_compared] if self.not_compared else []
-        return [*self.ingested.warnings, *self.analyzed.warnings, *of_comparison]
+        return [*self.ingested.warnings, *self.analyzed.warnings, *self.not_compared]
 
 
 log_failed_states_in_one_line()

@@ -75,30 +75,39 @@ def earlier_report(folder: Path) -> dict | None:
         If there is anything but a report of this snapshot by hopscope, or in it something that a
         new report has no room for: it would be lost.
     """
+    if fault := report_fault(folder):
+        raise UsageError(
+            f"{folder}: {fault}; a report would replace it: give --out another folder, or move it "
+            "away"
+        )
+    return report_of(folder)
+
+
+def report_fault(folder: Path) -> str:
+    """Why a folder that should hold a report of its name does not; empty: it does, or holds none.
+
+    It holds none where it is missing or empty, or holds comparisons alone.
+    """
     if folder.is_symlink():
-        raise _refusal(folder, "is a link, and a report can replace only folders")
+        return "is a link, and a report can replace only folders"
     if not folder.exists():
-        return None
+        return ""
     if not folder.is_dir():
-        raise _refusal(folder, "is not a folder")
+        return "is not a folder"
     names = sorted(path.name for path in folder.iterdir())
     if _OF_COMPARISONS.issuperset(names):
-        return None
+        return ""
     if REPORT not in names:
         listed = ", ".join(printable(name) for name in names[:N_NAMED])
         more = f" and {len(names) - N_NAMED:,} more" if len(names) > N_NAMED else ""
-        raise _refusal(
-            folder, f"holds {listed}{more}, but no {REPORT}, so it is not a hopscope report"
-        )
-    report = report_of(folder)
-    if report is None:
-        raise _refusal(folder, f"its {REPORT} does not belong to a report of {folder.name}")
+        return f"holds {listed}{more}, but no {REPORT}, so it is not a hopscope report"
+    if report_of(folder) is None:
+        return f"its {REPORT} does not belong to a report of {folder.name}"
     for name in names:
         is_folder = (folder / name).is_dir() and not (folder / name).is_symlink()
         if (name in _FILES and is_folder) or (name in _FOLDERS and not is_folder):
-            needed = "folder" if name in _FOLDERS else "file"
-            raise _refusal(folder, f"{name} should be a {needed}")
-    return report
+            return f"{name} should be a {'folder' if name in _FOLDERS else 'file'}"
+    return ""
 
 
 def report_of(folder: Path) -> dict | None:
@@ -252,9 +261,3 @@ def _read(path: Path) -> dict | None:
         return None
     versions = report.get("versions")
     return report if isinstance(versions, dict) and "hopscope" in versions else None
-
-
-def _refusal(folder: Path, why: str) -> UsageError:
-    return UsageError(
-        f"{folder}: {why}; a report would replace it: give --out another folder, or move it away"
-    )

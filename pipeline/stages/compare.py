@@ -18,6 +18,7 @@ from pipeline.report.published import bring_reports
 from pipeline.report.tables.changes import night_compared_with
 from pipeline.stages.nights.references import keep_up_to, references_up_to
 from pipeline.stages.nights.snapshots import (
+    before,
     night_before,
     open_night,
     order_warning,
@@ -41,6 +42,17 @@ class CompareSummary:
     wall_s: float = 0.0
     warnings: list[str] = field(default_factory=list)
     n_reference_nights: int = 0  # that RTTs and hops were compared with
+
+
+@dataclass(frozen=True)
+class NightCompared:
+    """A night and the one before it: what changed, None if there is none to compare with.
+
+    ``passed_over``: a line on each night that was to be compared with and is broken.
+    """
+
+    summary: CompareSummary | None
+    passed_over: list[str] = field(default_factory=list)
 
 
 def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> CompareSummary:
@@ -116,8 +128,8 @@ def _check_not_own(config: CompareConfig) -> None:
 
 def compare_with_night_before(
     store: Path, out: Path, new: str, progress: ProgressCallback = no_progress
-) -> CompareSummary | None:
-    """Compare a night with the one before it (``night_before``); None: there is nothing to compare.
+) -> NightCompared:
+    """Compare a night with the one before it (``before``), past those that are broken.
 
     Raises
     ------
@@ -126,8 +138,15 @@ def compare_with_night_before(
     """
     bring_reports(out)
     with open_snapshot(store, new) as snapshot:
-        old = night_before(store, out, new) if snapshot.has_observations else None
-    return None if old is None else compare(CompareConfig(old, new, store, out), progress)
+        if not snapshot.has_observations:
+            return NightCompared(None)
+        found = before(store, out, new)
+    done = f"{new} was " + (f"compared with {found.night}, not" if found.night else "not compared")
+    passed_over = [f"{done} with {name}: {why}" for name, why in found.broken.items()]
+    if found.night is None:
+        return NightCompared(None, passed_over)
+    config = CompareConfig(found.night, new, store, out)
+    return NightCompared(compare(config, progress), passed_over)
 
 
 def count_changes(changes: Changes) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 
 import pytest
 
@@ -11,7 +12,7 @@ from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.report.nights import NIGHTS_PAGE
 from pipeline.stages.analyze import analyze
 from pipeline.stages.ingest import ingest
-from pipeline.store import snapshot_names
+from pipeline.store import open_snapshot, snapshot_names
 from tests.flows_here import server_for_flows
 from tests.unit.pipeline.stages.test_mapped_share import atlas
 
@@ -79,3 +80,22 @@ def test_a_late_night_is_compared_before_the_night_before_it_is_removed(server, 
     page = (out / NIGHTS_PAGE).read_text()
     linked = [night for night in (FIRST, SECOND, THIRD, FOURTH) if f'href="{night}/' in page]
     assert linked == [THIRD, FOURTH]
+
+
+def test_a_broken_night_before_makes_the_run_partial_and_counts_for_nothing(server, tmp_path):
+    by_command(tmp_path, FIRST, SECOND)
+    store, _, _ = options(tmp_path)
+    with open_snapshot(store, SECOND) as snapshot:
+        manifest = snapshot.path / "manifest.json"
+    os.truncate(manifest, 100)
+    name, summary = by_flow(tmp_path, THIRD, keep_nights=2)
+    assert (name, summary.complete, summary.compared.old) == ("Partial", False, FIRST)
+    told = [line for line in summary.warnings if str(manifest) in line]
+    assert [line.partition(": ")[0] for line in told] == [
+        f"{SECOND} is not one of the last 2 nights, and stays",
+        f"{THIRD} was compared with {FIRST}, not with {SECOND}",
+    ]
+    assert sorted(snapshot_names(store)) == [FIRST, SECOND, THIRD]
+    name, summary = by_flow(tmp_path, FOURTH, keep_nights=2)
+    assert (name, summary.compared.old) == ("Completed", THIRD)
+    assert summary.analyzed.removed.snapshots == (FIRST,)

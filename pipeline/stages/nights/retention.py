@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import PipelineError
+from pipeline.model.words import number
 from pipeline.report.folder import remove_report, report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
+from pipeline.stages.nights.broken import broken_nights
 from pipeline.store import snapshot_names
-from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
+from pipeline.store.pointers import remove_snapshots
+from pipeline.store.pointers.nights import is_night, nights_to_keep
 from pipeline.store.references import remove_orphaned_references
 
 
@@ -38,19 +41,26 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
 
     The last ``n`` reports stay too, whether their snapshots are there or not, and so does one into
     which a user put a file. Comparisons without a report go with the reports of their time, and are
-    not counted. A page of all nights is written again. What cannot be removed costs a warning.
+    not counted. A broken night (``broken_nights``) is neither counted nor removed. A page of all
+    nights is written again. What cannot be removed costs a warning.
     """
     warnings: list[str] = []
     old: list[str] = []
     reports: list[str] = []
     try:
-        old = remove_old_nights(store, n, current)
+        broken = broken_nights(store, out)
+    except (PipelineError, OSError) as error:
+        return Removed(warnings=(f"older nights were not removed: {_said(error)}",))
+    for name, why in broken.items():
+        warnings.append(f"{name} is not one of the last {number(n, 'night')}, and stays: {why}")
+    try:
+        old = _remove_old(store, n, current, broken)
         remove_orphaned_references(store)
     except (PipelineError, OSError) as error:
         warnings.append(f"older nights were not removed: {_said(error)}")
     try:
         with report_turn(out):
-            for name in _old_reports(out, n, current):
+            for name in _old_reports(out, n, current, broken):
                 if left := _not_removed(out / name):
                     warnings.append(left)
                 else:
@@ -73,12 +83,29 @@ def _not_removed(report: Path) -> str:
     return f"{report} was not removed: {why}"
 
 
-def _old_reports(out: Path, n: int, current: str) -> list[str]:
+def _remove_old(store: Path, n: int, current: str, broken: Collection[str]) -> list[str]:
+    """Remove old nights of a store; a version in use stays on disk until a later ingest.
+
+    Raises
+    ------
+    StoreError
+        If a pointer is broken: it may name a night that must stay.
+    OSError
+        If the store cannot be written.
+    """
+    nights = [name for name in snapshot_names(store) if is_night(name) and name not in broken]
+    kept = nights_to_keep(nights, n, current)
+    old = sorted(name for name in nights if name not in kept)
+    remove_snapshots(store, old)
+    return old
+
+
+def _old_reports(out: Path, n: int, current: str, broken: Collection[str]) -> list[str]:
     """Nights in a folder of reports before the last ``n`` that have one, the current one left out.
 
     Empty folders are left out too: whoever made them, nothing is gained.
     """
-    nights = [path for path in out.iterdir() if is_night(path.name)]
+    nights = [path for path in out.iterdir() if is_night(path.name) and path.name not in broken]
     kept = nights_to_keep([path.name for path in nights if report_of(path) is not None], n, "")
     if len(kept) < n:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
-from pipeline.report.folder import earlier_report
 from pipeline.stages.contents.snapshots import report_folder
+from pipeline.stages.nights.broken import check_report, is_reported, is_there
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
 from pipeline.store.pointers.nights import is_night
 
@@ -44,6 +44,17 @@ _DECIDING = {
 
 # Figures of reports that are compared.
 _FIGURES = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius")
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is before a night: one to compare it with, if any, and broken ones since that.
+
+    ``broken``: why each cannot be compared with, and what to do, by name.
+    """
+
+    night: str | None
+    broken: dict[str, str]
 
 
 def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
@@ -86,36 +97,55 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
 
 
 def night_before(store: Path, out: Path, name: str) -> str | None:
-    """The newest night of traces before a snapshot that has a report in ``out``; None: none has.
+    """The night to compare a snapshot with, as ``before`` finds it."""
+    return before(store, out, name).night
+
+
+def before(store: Path, out: Path, name: str) -> Before:
+    """The newest night of traces before a snapshot that has a report in ``out``, if any has.
 
     Nights are in the order of their newest records, and where these are the same in that of their
     ingest. Only reports of the version that the store has count. Snapshots whose names are dates
     are a series: before one of them comes another one, if there is any; a run with a name of its
     own, between two nights, is the night before of none.
 
+    When a broken night was measured is unknown: in the series its name says it, and elsewhere it is
+    taken to be in the order of ingest.
+
     Raises
     ------
     StoreError
         If a pointer of the store is broken.
     """
-    ordered = _ordered(store, out, name)
-    before = ordered[: ordered.index(name)] if name in ordered else []
-    series = [known for known in before if is_night(known)] if is_night(name) else []
-    candidates = series or before
-    return candidates[-1] if candidates else None
+    names = snapshot_names(store)
+    ordered, broken = _ordered(store, out, name, names)
+    older = ordered[: ordered.index(name)] if name in ordered else []
+    series = [known for known in older if is_night(known)] if is_night(name) else []
+    candidates = series or older
+    night = candidates[-1] if candidates else None
+    since = sorted(filter(is_night, names)) if is_night(name) else names
+    since = since[: since.index(name)] if name in since else []
+    since = since[since.index(night) + 1 :] if night in since else since
+    return Before(night, {known: broken[known] for known in since if known in broken})
 
 
-def _ordered(store: Path, out: Path, name: str) -> list[str]:
-    """A snapshot and the nights that can be before one, in their order."""
+def _ordered(
+    store: Path, out: Path, name: str, names: list[str]
+) -> tuple[list[str], dict[str, str]]:
+    """A snapshot and the nights that can be before one, in their order; and broken ones."""
     nights = []
-    for place, known in enumerate(snapshot_names(store)):
-        with contextlib.suppress(StoreError, UsageError):  # broken, or being replaced
-            if known != name and earlier_report(out / known) is None:
+    broken: dict[str, str] = {}
+    for place, known in enumerate(names):
+        try:
+            if known != name and not is_reported(out / known):
                 continue
             with open_snapshot(store, known) as snapshot:
-                if known == name or _can_be_old(snapshot, out):
+                if known == name or _can_be_old(snapshot, store, out):
                     nights.append((newest_record(snapshot.manifest["inputs"]), place, known))
-    return [known for _, _, known in sorted(nights)]
+        except StoreError as error:
+            if is_there(store, known):
+                broken[known] = str(error)
+    return [known for _, _, known in sorted(nights)], broken
 
 
 def synthetic_warning(night: Snapshot) -> str:
@@ -146,8 +176,11 @@ def order_warning(old: Snapshot, new: Snapshot) -> str:
     )
 
 
-def _can_be_old(snapshot: Snapshot, out: Path) -> bool:
-    return snapshot.has_observations and report_folder(snapshot, out) is not None
+def _can_be_old(snapshot: Snapshot, store: Path, out: Path) -> bool:
+    if not snapshot.has_observations:
+        return False
+    check_report(store, out, snapshot.name)
+    return report_folder(snapshot, out) is not None
 
 
 def _links(snapshot: Snapshot, whole: Shard, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from pipeline.config import CompareConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.report.folder import earlier_report
-from pipeline.stages.compare import compare, compare_with_night_before
+from pipeline.stages.compare import NightCompared, compare, compare_with_night_before
 from pipeline.stages.nights.snapshots import night_before
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.compare.by_hand import ONE, write_night
@@ -122,9 +124,9 @@ def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_pa
         report(store, out, name)
     found = {name: night_before(store, out, name) for name in "abcd"}
     assert found == {"a": None, "d": "a", "b": "d", "c": "b"}
-    assert compare_with_night_before(store, out, "topology") is None
-    assert compare_with_night_before(store, out, "a") is None
-    summary = compare_with_night_before(store, out, "c")
+    assert compare_with_night_before(store, out, "topology") == NightCompared(None)
+    assert compare_with_night_before(store, out, "a") == NightCompared(None)
+    summary = compare_with_night_before(store, out, "c").summary
     assert (summary.old, summary.page.exists()) == ("b", True)
 
 
@@ -141,7 +143,67 @@ def test_a_run_by_hand_under_another_name_is_not_the_night_before_of_a_date(tmp_
         "2026-11-21": "2026-11-20",
         "more": "2026-11-21",
     }
-    assert compare_with_night_before(store, out, "2026-11-21").old == "2026-11-20"
+    compared = compare_with_night_before(store, out, "2026-11-21")
+    assert (compared.summary.old, compared.passed_over) == ("2026-11-20", [])
+
+
+def damage(store, out, night, what):
+    """Damage a night; the file that a warning should name."""
+    with open_snapshot(store, night) as snapshot:
+        version = snapshot.path
+    if what == "report.json":
+        (out / night / what).write_bytes(b"")
+        return out / night
+    if what == "version":
+        shutil.rmtree(version)
+        return store / "snapshots" / f"{night}.json"
+    if what == "manifest.json":
+        os.truncate(version / what, 100)
+    else:
+        (version / what).unlink()
+    return version / what
+
+
+@pytest.fixture
+def nights(tmp_path):
+    """Store and reports of four nights of traces, and of one of another name."""
+    store, out = tmp_path / "store", tmp_path / "out"
+    for i, name in enumerate(("2026-11-01", "2026-11-02", "2026-11-03", "extra", "2026-11-04")):
+        write_night(store, name, {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]}, newest_s=100.0 * i)
+        report(store, out, name)
+    return store, out
+
+
+@pytest.mark.parametrize("what", ["manifest.json", "nodes-000.parquet", "version", "report.json"])
+def test_a_broken_night_before_is_passed_over_and_named(nights, what):
+    store, out = nights
+    named = damage(store, out, "2026-11-02", what)
+    compared = compare_with_night_before(store, out, "2026-11-03")
+    assert compared.summary.old == "2026-11-01"
+    (line,) = compared.passed_over
+    begins = f"2026-11-03 was compared with 2026-11-01, not with 2026-11-02: {named}: "
+    assert line.startswith(begins)
+    assert "hopscope analyze --snapshot" in line if what == "report.json" else "doctor" in line
+    # A sound night is nearer.
+    assert compare_with_night_before(store, out, "2026-11-04").passed_over == []
+
+
+def test_broken_nights_before_which_there_is_no_sound_one_are_named(nights):
+    store, out = nights
+    for name in ("2026-11-01", "2026-11-02", "extra"):
+        damage(store, out, name, "manifest.json")
+    compared = compare_with_night_before(store, out, "2026-11-03")
+    assert compared.summary is None
+    starts = [line.partition(": ")[0] for line in compared.passed_over]
+    assert starts == [f"2026-11-03 was not compared with 2026-11-0{day}" for day in (1, 2)]
+
+
+def test_a_broken_night_without_a_report_is_none_to_compare_with(nights):
+    store, out = nights
+    damage(store, out, "2026-11-02", "manifest.json")
+    shutil.rmtree(out / "2026-11-02")
+    compared = compare_with_night_before(store, out, "2026-11-03")
+    assert (compared.summary.old, compared.passed_over) == ("2026-11-01", [])
 
 
 def test_the_comparison_with_the_night_before_is_not_replaced_by_another_one(tmp_path):

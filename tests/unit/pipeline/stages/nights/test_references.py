@@ -48,7 +48,7 @@ def run(tmp_path, between=lambda name: None):
     store, out = tmp_path / "store", tmp_path / "out"
     for i, (name, added) in enumerate(zip(NAMES, ADDED, strict=True)):
         measure(store, out, name, added, 100.0 * i)
-        summary = compare_with_night_before(store, out, name)
+        summary = compare_with_night_before(store, out, name).summary
         between(name)
     return summary
 

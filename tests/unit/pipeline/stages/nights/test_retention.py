@@ -12,11 +12,12 @@ from pipeline.report.folder import _OF_COMPARISONS
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.doctor import examine
 from pipeline.stages.nights.retention import keep_nights
-from pipeline.store import snapshot_names
+from pipeline.store import open_snapshot, snapshot_names
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 DAYS = [f"2026-11-{day}" for day in (18, 19, 20, 21)]
+LATER = "2026-11-22"
 
 
 @pytest.fixture
@@ -94,6 +95,25 @@ def test_of_few_reports_none_is_old(places):
     assert keep_nights(store, out, 4, DAYS[0]).reports == ()
     assert keep_nights(store, out, 3, DAYS[0]).reports == ()
     assert keep_nights(store, out, 2, DAYS[0]).reports == (DAYS[1],)
+
+
+@pytest.mark.parametrize("what", ["manifest.json", "report.json"])
+def test_a_broken_night_is_neither_counted_nor_removed(places, what):
+    store, out = places
+    for day in (DAYS[0], DAYS[2]):
+        with open_snapshot(store, day) as snapshot:
+            version = snapshot.path
+        path = (version if what == "manifest.json" else out / day) / what
+        path.write_bytes(b"")
+    removed = keep_nights(store, out, 2, DAYS[-1])
+    assert (removed.snapshots, removed.reports) == ((), ())
+    starts = [line.partition(": ")[0] for line in removed.warnings]
+    assert starts == [
+        f"{day} is not one of the last 2 nights, and stays" for day in (DAYS[0], DAYS[2])
+    ]
+    write(store, LATER, some_graphs(n_ases=2, nodes_each=4))
+    assert keep_nights(store, out, 2, LATER).snapshots == (DAYS[1],)
+    assert sorted(snapshot_names(store)) == [DAYS[0], *DAYS[2:], LATER, "lab"]
 
 
 def test_the_doctor_tells_the_space_of_each_night(places):
