@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 
 import pytest
@@ -99,3 +100,11 @@ def test_a_broken_night_before_makes_the_run_partial_and_counts_for_nothing(serv
     name, summary = by_flow(tmp_path, FOURTH, keep_nights=2)
     assert (name, summary.compared.old) == ("Completed", THIRD)
     assert summary.analyzed.removed.snapshots == (FIRST,)
+
+
+def test_a_night_without_a_usable_time_says_so_among_its_warnings(server, tmp_path):
+    name, summary = by_flow(tmp_path, "2100-01-01")
+    assert name == "Completed"
+    (said,) = (line for line in summary.warnings if "no trace has a usable time" in line)
+    report = (tmp_path / "out" / summary.analyzed.snapshot / "report.json").read_bytes()
+    assert said in json.loads(report)["warnings"]
