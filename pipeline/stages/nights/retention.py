@@ -13,8 +13,7 @@ from pipeline.report.folder import remove_report, report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.nights.broken import broken_nights
 from pipeline.store import snapshot_names
-from pipeline.store.pointers import remove_snapshots
-from pipeline.store.pointers.nights import is_night, nights_to_keep
+from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
 from pipeline.store.references import remove_orphaned_references
 
 
@@ -54,7 +53,7 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
     for name, why in broken.items():
         warnings.append(f"{name} is not one of the last {number(n, 'night')}, and stays: {why}")
     try:
-        old = _remove_old(store, n, current, broken)
+        old = remove_old_nights(store, n, current, broken)
         remove_orphaned_references(store)
     except (PipelineError, OSError) as error:
         warnings.append(f"older nights were not removed: {_said(error)}")
@@ -81,23 +80,6 @@ def _not_removed(report: Path) -> str:
     except (PipelineError, OSError) as error:
         why = _said(error)
     return f"{report} was not removed: {why}"
-
-
-def _remove_old(store: Path, n: int, current: str, broken: Collection[str]) -> list[str]:
-    """Remove old nights of a store; a version in use stays on disk until a later ingest.
-
-    Raises
-    ------
-    StoreError
-        If a pointer is broken: it may name a night that must stay.
-    OSError
-        If the store cannot be written.
-    """
-    nights = [name for name in snapshot_names(store) if is_night(name) and name not in broken]
-    kept = nights_to_keep(nights, n, current)
-    old = sorted(name for name in nights if name not in kept)
-    remove_snapshots(store, old)
-    return old
 
 
 def _old_reports(out: Path, n: int, current: str, broken: Collection[str]) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from pipeline.store.pointers import remove_snapshots, snapshot_names
@@ -32,10 +32,18 @@ def nights_to_keep(names: Iterable[str], n: int, current: str) -> list[str]:
     return sorted({*nights[-n:], *([current] if is_night(current) else [])})
 
 
-def remove_old_nights(store: Path, n: int, current: str) -> list[str]:
+def remove_old_nights(store: Path, n: int, current: str, broken: Collection[str] = ()) -> list[str]:
     """Remove all nights but the last ``n`` and the current snapshot; the names of those removed.
 
     A version that a living process uses stays on disk until an ingest after that process ended.
+
+    Parameters
+    ----------
+    store : Path
+    n : int
+    current : str
+    broken : collection of str
+        Nights that are neither counted nor removed.
 
     Raises
     ------
@@ -44,8 +52,8 @@ def remove_old_nights(store: Path, n: int, current: str) -> list[str]:
     OSError
         If the store cannot be written.
     """
-    names = snapshot_names(store)
-    kept = nights_to_keep(names, n, current)
-    old = sorted(name for name in names if is_night(name) and name not in kept)
+    nights = [name for name in snapshot_names(store) if is_night(name) and name not in broken]
+    kept = nights_to_keep(nights, n, current)
+    old = sorted(name for name in nights if name not in kept)
     remove_snapshots(store, old)
     return old
