@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError
 from pipeline.model.words import printable
-from pipeline.report.published import bring_reports, publish_reports
+from pipeline.places import url_of
+from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
 
 REPORT = "report.json"
@@ -114,6 +115,20 @@ def report_of(folder: Path) -> dict | None:
     """``report.json`` of a folder that holds a report of ours under its own name; else None."""
     report = _read(folder / REPORT)
     return report if report is not None and report.get("snapshot") == folder.name else None
+
+
+def current_report(out: Path, night: str) -> dict | None:
+    """``report.json`` of a night as readers find it now, at a URL what others published; or None.
+
+    Raises
+    ------
+    StoreError
+        If the reports are at a URL that cannot be read.
+    """
+    if url_of(out) is None:
+        return report_of(out / night)
+    text = published_of(out, night, REPORT)
+    return None if text is None else _parsed(text)
 
 
 def remove_report(folder: Path) -> bool:
@@ -216,7 +231,9 @@ def _raise(error: OSError) -> None:
 
 
 @contextlib.contextmanager
-def report_turn(out: Path, night: str | None = None) -> Iterator[None]:
+def report_turn(
+    out: Path, night: str | None = None, check: Callable[[], None] = lambda: None
+) -> Iterator[None]:
     """Wait for this process's turn to add to reports in a folder, so that no results are lost.
 
     The folder is made if it is missing. If the file system has no locks, nobody waits. For reports
@@ -228,6 +245,8 @@ def report_turn(out: Path, night: str | None = None) -> Iterator[None]:
     out : Path
     night : str or None
         Whose report is added to: all of it is fetched, not its tables alone.
+    check
+        As for ``publish_reports``: a turn is one of this machine's, and others publish, too.
 
     Raises
     ------
@@ -246,7 +265,7 @@ def report_turn(out: Path, night: str | None = None) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         bring_reports(out, night)
         yield
-        publish_reports(out)
+        publish_reports(out, night, check)
     finally:
         os.close(descriptor)
 
@@ -254,8 +273,15 @@ def report_turn(out: Path, night: str | None = None) -> Iterator[None]:
 def _read(path: Path) -> dict | None:
     """A ``report.json`` of ours; None if it is anything else."""
     try:
-        report = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return _parsed(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _parsed(text: bytes) -> dict | None:
+    try:
+        report = json.loads(text)
+    except (ValueError, RecursionError):
         return None
     if not isinstance(report, dict) or not isinstance(report.get("schema_version"), int):
         return None

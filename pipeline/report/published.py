@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -79,10 +79,33 @@ def published(out: Path, file: str) -> list[bytes] | None:
     return [data for data in found if data is not None]
 
 
-def publish_reports(out: Path) -> None:
+def published_of(out: Path, night: str, file: str) -> bytes | None:
+    """One file of the published report of a night, as it is at the URL; None: it has none.
+
+    Raises
+    ------
+    StoreError
+        As ``bring_reports``.
+    """
+    pointer = f"{url_of(out)}/{night}/{CURRENT}"
+    data = objects.read(pointer)
+    if data is None:
+        return None
+    return objects.read(f"{url_of(out)}/{_content(pointer, data)['version']}/{file}")
+
+
+def publish_reports(
+    out: Path, night: str | None = None, check: Callable[[], None] = lambda: None
+) -> None:
     """Publish every report of a mirror that changed, and the page over all of them.
 
     Does nothing for reports in a folder.
+
+    Parameters
+    ----------
+    out : Path
+    night, check
+        Called right before the pointer of this night is replaced, which an error of it prevents.
 
     Raises
     ------
@@ -97,7 +120,7 @@ def publish_reports(out: Path) -> None:
         known = _read_note(out, name)
         is_changed = known is None or known["looks"] != _looks(out / name)
         if is_changed and (known is None or known["whole"]):
-            _publish(url, out, name, known)
+            _publish(url, out, name, known, check if name == night else lambda: None)
     for note in (out / PUBLISHED).glob("*.json"):
         if note.stem not in here:  # removed from the mirror: an old night
             objects.remove([f"{url}/{note.stem}/{CURRENT}"])
@@ -122,7 +145,9 @@ def _current(url: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def _publish(url: str, out: Path, name: str, known: Mapping[str, Any] | None) -> None:
+def _publish(
+    url: str, out: Path, name: str, known: Mapping[str, Any] | None, check: Callable[[], None]
+) -> None:
     folder, version = out / name, f"{name}@{uuid.uuid4().hex[:12]}"
     before: Mapping[str, Any] = known["content"] if known else {"files": {}, "version": ""}
     files: dict[str, list] = {}
@@ -148,6 +173,7 @@ def _publish(url: str, out: Path, name: str, known: Mapping[str, Any] | None) ->
         "version": version,
         "files": files,
     }
+    check()
     objects.write(f"{url}/{name}/{CURRENT}", orjson.dumps(content))
     for rest in files:
         if rest.endswith(".html") and "/" not in rest:

@@ -113,6 +113,7 @@ def write_reports(
     runs: Sequence[dict] = (),
     processes: int | None = None,
     on_progress: Callable[[int], None] = lambda n_pages: None,
+    check: Callable[[], None] = lambda: None,
 ) -> ReportSummary:
     """Write everything under ``out/<snapshot>/``; a report of ours that is there is replaced.
 
@@ -138,6 +139,8 @@ def write_reports(
         For ``report.json``: which runs measured what, the last one last.
     processes, on_progress
         As for ``write_pages``.
+    check
+        Called when all is written; an error of it leaves the report that is there.
 
     Raises
     ------
@@ -175,6 +178,7 @@ def write_reports(
             earlier_report(final)  # someone may have put something there in the meantime
             carry_over(final, aside)
             link_changes(aside)
+            check()
             swap(aside, final)
             carry_over(aside, final)  # and what was put there since
             if made is not None:

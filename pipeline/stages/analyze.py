@@ -33,7 +33,7 @@ from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.nights.retention import Removed, gone_of, keep_nights
-from pipeline.stages.places import check_out
+from pipeline.stages.places import check_not_replaced, check_out
 from pipeline.stages.run_metrics import RunMetrics, count_failed, run_metrics
 from pipeline.stages.warnings import (
     commonest_failure,
@@ -284,7 +284,11 @@ def _report(
     progress(Progress("report", 0, n_ases, "ASes", "tables"))
     failed = _failed(snapshot, measurement)
     measured, unused = _warnings(snapshot, measurement), metric_warnings(config)
-    with report_turn(config.out, snapshot.name):
+
+    def check() -> None:
+        check_not_replaced(config, snapshot)
+
+    with report_turn(config.out, snapshot.name, check):
         check_out(config, snapshot)  # it may have been written since the run began
         known, runs = with_earlier(snapshot, measurement, config, started)
         lines = measured if known is measurement else _warnings_of_all(snapshot, known, measurement)
@@ -300,6 +304,7 @@ def _report(
             processes=config.workers,
             # A report that is added to has pages of other ASes too.
             on_progress=lambda n: progress(Progress("report", min(n, n_ases), n_ases, "ASes")),
+            check=check,
         )
     progress(Progress("report", n_ases, n_ases, "ASes"))
     unlisted = _list_nights(config, first=config.pages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,16 +12,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.config import AnalyzeConfig, CompareConfig, IngestConfig
-from pipeline.errors import UsageError
+from pipeline.errors import StoreError, UsageError
 from pipeline.metrics import METRICS
 from pipeline.places import url_of
 from pipeline.report.earlier import measured_metrics
-from pipeline.report.folder import earlier_report
+from pipeline.report.folder import current_report, earlier_report
 from pipeline.report.nights.page import NIGHTS_PAGE
 from pipeline.report.published import bring_reports
 from pipeline.schedule.cluster.address import check_cluster
 from pipeline.stages.run_metrics import NAME as METRICS_FILE
 from pipeline.store import Snapshot, check_name
+from pipeline.store.pointers import read_pointer
+from pipeline.store.versions.mirrored import refresh_pointers
+from pipeline.store.versions.names import POINTERS
 
 
 def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
@@ -48,13 +52,46 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
     Raises
     ------
     UsageError
-        As ``check_run`` does.
+        As ``check_run`` and ``check_not_replaced`` do.
     """
     check_cluster(config)
     _check_distances(config)
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
     _check_writable(config.out)
-    _check_fuller(config, _folder_of(config.out, snapshot.name), snapshot)
+    folder = _folder_of(config.out, snapshot.name)
+    check_not_replaced(config, snapshot)
+    _check_fuller(config, folder, snapshot)
+
+
+def check_not_replaced(config: AnalyzeConfig, snapshot: Snapshot) -> None:
+    """Keep the report of the version that a name has now from one of an earlier version.
+
+    Both may be measured at the same time, so the one that is ready last is not always the later.
+
+    Raises
+    ------
+    UsageError
+        If the report that is there is of the version to which the name points, and this is another.
+    StoreError
+        If the reports are at a URL that cannot be read.
+    """
+    name = snapshot.name
+    there = (current_report(config.out, name) or {}).get("snapshot_version")
+    if there in (None, snapshot.version) or there != _version_of(config.store, name):
+        return
+    raise UsageError(
+        f"{config.out / name}: holds the report of version {there} of this snapshot, and the "
+        f"report of {snapshot.version} does not take its place: a later ingest has replaced it; "
+        "give each run a --snapshot of its own"
+    )
+
+
+def _version_of(store: Path, name: str) -> str:
+    """The version to which a name points; empty where that is unknown, or no snapshot has it."""
+    with contextlib.suppress(StoreError):
+        refresh_pointers(store, name)
+        return read_pointer(store / POINTERS / f"{name}.json").version
+    return ""
 
 
 def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> None:
