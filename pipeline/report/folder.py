@@ -113,8 +113,16 @@ def report_fault(folder: Path) -> str:
 
 def report_of(folder: Path) -> dict | None:
     """``report.json`` of a folder that holds a report of ours under its own name; else None."""
-    report = _read(folder / REPORT)
+    report = read_report(folder / REPORT)
     return report if report is not None and report.get("snapshot") == folder.name else None
+
+
+def read_report(path: Path) -> dict | None:
+    """A ``report.json`` of ours, of whatever snapshot; None if it is anything else."""
+    try:
+        return _parsed(path.read_bytes())
+    except OSError:
+        return None
 
 
 def current_report(out: Path, night: str) -> dict | None:
@@ -268,14 +276,6 @@ def report_turn(
         publish_reports(out, night, check)
     finally:
         os.close(descriptor)
-
-
-def _read(path: Path) -> dict | None:
-    """A ``report.json`` of ours; None if it is anything else."""
-    try:
-        return _parsed(path.read_bytes())
-    except OSError:
-        return None
 
 
 def _parsed(text: bytes) -> dict | None:

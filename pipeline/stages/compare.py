@@ -19,6 +19,7 @@ from pipeline.report.tables.changes import night_compared_with
 from pipeline.stages.nights.references import keep_up_to, references_up_to
 from pipeline.stages.nights.snapshots import (
     before,
+    figures_warning,
     night_before,
     open_night,
     order_warning,
@@ -78,6 +79,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         _check_not_own(config)
         progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
         warnings = [order_warning(old, new), *map(synthetic_warning, (old, new))]
+        warnings += [figures_warning(night, config.out) for night in (old, new)]
         warnings = [line for line in warnings if line]
         nights = open_night(old, config.out), open_night(new, config.out)
         usual = references_up_to(config.store, config.out, old, nights[0])

@@ -18,6 +18,7 @@ from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
+from pipeline.report.checking import check_report
 from pipeline.report.folder import REPORT
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
@@ -26,6 +27,8 @@ from pipeline.store import bytes_of_snapshot, check_store, has_store, leftovers,
 from pipeline.store.references import FOLDER
 from pipeline.store.results import check_results
 from pipeline.store.versions.names import VERSIONS, is_version
+
+N_NAMED = 5  # damaged files of a report
 
 
 @dataclass(frozen=True)
@@ -109,15 +112,27 @@ def _snapshots(store: Path) -> Iterator[Finding]:
 
 
 def _reports(out: Path) -> Iterator[Finding]:
-    """Space of each report; pages that are the same on several nights are one file on disk."""
+    """Each report: what is damaged, or else its space.
+
+    Pages that are the same on several nights are one file on disk.
+    """
     for folder in sorted(out.iterdir()) if out.is_dir() else ():
         if not (folder / REPORT).is_file():
+            continue
+        if faults := check_report(folder):
+            yield Finding(f"report {folder.name}", False, _faults_in_words(folder, faults))
             continue
         files = _files(folder)
         own = sum(each.st_size for each in files if each.st_nlink == 1)
         shared = sum(each.st_size for each in files if each.st_nlink > 1)
         text = _size(own) + (f", and {_size(shared)} shared with other nights" if shared else "")
         yield Finding(f"report {folder.name}", True, text)
+
+
+def _faults_in_words(folder: Path, faults: list[str]) -> str:
+    more = f"; and {len(faults) - N_NAMED:,} more" if len(faults) > N_NAMED else ""
+    remedy = f"move it away, then `hopscope analyze --snapshot {folder.name}` writes it again"
+    return f"{folder}: {'; '.join(faults[:N_NAMED])}{more}; {remedy}"
 
 
 def _files(path: Path) -> list[os.stat_result]:

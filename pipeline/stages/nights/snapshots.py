@@ -43,6 +43,7 @@ _DECIDING = {
 }
 
 # Figures of reports that are compared.
+_ASES = "ases.parquet"
 _FIGURES = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius")
 
 
@@ -183,6 +184,19 @@ def _can_be_old(snapshot: Snapshot, store: Path, out: Path) -> bool:
     return report_folder(snapshot, out) is not None
 
 
+def figures_warning(night: Snapshot, out: Path) -> str:
+    """What to say if a night has a report whose figures cannot be read; empty otherwise."""
+    try:
+        _table_of_figures(night, out)
+    except UsageError:
+        fault = f"{out / night.name}: is not a whole report of this snapshot"
+    except (OSError, KeyError, pa.ArrowException) as error:
+        fault = f"{out / night.name / _ASES}: cannot be read ({str(error).splitlines()[0]})"
+    else:
+        return ""
+    return f"{fault}, so hops, diameter and radius of {night.name} are not compared"
+
+
 def _links(snapshot: Snapshot, whole: Shard, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Ends of every link, within ASes and between them; low < high."""
     tail, head = row_of_value(whole.indptr), np.asarray(whole.indices, np.int64)
@@ -230,14 +244,23 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def _table_of_figures(snapshot: Snapshot, out: Path | None) -> pa.Table | None:
+    """Numbers of ASes and their figures in the report of this version; None: there is none."""
+    folder = report_folder(snapshot, out)
+    if folder is None:
+        return None
+    with pq.ParquetFile(folder / _ASES) as file:
+        known = [name for name in _FIGURES if name in file.schema_arrow.names]
+        return file.read(["asn", *known]).select(["asn", *known])
+
+
 def _figures(snapshot: Snapshot, out: Path | None) -> dict[str, np.ndarray]:
     """Columns of the report, NaN for ASes that it has not."""
     try:
-        folder = report_folder(snapshot, out)
-        if folder is None:
-            return {}
-        table = pq.read_table(folder / "ases.parquet")
-    except (UsageError, OSError, pa.ArrowException):
+        table = _table_of_figures(snapshot, out)
+    except (UsageError, OSError, KeyError, pa.ArrowException):  # see ``figures_warning``
+        return {}
+    if table is None:
         return {}
     row = np.searchsorted(snapshot.asn, table.column("asn").to_numpy())
     figures = {}

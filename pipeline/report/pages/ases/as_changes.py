@@ -131,6 +131,17 @@ def show_on_as_pages(folder: Path, old: str, changes: pa.Table, events: pa.Table
     return n_shown
 
 
+def size_without_changes(path: Path) -> int:
+    """Bytes of a page of an AS with its place for changes empty, as in ``pages.parquet``.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    return len(_filled(path.read_bytes(), b""))
+
+
 def _pages(folder: Path) -> dict[int, int]:
     """AS number -> size of its page as it was written; empty without pages."""
     try:

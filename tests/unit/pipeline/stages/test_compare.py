@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -112,6 +113,26 @@ def test_the_night_before_is_one_of_traces_with_a_report_of_the_version_in_the_s
     assert night_before(store, tmp_path, "old") is None
     (tmp_path / "old" / "report.json").write_text("not ours")
     assert night_before(store, tmp_path, "new") is None
+
+
+def test_figures_that_cannot_be_read_are_a_warning_that_names_the_file(store, tmp_path):
+    config = CompareConfig("old", "new", store, tmp_path)
+    assert compare(config).warnings == []  # no report of either: nothing to compare
+    report(store, tmp_path, "old")
+    report(store, tmp_path, "new")
+    with open_snapshot(store, "new") as snapshot:
+        table = pa.table({"asn": snapshot.asn, "mean_hops": [1.5] * snapshot.n_ases})
+    for name in ("old", "new"):
+        pq.write_table(table, tmp_path / name / "ases.parquet")
+    assert compare(config).warnings == []
+    os.truncate(tmp_path / "old" / "ases.parquet", 50)
+    summary = compare(config)
+    (line,) = summary.warnings
+    assert line.startswith(f"{tmp_path / 'old' / 'ases.parquet'}: cannot be read (")
+    assert line.endswith("so hops, diameter and radius of old are not compared")
+    assert str(tmp_path / "old") in summary.page.read_text()
+    (tmp_path / "old" / "report.json").write_text("")
+    assert compare(config).warnings[0].startswith(f"{tmp_path / 'old'}: is not a whole report")
 
 
 def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_path):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from pipeline.stages import doctor
 from pipeline.stages.doctor import Finding, _gpu_bytes, _size, _what_is_left, examine
+from tests.unit.pipeline.report.test_folder import write
 
 
 @pytest.mark.parametrize(
@@ -75,3 +77,20 @@ def test_what_runs_remove_while_the_doctor_looks_is_no_finding(tmp_path, monkeyp
     (finding,) = doctor._leftovers(None, tmp_path, clean=False)
     assert finding.text.startswith(f"{there}: left by a killed run, 3.0 MiB")
     assert [each.subject for each in doctor._reports(tmp_path)] == ["report report"]
+
+
+def test_damaged_files_of_a_report_are_named(tmp_path):
+    write(tmp_path)
+    (whole,) = doctor._reports(tmp_path)
+    assert whole.ok
+    assert whole.subject == "report night"
+    assert "KiB" in whole.text
+    shutil.rmtree(tmp_path / "night" / "as")
+    os.truncate(tmp_path / "night" / "ases.parquet", 50)
+    (tmp_path / "night" / "report.json").write_bytes(b"")
+    (damaged,) = doctor._reports(tmp_path)
+    assert not damaged.ok
+    assert damaged.text.startswith(f"{tmp_path / 'night'}: report.json: is not")
+    assert "; ases.parquet: cannot be read" in damaged.text
+    assert "; as/10.html: is missing; " in damaged.text
+    assert damaged.text.endswith("`hopscope analyze --snapshot night` writes it again")
