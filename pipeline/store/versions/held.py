@@ -136,8 +136,12 @@ def scratch_folder(store: Path, wanted: Collection[str] = ()) -> Iterator[Path]:
 
 
 def unwritable(store: Path, error: OSError) -> StoreError:
-    """What to say of a store in which no run can write."""
-    return StoreError(f"{store}: cannot be written ({error.strerror or error}); choose another")
+    """What to say of a store in which no run can write: a file of it may be closed alone."""
+    reason = f"cannot be written ({error.strerror or error})"
+    is_of_file = isinstance(error, PermissionError) and error.filename is not None
+    if is_of_file and Path(error.filename).is_file():
+        return StoreError(f"{error.filename}: {reason}; make it writable, or choose another store")
+    return StoreError(f"{store}: {reason}; choose another")
 
 
 def own_folder() -> Path:

@@ -1,3 +1,4 @@
+import errno
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import pytest
 from pipeline.stages.doctor import examine
 from pipeline.store import leftovers, remove_leftovers, scratch_folder
 from pipeline.store.versions import held, locks
+from pipeline.store.versions.held import unwritable
 from tests.real_data import REPOSITORY
 from tests.unit.pipeline.store.snapshots import write
 
@@ -210,3 +212,18 @@ def test_a_temporary_folder_that_others_can_write_is_refused(tmp_path, monkeypat
     folder.chmod(0o777)
     with pytest.raises(PermissionError, match="not a folder of this user only"):
         held.own_folder()
+
+
+def test_a_store_that_cannot_be_written_is_named_or_the_file_of_another_user_in_it(tmp_path):
+    """As where a group shares a store, and its lock was made by one of them alone."""
+    lock = tmp_path / ".lock"
+    lock.touch()
+    closed = PermissionError(errno.EACCES, "Permission denied", str(lock))
+    said = f"{lock}: cannot be written (Permission denied); make it writable, or choose another"
+    assert str(unwritable(tmp_path, closed)).startswith(said)
+    for error in (
+        PermissionError(errno.EACCES, "Permission denied", str(tmp_path / ".reading-0123456789ab")),
+        OSError(errno.EROFS, "Read-only file system", str(lock)),
+    ):
+        said = f"{tmp_path}: cannot be written ({error.strerror}); choose another"
+        assert str(unwritable(tmp_path, error)) == said
