@@ -13,6 +13,13 @@ def is_no_room(error: OSError) -> bool:
     return error.errno in _NO_ROOM
 
 
+def remedy_for(error: OSError, remedy: str) -> str:
+    """``remedy`` against a disk that is full, unless a file was too large for any disk."""
+    if error.errno != errno.EFBIG:
+        return remedy
+    return "raise the limit of file sizes (ulimit -f), or use a file system with larger files"
+
+
 def said_by_system(error: OSError) -> str:
     """Why the system refused, in its own words: libraries add theirs to ``strerror``."""
     return os.strerror(error.errno) if error.errno else str(error.strerror or error)

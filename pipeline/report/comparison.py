@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import __version__
-from pipeline.errors import UsageError, said_by_system
+from pipeline.errors import UsageError, remedy_for, said_by_system
 from pipeline.report.folder import earlier_report
 from pipeline.report.nights.of_ases import histories_of
 from pipeline.report.pages.changes_page import N_FIRST, link_changes, write_changes_page
@@ -80,9 +80,9 @@ def write_comparison(
         write_changes_page(folder, old, new, rows, listed, __version__, histories, warning, usual)
         link_changes(folder)
     except OSError as error:
+        remedy = remedy_for(error, "give --out a folder that can be written and has room")
         raise UsageError(
-            f"{error.filename or folder}: {said_by_system(error)}; give --out a folder that can "
-            "be written and has room"
+            f"{error.filename or folder}: {said_by_system(error)}; {remedy}"
         ) from error
     first = listed.slice(0, N_FIRST).to_pylist()
     return ComparisonFiles(folder, folder / "changes.html", listed.num_rows, first)

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from pipeline import __version__
 from pipeline.collect.schema import TASKS
-from pipeline.errors import UsageError, said_by_system
+from pipeline.errors import UsageError, remedy_for, said_by_system
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.origins import Origins, origins_of
@@ -184,10 +184,8 @@ def write_reports(
             if made is not None:
                 release_folder(made)
     except OSError as error:
-        raise UsageError(
-            f"{error.filename or final}: {said_by_system(error)}; give --out a folder that can "
-            "be written and has room"
-        ) from error
+        remedy = remedy_for(error, "give --out a folder that can be written and has room")
+        raise UsageError(f"{error.filename or final}: {said_by_system(error)}; {remedy}") from error
     names = {
         "ases": "ases.parquet",
         "ingresses": "ingresses.parquet",

@@ -21,7 +21,7 @@ from typing import IO, BinaryIO
 
 import numpy as np
 
-from pipeline.errors import StoreError, is_no_room
+from pipeline.errors import StoreError, is_no_room, remedy_for
 
 # Hops at which a block is cut: 2.3 MB, small compared with the tables, large for one call.
 BLOCK_HOPS = 1 << 18
@@ -45,7 +45,7 @@ def scratch_faults(folder: Path) -> Iterator[None]:
         remedy = "check the folder and its disk"
         if is_no_room(error):
             fault = "no room for scratch files"
-            remedy = "free space or use a larger disk"
+            remedy = remedy_for(error, "free space or use a larger disk")
         raise StoreError(f"{folder}: {fault}: {reason}; {remedy}") from error
 
 

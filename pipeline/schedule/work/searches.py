@@ -17,7 +17,7 @@ from kernels.errors import CheckError
 from kernels.multi_source import msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
-from pipeline.errors import PipelineError, RetryableError, is_no_room, said_by_system
+from pipeline.errors import PipelineError, RetryableError, is_no_room, remedy_for, said_by_system
 from pipeline.model.search.results import SearchResults
 from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.work.errors import errors_of
@@ -178,7 +178,8 @@ def _no_second_try_without_room(name: str, folder: str) -> Iterator[None]:
         if not is_no_room(error):
             raise
         reason = f"no room for its distances in {folder}: {said_by_system(error)}"
-        raise PipelineError(f"{name}: {reason}; free some space, or give another --out") from None
+        remedy = remedy_for(error, "free some space, or give another --out")
+        raise PipelineError(f"{name}: {reason}; {remedy}") from None
 
 
 def _distances_path(task: SearchTask, row: int, first: int, last: int) -> Path:

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from pipeline.errors import said_by_system
+from pipeline.errors import remedy_for, said_by_system
 
 OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on device"
 
@@ -21,3 +21,8 @@ OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on dev
 )
 def test_words_of_libraries_are_left_out(error, text):
     assert said_by_system(error) == text
+
+
+def test_a_limit_of_file_sizes_is_not_called_a_full_disk():
+    assert remedy_for(OSError(errno.ENOSPC, ""), "free space") == "free space"
+    assert "ulimit -f" in remedy_for(OSError(errno.EFBIG, ""), "free space")

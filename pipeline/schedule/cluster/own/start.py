@@ -23,7 +23,7 @@ from distributed import Client, LocalCluster
 from kernels.host import THREADS_VARIABLE, n_cores
 from pipeline.children import no_stops_in_children
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import ClusterLostError, UsageError, is_no_room
+from pipeline.errors import ClusterLostError, UsageError, is_no_room, remedy_for
 from pipeline.metrics import compiled_work
 from pipeline.model.words import number
 from pipeline.schedule.cluster.credentials import temporary
@@ -170,9 +170,10 @@ def _temporary_files_named() -> Iterator[None]:
         cause = error if isinstance(error, OSError) else error.__cause__
         if not isinstance(cause, OSError) or not (is_no_room(cause) or cause.errno in _CLOSED):
             raise
+        remedy = remedy_for(cause, "set TMPDIR to a folder that can be written and has room")
         raise UsageError(
             f"workers cannot be started: {cause.filename or tempfile.gettempdir()}: "
-            f"{cause.strerror}; set TMPDIR to a folder that can be written and has room"
+            f"{cause.strerror}; {remedy}"
         ) from None
 
 

@@ -102,6 +102,14 @@ def test_a_full_disk_is_reported_by_its_reason_for_addresses_too(tmp_path):
         spool.save_array(file, np.arange(20_000))
 
 
+def test_a_limit_of_file_sizes_is_said_where_it_is_reached(tmp_path):
+    with (
+        pytest.raises(StoreError, match=r"File too large; raise the limit .*ulimit -f"),
+        spool.scratch_faults(tmp_path),
+    ):
+        raise OSError(errno.EFBIG, "File too large")
+
+
 @pytest.mark.parametrize("shape", [(0,), (5,), (3, 2)])
 def test_a_saved_array_is_loaded_again(tmp_path, shape):
     array = np.arange(np.prod(shape), dtype=np.uint64).reshape(shape)
