@@ -367,7 +367,7 @@ def main(arguments: list[str] | None = None) -> None:
     lines.open_closed_streams()
     log.start(os.environ.get(log.FORMAT_VARIABLE, "text"))
     log.about(run=uuid.uuid4().hex[:12])
-    with stop_on_signals() as stopping:
+    with lines.warnings_of_modules(), stop_on_signals() as stopping:
         status: int | None = None
         with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
             status = _run_command(arguments)

@@ -12,12 +12,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from pipeline.errors import said_by_system
+from pipeline.errors import in_one_line
 from pipeline.model.words import UNPRINTABLE, printable
 from pipeline.places import with_urls
 from pipeline.terminal import log
 
 STANDARD_OUTPUT = "standard output"
+_MODULES = "pipeline"  # logger of all our modules
 _STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}  # by their descriptors
 
 
@@ -81,6 +82,24 @@ def warn(text: str) -> None:
     _say(logging.WARNING, text)
 
 
+@contextlib.contextmanager
+def warnings_of_modules() -> Iterator[None]:
+    """Print what our modules log as warnings while the block lasts, as ``warn`` does."""
+    handler = _AsLines(logging.WARNING)
+    logger = logging.getLogger(_MODULES)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _AsLines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        if not log.is_json():  # whose own handler has the record
+            warn(" ".join(record.getMessage().split()))
+
+
 def fail(text: str) -> None:
     """One line on stderr: why nothing was done."""
     _say(logging.ERROR, text)
@@ -92,7 +111,7 @@ def fail_by_system(error: OSError) -> int:
         flush()
     if error.errno == errno.EPIPE and error.filename == STANDARD_OUTPUT:
         return 1
-    fail(f"{error.filename or 'system'}: {said_by_system(error)}")
+    fail(in_one_line(error))
     return 2
 
 

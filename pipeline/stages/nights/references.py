@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 from pipeline.compare import Night, References, follow
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, in_one_line
 from pipeline.stages.nights.snapshots import night_before, open_night
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.references import keep_references, read_references
@@ -51,7 +51,7 @@ def keep_up_to(
     try:
         keep_references(store, snapshot.version, follow(references, night))
     except (PipelineError, OSError) as error:
-        logger.warning("references were not kept: %s", error)
+        logger.warning("references were not kept: %s", in_one_line(error))
 
 
 def _kept_before(store: Path, out: Path, name: str) -> tuple[References, list[str]]:

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from pipeline.errors import remedy_for, said_by_system
+from pipeline.errors import in_one_line, remedy_for, said_by_system
 
 OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on device"
 
@@ -21,6 +21,11 @@ OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on dev
 )
 def test_words_of_libraries_are_left_out(error, text):
     assert said_by_system(error) == text
+
+
+def test_an_error_of_the_system_is_the_file_and_the_reason():
+    assert in_one_line(OSError(errno.EROFS, OF_ARROW, "x/y")) == "x/y: Read-only file system"
+    assert in_one_line(ValueError("x is no y")) == "x is no y"
 
 
 def test_a_limit_of_file_sizes_is_not_called_a_full_disk():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import sys
 import pytest
 
 from pipeline.model.progress import Progress
-from pipeline.terminal.lines import print_line, status_of, warn
+from pipeline.terminal.lines import print_line, status_of, warn, warnings_of_modules
 from pipeline.terminal.progress_lines import ProgressLines
 from tests.real_data import REPOSITORY
 
@@ -99,3 +100,12 @@ def test_a_result_that_cannot_be_written_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", Unwritable())
     assert status_of(program) == 2
     assert capsys.readouterr().err == "hopscope: standard output: No space left on device\n"
+
+
+def test_warnings_that_modules_log_look_like_all_others(capsys):
+    logger = logging.getLogger("pipeline.stages.somewhere")
+    with warnings_of_modules():
+        logger.warning("a %s\nfails", "\x1b[31mdisk")
+        logger.info("nobody asked")
+    logger.warning("afterwards")
+    assert capsys.readouterr().err == "hopscope: a \ufffd[31mdisk fails\n"

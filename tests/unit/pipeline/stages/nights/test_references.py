@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline.cli import main
 from pipeline.config import CompareConfig
 from pipeline.errors import UsageError
 from pipeline.stages.compare import compare, compare_with_night_before
@@ -113,6 +115,24 @@ def test_a_store_that_cannot_be_written_costs_nothing_but_a_warning(tmp_path, mo
     summary = run(tmp_path)
     assert "references were not kept: the disk is full" in caplog.text
     assert summary.n_reference_nights == 5
+
+
+def test_a_disk_that_refuses_references_is_one_line_that_names_the_file(
+    tmp_path, monkeypatch, capsys
+):
+    store, out = tmp_path / "store", tmp_path / "out"
+    for i, name in enumerate(NAMES[:2]):
+        measure(store, out, name, 0.0, 100.0 * i)
+
+    def closed(store, *_):
+        raise OSError(errno.EROFS, "Read-only file system", str(store / FOLDER))
+
+    monkeypatch.setattr(stage, "keep_references", closed)
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", *NAMES[:2], "--store", str(store), "--out", str(out)])
+    assert not ended.value.code
+    said = f"hopscope: references were not kept: {store / FOLDER}: Read-only file system"
+    assert said in capsys.readouterr().err.splitlines()
 
 
 def test_references_are_the_same_in_either_way(tmp_path):
