@@ -113,7 +113,13 @@ class NightlySummary:
 
     @property
     def warnings(self) -> list[str]:
-        return [*self.ingested.warnings, *self.analyzed.warnings, *self.not_compared]
+        of_changes = self.compared.warnings if self.compared else []
+        return [
+            *self.ingested.warnings,
+            *self.analyzed.warnings,
+            *of_changes,
+            *self.not_compared,
+        ]
 
 
 log_failed_states_in_one_line()
