@@ -57,6 +57,7 @@ from flows.runs.outcome import (
     result_or_failure,
 )
 from flows.runs.turns import in_turn
+from flows.runs.unrecorded import note_end, noted_ends, send_no_more, stop_if_asked
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
@@ -158,7 +159,8 @@ def _in_turn(parameters: Mapping[str, Any]) -> State:
 
 
 def _tell(config: NotifyConfig, state: State) -> None:
-    """Send notices of a run that ended, if there is something to report and it had its turn."""
+    """Send notices of a run that ends, if there is something to report and it had its turn."""
+    note_end(state)
     if not (state.is_completed() or state.is_failed()):
         return
     notice = make_notice(_outcome(state), config)
@@ -336,9 +338,20 @@ def _run_on_own_server(parameters: dict[str, Any]) -> State:
         api = Api(server.api_url, auth_string())
         end_lost_runs(api)
         api_of_server = {PREFECT_API_URL: api.url, PREFECT_API_AUTH_STRING: api.auth}
-        with temporary_settings(api_of_server), kept_running(server):
+        with (
+            temporary_settings(api_of_server),
+            kept_running(server, send_no_more),
+            noted_ends() as ends,
+        ):
             try:
                 return _run(parameters)
+            except Exception as error:
+                if not server.given_up:
+                    raise
+                stop_if_asked(error)
+                if not ends:
+                    raise UsageError(f"{server.given_up}; see {server.log}") from error
+                return ends[-1]
             finally:
                 _send_the_rest()
 

@@ -55,12 +55,7 @@ class Served:
 
     def programs(self, words: tuple[str, ...]) -> set[psutil.Process]:
         """Descendants whose command begins with Python and some words."""
-        found = set()
-        for child in psutil.Process(self.process.pid).children(recursive=True):
-            with contextlib.suppress(psutil.Error):  # it has just ended
-                if tuple(child.cmdline()[1 : len(words) + 1]) == words:
-                    found.add(child)
-        return found
+        return programs_below(self.process, words)
 
     def post(self, path: str, body: dict) -> Any:
         headers = {"Content-Type": "application/json"}
@@ -131,6 +126,16 @@ class Served:
         wanted = {"flow_run_id": {"any_": [run["id"]]}}
         rows = self.post("/artifacts/filter", {"artifacts": wanted})
         return {row["key"]: row for row in rows if row["key"]}
+
+
+def programs_below(process: subprocess.Popen, words: tuple[str, ...]) -> set[psutil.Process]:
+    """Descendants of a process whose command begins with Python and some words."""
+    found = set()
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            if tuple(child.cmdline()[1 : len(words) + 1]) == words:
+                found.add(child)
+    return found
 
 
 def clean_environment(home: Path) -> dict[str, str]:

@@ -13,13 +13,15 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
+from flows.processes.gone import answering_gone
 from pipeline.errors import UsageError
 from pipeline.local_pages import HOST
+from pipeline.model.words import number
 from pipeline.terminal.lines import warn
 
 POLL_S = 1.0  # between two looks at whether a server still runs
@@ -135,23 +137,39 @@ def prefect_server(
 
 
 @contextlib.contextmanager
-def kept_running(server: PrefectServer) -> Iterator[None]:
+def kept_running(
+    server: PrefectServer, when_given_up: Callable[[], None] = lambda: None
+) -> Iterator[None]:
     """Start a server again when it ends, at most ``MAX_RESTARTS`` times, until the block ends.
 
-    A run continues in the meantime, and reports to it afterwards. At its end the block stops a
-    server that was started again.
+    A run continues in the meantime, and reports to it afterwards. If the server ends once more it
+    is given up: ``when_given_up`` is called, in another thread, and requests to it fail at once.
+    At its end the block stops a server that was started again.
     """
     over = threading.Event()
 
     def watch() -> None:
-        for _ in range(MAX_RESTARTS):
-            while server.process is None or server.process.poll() is None:
-                if over.wait(POLL_S):
-                    return
+        n_starts = 1
+        while not over.wait(POLL_S):  # a server ends with the thread that started it
+            if server.process is None or server.process.poll() is None:
+                continue
             ended = f"the Prefect server ended with status {server.process.returncode}"
+            if n_starts > MAX_RESTARTS:
+                server.given_up = f"{ended}, after {number(MAX_RESTARTS, 'restart')}"
+                when_given_up()
+                warn(
+                    f"{server.given_up}: it is given up; the run continues, but Prefect records "
+                    f"neither what follows nor how it ends; see {server.log}"
+                )
+                break
             warn(f"{ended}: starting it again; see {server.log}")
             server.start()
-        over.wait()  # a server ends with the thread that started it
+            n_starts += 1
+        while not over.is_set():
+            # Another process may have the port for an instant.
+            with contextlib.suppress(OSError), answering_gone(server.port):
+                over.wait()
+            over.wait(POLL_S)
 
     thread = threading.Thread(target=watch, name="prefect server", daemon=True)
     thread.start()
@@ -169,6 +187,7 @@ class PrefectServer:
         self.port, self.log = port, log
         self._environment, self._held = environment, tuple(held)
         self._said_before = 0  # bytes in the log
+        self.given_up = ""  # why it is not started again
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
