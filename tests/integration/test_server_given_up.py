@@ -13,7 +13,7 @@ from flows.runs.turns import WORKING
 from tests.served import LAB, RUN_S, SERVER, clean_environment, programs_below, wait_until
 
 MAX_RESTARTS = 1
-END_S = 45.0  # on a busy machine; seconds on an idle one, and minutes if requests wait
+END_S = 100.0  # on a busy machine; seconds on an idle one, and over eight minutes if requests wait
 # Its report waits for a file.
 PROGRAM = f"""
 import pathlib, sys, time
@@ -73,8 +73,9 @@ def test_a_night_whose_server_is_given_up_ends(tmp_path, is_stopped):
         process.wait()
     said = log.read_text()
     assert f"ended with status 137, after {MAX_RESTARTS} restart: it is given up" in said
-    assert "Traceback" not in said
-    assert "prefect." not in said.replace("server.log", "")  # no lines of Prefect's own
+    after = said.partition("given up")[2]
+    assert "Traceback" not in after
+    assert "prefect." not in after.replace("server.log", "")  # no lines of Prefect's own
     if is_stopped:
         assert status == 143, said
         assert "hopscope: stopped" in said
