@@ -13,12 +13,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.cli import main
-from pipeline.config import AnalyzeConfig, IngestConfig, ShowConfig
+from pipeline.config import IngestConfig, ShowConfig
 from pipeline.errors import UsageError
 from pipeline.files import BOM
 from pipeline.ingest import MAX_JSON_BYTES
-from pipeline.options import options_of
 from pipeline.stages.contents.snapshots import show
 from pipeline.stages.ingest import ingest
 from pipeline.stages.inputs.files import find_inputs
@@ -26,7 +24,6 @@ from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import open_snapshot, snapshot_names
 from tests.real_data import REPOSITORY
 
-OPTIONS = {each.name: each for each in options_of(AnalyzeConfig)}
 SAMPLES = REPOSITORY / "data" / "samples"
 SPECIAL = ("198.51.100.0/24", "203.0.113.0/24")  # where the sample's addresses lie
 ATLAS = SAMPLES / "atlas" / "results.jsonl"
@@ -41,13 +38,6 @@ Nodes: ( 2 )
 Edges: ( 1 )
 0\t0\t1\t1.4\t0.1\t10\t-1\t-1\tE_RT\tU
 """
-
-
-@pytest.fixture
-def prefixes(tmp_path) -> Path:
-    path = tmp_path / "prefixes"
-    path.write_text("198.51.100.0\t24\t64500\n203.0.113.0\t24\t64501\n")
-    return path
 
 
 def config(tmp_path: Path, *inputs: Path, **more) -> IngestConfig:
@@ -193,24 +183,6 @@ def test_a_missing_input_is_named_and_the_rest_is_done(tmp_path, prefixes):
         ingest(config(tmp_path, tmp_path / "gone", ip2as=(prefixes,)))
 
 
-@pytest.mark.parametrize("text", ["²", "0", "-1", "1.5", "", "9" * 21])
-def test_a_pack_size_is_a_number_of_ingresses(text):
-    with pytest.raises(UsageError, match="--pack takes auto or a whole number from 1"):
-        OPTIONS["pack"].parse(text, "--pack")
-
-
-@pytest.mark.parametrize("text", ["", ","])
-def test_no_as_at_all_is_not_every_as(text):
-    with pytest.raises(UsageError, match="--asn takes AS numbers like 3356,1299"):
-        OPTIONS["asns"].parse(text, "--asn")
-    assert OPTIONS["asns"].parse([], "parameter asns") == ()
-
-
-def test_no_metric_at_all_is_refused():
-    with pytest.raises(UsageError, match="at least one"):
-        OPTIONS["metrics"].parse(" ,", "--metrics")
-
-
 def test_traces_and_a_topology_are_not_mixed_and_a_format_selects_one(tmp_path, prefixes):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -269,56 +241,6 @@ def test_if_all_records_are_broken_the_reasons_are_named(tmp_path, prefixes):
     assert str(nothing.value).endswith(f"skipped: ping (1); {reasons}")
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("INPUT", "--store", "--out", "--ip2as", "--as-names", "--aliases"),
-        *("--as-rel", "--delegated", "--ixp"),
-    ],
-)
-def test_an_empty_path_is_not_the_current_folder(option, capsys):
-    words = {"INPUT": "x", "--store": "s", "--out": "o", "--ip2as": "p"} | {option: ""}
-    given = [f"{name}={value}" for name, value in words.items() if name != "INPUT"]
-    with pytest.raises(SystemExit) as ended:
-        main(["run", words["INPUT"], *given])
-    assert ended.value.code == 2
-    assert "(. is the current folder), not ''" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("text", ["1,2", "x", "-1", "0", "AS0", "4294967296", ""])
-def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_explained(text, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["run", "x", "--store=s", "--out=o", f"--asn={text}"])
-    assert ended.value.code == 2
-    reported = capsys.readouterr().err
-    assert "for inputs that name none" in reported
-    assert "analyze --asn N,N" in reported
-
-
-def test_an_as_for_inputs_that_all_name_theirs_is_reported_as_without_effect(tmp_path, prefixes):
-    summary = ingest(config(tmp_path, ATLAS, ip2as=(prefixes,), asn=64501))
-    assert "options without effect: --asn 64501 (" in summary.warnings[-1]
-    assert "hopscope analyze --asn 64501" in summary.warnings[-1]
-    used = ingest(config(tmp_path, ATLAS, asn=64501))
-    assert not any("--asn" in line for line in used.warnings)
-
-
-def test_options_without_effect_are_named_in_one_line(tmp_path, prefixes):
-    names = tmp_path / "names"
-    names.write_text("99|nobody\n")
-    (tmp_path / "b.brite").write_bytes(BRITE_WITHOUT_AS)
-    given = {"ip2as": (prefixes,), "bridge_gaps": True, "ingresses": 1, "as_names": names}
-    topology = ingest(config(tmp_path, tmp_path / "b.brite", asn=7, **given))
-    assert topology.warnings == [
-        "options without effect: --ip2as, --allow-special, --bridge-gaps (only for traces, and no "
-        f"input holds any); --as-names (names 0 of 1 AS: {names}, 1 record)"
-    ]
-    names.write_text("64500|one\n")
-    traces = ingest(config(tmp_path, ATLAS, **given))
-    (line,) = (line for line in traces.warnings if "without effect" in line)
-    assert line.endswith(": --ingresses (only for topologies, and no input holds any)")
-
-
 def test_files_of_other_formats_than_the_given_one_are_named_by_theirs():
     with pytest.raises(UsageError) as refused:
         find_inputs((SAMPLES / "lab",), "brite", Path("store"))
@@ -346,24 +268,6 @@ def test_a_file_that_cannot_be_read_is_named_once_in_its_reject(tmp_path, prefix
     assert reject["file"] == str(tmp_path / "broken.warts")
     assert reject["reason"]
     assert "broken.warts" not in reject["reason"]
-
-
-def test_ingresses_to_draw_where_every_as_has_some_are_reported(tmp_path):
-    two = BRITE_WITHOUT_AS.replace(b"-1\tRT_NODE", b"7\tRT_NODE", 1)
-    (tmp_path / "b.brite").write_bytes(two.replace(b"-1\tRT_NODE", b"8\tRT_NODE"))
-    (tmp_path / "none.brite").write_bytes(BRITE_WITHOUT_AS)
-    one = ingest(config(tmp_path, tmp_path / "b.brite", ingresses=3))
-    (line,) = (line for line in one.warnings if "without effect" in line)
-    assert "--ingresses 3 (only for ASes without an ingress, and all have some)" in line
-    both = (tmp_path / "b.brite", tmp_path / "none.brite")
-    drawn = ingest(config(tmp_path, *both, ingresses=3, asn=9))
-    assert not any("--ingresses" in line for line in drawn.warnings)
-
-
-def test_every_other_option_of_ingest_serves_all_inputs():
-    serves_all = {each.name for each in options_of(IngestConfig) if not each.needs}
-    of_both = {"inputs", "store", "snapshot", "format", "as_names", "asn", "workers"}
-    assert serves_all == of_both
 
 
 def test_copies_are_left_out_and_named(tmp_path, prefixes):
@@ -405,21 +309,6 @@ def test_the_same_file_plain_and_compressed_is_warned_of(tmp_path, prefixes):
     )
     for lines in (summary.warnings, kept):
         assert [line for line in lines if "have one name" in line] == [expected]
-
-
-@pytest.mark.parametrize(("asn", "is_unused"), [(64500, True), (5, True), (None, False)])
-def test_an_as_number_for_routers_that_all_name_one_has_no_effect(tmp_path, asn, is_unused):
-    brite = SAMPLES / "brite" / "topdown_java.brite"
-    summary = ingest(config(tmp_path, brite, asn=asn))
-    assert any(f"--asn {asn} (only for inputs that name no AS" in w for w in summary.warnings) == (
-        is_unused
-    )
-
-
-def test_an_as_number_for_routers_without_one_is_used(tmp_path):
-    (tmp_path / "a.brite").write_bytes(BRITE_WITHOUT_AS)
-    summary = ingest(replace(config(tmp_path, tmp_path / "a.brite", asn=5), allow_special=()))
-    assert summary.warnings == []
 
 
 def test_a_file_that_lost_its_content_is_an_error_in_a_folder_too(tmp_path):
@@ -475,12 +364,6 @@ def test_a_file_that_claims_a_format_but_cannot_be_read_is_rejected_by_name(tmp_
     assert all(f"rejected file: {why[name]}" in kept for name in BROKEN)
     assert why["u.json"].endswith("text in UTF-16, which is not read: convert it to UTF-8")
     assert why["x.warts.zst"].endswith("compressed by zstd, which is not read: decompress it")
-
-
-def test_a_prefix_that_is_not_special_is_not_admitted(tmp_path):
-    given = IngestConfig(inputs=(ATLAS,), store=tmp_path, asn=1, allow_special=("8.8.8.0/24",))
-    with pytest.raises(UsageError, match=r"8\.8\.8\.0/24: no special-purpose range overlaps it"):
-        ingest(given)
 
 
 def test_every_input_that_is_missing_is_named_up_to_a_few(tmp_path):
