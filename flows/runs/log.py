@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
 
 from prefect.logging import get_run_logger
 
-LOGGER = "pipeline"  # and all below it
+from pipeline.terminal.lines import modules_handled_by
 
 
 class _ToRun(logging.Handler):
@@ -20,13 +19,6 @@ class _ToRun(logging.Handler):
         self._run.log(record.levelno, "%s", record.getMessage())
 
 
-@contextlib.contextmanager
-def warnings_in_run_log() -> Iterator[None]:
+def warnings_in_run_log() -> contextlib.AbstractContextManager[None]:
     """Within a task run: warnings of a stage, from any thread, go to the run's log."""
-    handler = _ToRun(get_run_logger())
-    logger = logging.getLogger(LOGGER)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
+    return modules_handled_by(_ToRun(get_run_logger()))

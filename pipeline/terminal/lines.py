@@ -82,10 +82,14 @@ def warn(text: str) -> None:
     _say(logging.WARNING, text)
 
 
-@contextlib.contextmanager
-def warnings_of_modules() -> Iterator[None]:
+def warnings_of_modules() -> contextlib.AbstractContextManager[None]:
     """Print what our modules log as warnings while the block lasts, as ``warn`` does."""
-    handler = _AsLines(logging.WARNING)
+    return modules_handled_by(_AsLines(logging.WARNING))
+
+
+@contextlib.contextmanager
+def modules_handled_by(handler: logging.Handler) -> Iterator[None]:
+    """Give a handler what our modules log, from any thread, while the block lasts."""
     logger = logging.getLogger(_MODULES)
     logger.addHandler(handler)
     try:
