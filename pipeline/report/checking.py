@@ -17,7 +17,8 @@ from pipeline.report.folder import REPORT, read_report
 from pipeline.report.pages.ases.as_changes import size_without_changes
 from pipeline.report.pages.reuse import PAGES
 
-_TABLES = ("ases", "ingresses", "exits", "as_links", "tasks")
+_TABLES = ("ases", "ingresses", "tasks")
+_LATER_TABLES = ("exits", "as_links")  # which earlier versions did not write
 _OF_COMPARISONS = ("changes", "events")
 _PER_AS = ("nodes", "distances")  # folders of tables, of which only the ends are read
 
@@ -49,7 +50,8 @@ def _faults(folder: Path) -> Iterator[str]:
     report = read_report(folder / REPORT)
     if report is None:
         yield f"{REPORT}: is not that of a report of hopscope"
-    for name in _TABLES:
+    later = [name for name in _LATER_TABLES if (folder / f"{name}.parquet").exists()]
+    for name in (*_TABLES, *(_LATER_TABLES if later else ())):
         yield from _table_faults(folder, f"{name}.parquet")
     for name in (*_OF_COMPARISONS, PAGES.removesuffix(".parquet")):
         if (folder / f"{name}.parquet").exists():

@@ -121,3 +121,9 @@ def test_a_report_that_is_replaced_or_removed_meanwhile_is_not_called_damaged(
     monkeypatch.undo()
     monkeypatch.setattr(checking, "_faults", removed)
     assert check_report(report) == []
+
+
+def test_a_report_from_before_there_were_exits_is_whole(report):
+    for name in ("exits", "as_links"):
+        (report / f"{name}.parquet").unlink()
+    assert check_report(report) == []
