@@ -61,7 +61,9 @@ class Progress:
 
     ``done`` of ``total`` ``unit``; total 0 means not known yet. ``detail`` is one short line
     (a file, an AS); third-party text in it is not escaped. ``share``: of the work that was
-    expected, from 0 to 1, where that says more than ``done``. ``counts``: of a run that searches
+    expected, from 0 to 1, where that says more than ``done``. ``is_timed``: the share says how long
+    the rest takes; false while exact searches are open, of which nobody knows how many are needed.
+    ``counts``: of a run that searches
     (``schedule.counts``): ases, ases_left, tasks_left, searches, retries, lost_workers,
     resident_graphs, resident_cpu_bytes, resident_gpu_bytes.
     """
@@ -72,6 +74,7 @@ class Progress:
     unit: str
     detail: str = ""
     share: float | None = None
+    is_timed: bool = True
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property

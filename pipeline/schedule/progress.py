@@ -27,13 +27,15 @@ class RunProgress:
     ----------
     progress : callable
     stream : Stream
-        Tasks of the run; exact searches are counted separately.
+        Tasks of the run, whose times are estimated; exact searches are counted separately.
     n_threads : int
         Threads that work on it.
     where : str
         "on 2 workers, ..." or "in ...", for people.
     counts : callable
         The numbers of the run so far.
+    n_open : callable
+        ASes whose exact searches have not found an answer yet.
     """
 
     def __init__(
@@ -43,9 +45,10 @@ class RunProgress:
         n_threads: int,
         where: str,
         counts: Callable[[], Mapping[str, int]] = dict,
+        n_open: Callable[[], int] = int,
     ):
         self._progress, self._stream, self._n_threads = progress, stream, max(1, n_threads)
-        self._where, self._counts = where, counts
+        self._where, self._counts, self._n_open = where, counts, n_open
         self._expected_s = max(stream.total_s / self._n_threads, stream.longest_s)
         self._n_ended = self._n_exact = 0
         self._n_units = 0
@@ -55,9 +58,10 @@ class RunProgress:
 
     def begin(self) -> None:
         """Report where the run searches, how long it may take, and which tasks take long."""
-        expected = (
-            f", expected to take about {rough_duration(self._expected_s)}" if self._is_long else ""
-        )
+        expected = ""
+        if self._is_long:
+            apart = " without exact searches" if self._n_open() else ""
+            expected = f", expected to take about {rough_duration(self._expected_s)}{apart}"
         self._report(0, self._where.removeprefix("on ") + expected)
         long = self._stream.longer_than(LONG_TASK_S)
         for task, cost_s in long[:N_NAMED]:
@@ -126,4 +130,5 @@ class RunProgress:
 
     def _report(self, done: int, detail: str, share: float | None = None) -> None:
         n_units, unit = self._stream.n_units, self._stream.unit
-        self._progress(Progress("search", done, n_units, unit, detail, share, self._counts()))
+        is_timed, counts = not self._n_open(), self._counts()
+        self._progress(Progress("search", done, n_units, unit, detail, share, is_timed, counts))

@@ -236,7 +236,14 @@ class _Run:
         """Run all tasks, and collect their outcomes."""
         collector = self._collector
         n_threads = sum(cluster.n_threads().values())
-        run_progress = RunProgress(self._progress, tasks, n_threads, cluster.where, run_counts.now)
+        large: ExactStream | None = None
+
+        def n_open() -> int:
+            return len(jobs) if large is None else large.n_open
+
+        run_progress = RunProgress(
+            self._progress, tasks, n_threads, cluster.where, run_counts.now, n_open
+        )
         run_progress.begin()
         n_before = collector.n_units  # of gangs, which these tasks leave out
         large, more = self._large(cluster, jobs)

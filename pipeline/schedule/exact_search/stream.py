@@ -62,6 +62,11 @@ class ExactStream:
             self._states[id(job)] = self._open[id(job)] = state
             self._note_answer(state)
 
+    @property
+    def n_open(self) -> int:
+        """Jobs without an answer."""
+        return len(self._open)
+
     def next_task(self) -> ExactTask | None:
         """Task of the first AS that has one and room for it; if it has none, the next AS begins."""
         self._look()

@@ -30,8 +30,8 @@ def status(config: StatusConfig) -> list[dict[str, Any]]:
     list of dict
         ``command``, ``snapshot``, ``step``, ``title``, ``done`` of ``total`` ``unit``, ``share`` of
         the step (0 to 1, null unknown), ``detail``, ``running_s``, ``told_s_ago``, ``left_s`` of
-        the step (null unknown), ``dashboard`` (null: none), ``pid``, ``host``, ``is_alive`` (false:
-        it was killed).
+        the step (null unknown: it has hardly begun, is almost done, or has exact searches open),
+        ``dashboard`` (null: none), ``pid``, ``host``, ``is_alive`` (false: it was killed).
 
     Raises
     ------
@@ -105,7 +105,8 @@ def _facts(run: dict[str, Any], now: float) -> dict[str, Any]:
     if share is None and run["total"]:
         share = run["done"] / run["total"]
     left_s = None
-    if run["is_alive"] and share is not None and _LEAST_SHARE <= share < MOST_SHARE:
+    is_timed = run["is_alive"] and run.get("is_timed", True)  # older runs do not say it
+    if is_timed and share is not None and _LEAST_SHARE <= share < MOST_SHARE:
         left_s = max(0.0, (run["told_s"] - run["step_began_s"]) * (1 / share - 1))
     step = STEPS.get(run["step"])
     names = ("command", "snapshot", "step", "done", "total", "unit", "detail", "pid", "host")

@@ -105,6 +105,19 @@ def test_exact_searches_and_parts_are_not_counted_as_tasks_that_were_planned(clo
     assert reported[-1].detail == "23 tasks on 2 workers"
 
 
+def test_while_exact_searches_are_open_no_share_says_how_long_the_rest_takes(clock):
+    reported, open_ones = [], [7, 8]
+    stream = Stream([plan_of("widths", 90, 1)], 2)
+    run_progress = RunProgress(reported.append, stream, 1, "in threads", n_open=open_ones.__len__)
+    run_progress.begin()
+    assert reported[-1].detail == "in threads, expected to take about 2 min without exact searches"
+    for is_timed in (False, True):
+        clock.now += 1
+        open_ones.pop()
+        run_progress.ended(SimpleNamespace(name="ecc_AS7"), 1, is_exact=True)
+        assert reported[-1].is_timed == is_timed
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.4, "0 s"), (89, "89 s"), (2460, "41 min"), (5399, "90 min"), (17_640, "4.9 h")],

@@ -47,6 +47,8 @@ TOLD = {
         ({"share": 0.99}, None),  # a task takes longer than expected
         ({"total": 0}, None),
         ({"is_alive": False}, None),
+        ({"is_timed": True}, 90.0),
+        ({"is_timed": False}, None),  # nobody knows how many searches are needed
     ],
 )
 def test_the_time_left_follows_the_share_of_the_step(tmp_path, monkeypatch, given, left_s):
