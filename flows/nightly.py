@@ -235,9 +235,6 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
     """The stages, one after the other; the state that the flow ends with."""
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
     if failure is not None:
-        from pipeline.stages.run_metrics import count_failed  # not needed to deploy
-
-        count_failed(analyze_config.out)
         return failure
     # From here on this one version, which is not removed before the report is written.
     analyze_config = dataclasses.replace(

@@ -148,15 +148,11 @@ def run(given: Given) -> None:
     """Ingest, then analyze."""
     ingest_config, analyze_config = given.config(IngestConfig), given.config(AnalyzeConfig)
     from pipeline.stages.places import check_run
-    from pipeline.stages.run_metrics import count_failed, stages_of_a_run
+    from pipeline.stages.run_metrics import stages_of_a_run
 
     check_run(ingest_config, analyze_config)
     with stages_of_a_run(ingest_config.store, analyze_config.out):
-        try:
-            ingested = _ingest(ingest_config)
-        except Exception:
-            count_failed(analyze_config.out)
-            raise
+        ingested = _ingest(ingest_config)
         made = {"snapshot": ingested.snapshot, "version": ingested.version}
         summary = _analyze(replace(analyze_config, **made), printed=ingested.warnings)
     if given.as_json:

@@ -13,12 +13,7 @@ import numpy as np
 
 from pipeline.collect.known import Known, known_results
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import (
-    ClusterLostError,
-    NothingMeasuredError,
-    StoreError,
-    UsageError,
-)
+from pipeline.errors import ClusterLostError, NothingMeasuredError, UsageError
 from pipeline.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.results import Measurement
@@ -34,7 +29,7 @@ from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.nights.retention import Removed, gone_of, keep_nights
 from pipeline.stages.places import check_not_replaced, check_out
-from pipeline.stages.run_metrics import RunMetrics, count_failed, run_metrics
+from pipeline.stages.run_metrics import RunMetrics, run_metrics
 from pipeline.stages.warnings import (
     commonest_failure,
     failure_warnings,
@@ -108,11 +103,7 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     if config.version is None:
         snapshot = open_snapshot(config.store, config.snapshot)
     else:
-        try:
-            snapshot = open_version(config.store, config.version)
-        except StoreError:  # a run whose ingest has just written it
-            count_failed(config.out)
-            raise
+        snapshot = open_version(config.store, config.version)
     bring_reports(config.out)
     missing = sorted(set(config.asns) - set(snapshot.asn.tolist())) if config.asns else []
     if missing:

@@ -77,8 +77,9 @@ def run_metrics(out: Path, progress: ProgressCallback) -> Iterator[RunMetrics]:
 def stages_of_a_run(store: Path, out: Path) -> Iterator[None]:
     """Show the stages in the block as one run, by ``hopscope status`` and by its metrics.
 
-    So a run that is killed between two of them, or in its ingest, is named as killed later.
-    Within such a block this does nothing.
+    So a run that is killed between two of them, or in its ingest, is named as killed later. A block
+    that ends without a report counts as one failed run, unless it was stopped. Within such a block
+    this does nothing.
 
     Parameters
     ----------
@@ -95,16 +96,13 @@ def stages_of_a_run(store: Path, out: Path) -> Iterator[None]:
         try:
             run.begin()
             yield
+            run.failed()
+        except Exception:
+            run.failed()
+            raise
         finally:
             del _of_stages[key]
             run.end_stages()
-
-
-def count_failed(out: Path) -> None:
-    """Count a run that failed before it had anything to measure, such as in its ingest."""
-    metrics = RunMetrics(out, no_progress)
-    metrics.failed()
-    metrics.end()
 
 
 class RunMetrics:
@@ -125,6 +123,7 @@ class RunMetrics:
         self._in_progress: HeldLock | None = None
         self._counts: dict[str, float] = dict.fromkeys(COUNTERS, 0)
         self._runs = dict.fromkeys(RUN_STATUSES, 0)
+        self._is_reported = False
         self._added: dict[tuple[str, str], float] = {}  # of both, what the file has
         self._gauges: dict[str, float] = {name: 0 for name in GAUGES if name not in _KEPT}
         self._gauges |= {"run_in_progress": 1, "run_started_timestamp_seconds": self.began_s}
@@ -158,6 +157,7 @@ class RunMetrics:
     def reported(self, measurement: Measurement, started: float) -> None:
         """A report was written of a run that began at ``started``, in seconds since 1970 UTC."""
         complete = not measurement.failed
+        self._is_reported = self._whole._is_reported = True
         self._gauges["run_started_timestamp_seconds"] = started
         self._gauges["run_ases"] = len(measurement.rows)
         self._gauges["last_report_timestamp_seconds"] = time.time()
@@ -168,8 +168,12 @@ class RunMetrics:
         self._runs["complete" if complete else "partial"] += 1
 
     def failed(self) -> None:
-        """The run ends without a report."""
-        self._runs["failed"] += 1
+        """The run ends, without a report if it has none by now; of its stages it counts alone.
+
+        A stage that fails may be tried again.
+        """
+        if self._whole is self and not self._is_reported:
+            self._runs["failed"] += 1
 
     def begin(self) -> None:
         """Write that a run is in progress, before it counts anything."""

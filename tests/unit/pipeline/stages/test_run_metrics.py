@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pipeline.cli import main
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, UsageError
 from pipeline.model.progress import Progress, no_progress
 from pipeline.stages import run_metrics as module
 from pipeline.stages.analyze import analyze, measure_stage, report_stage
@@ -336,6 +336,58 @@ def test_a_run_whose_version_another_ingest_has_replaced_is_counted(tmp_path):
     store = make_store(tmp_path / "store")
     config = AnalyzeConfig(store=store, out=tmp_path / "out", workers=1)
     config.out.mkdir()
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError), stages_of_a_run(store, config.out):
         analyze(replace(config, snapshot="night", version="night-0123456789ab"))
     assert figures(config.out)["hopscope_runs_total", "failed"] == 1
+
+
+def test_a_run_whose_report_would_replace_a_fuller_one_is_counted(tmp_path):
+    """Known once the ingest has named the snapshot; nothing is measured."""
+    config = AnalyzeConfig(store=make_store(tmp_path / "store"), out=tmp_path / "out")
+    analyze(replace(config, metrics=("hops", "diameter")))
+    make_store(config.store)  # the next version
+    refused = pytest.raises(UsageError, match="the report of another version")
+    with refused, stages_of_a_run(config.store, config.out):
+        analyze(replace(config, metrics=("hops",)))
+    found = figures(config.out)
+    runs = [found["hopscope_runs_total", status] for status in ("complete", "partial", "failed")]
+    assert runs == [1, 0, 1]
+    assert found["hopscope_run_in_progress",] == 0
+
+
+@pytest.mark.parametrize("n_failed", [0, 1, 2])
+@pytest.mark.parametrize("is_reported", [False, True])
+def test_a_run_is_counted_once_however_often_its_stages_fail(tmp_path, n_failed, is_reported):
+    """A stage of a flow is tried again, and what ends it may be a state, not an exception."""
+    with stages_of_a_run(tmp_path / "store", tmp_path):
+        for _ in range(n_failed):
+            with pytest.raises(RuntimeError), run_metrics(tmp_path, no_progress):
+                raise RuntimeError("the file system is away")
+        if is_reported:
+            one_run(tmp_path)
+    found = figures(tmp_path)
+    runs = [found["hopscope_runs_total", status] for status in ("complete", "partial", "failed")]
+    assert runs == [int(is_reported), 0, int(not is_reported)]
+
+
+def fail_late(out):
+    with run_metrics(out, no_progress) as metrics:
+        metrics.reported(measured(), 1000.0)
+        raise RuntimeError("the old night cannot be removed")
+
+
+def test_what_fails_after_the_report_makes_no_failed_run_of_it(tmp_path):
+    with pytest.raises(RuntimeError), stages_of_a_run(tmp_path / "store", tmp_path):
+        fail_late(tmp_path)
+    with pytest.raises(RuntimeError):
+        fail_late(tmp_path)
+    found = figures(tmp_path)
+    runs = [found["hopscope_runs_total", status] for status in ("complete", "partial", "failed")]
+    assert runs == [2, 0, 0]
+
+
+def test_a_run_that_is_stopped_is_not_counted(tmp_path):
+    with pytest.raises(KeyboardInterrupt), stages_of_a_run(tmp_path / "store", tmp_path):
+        raise KeyboardInterrupt
+    assert figures(tmp_path)["hopscope_runs_total", "failed"] == 0
+    assert figures(tmp_path)["hopscope_run_in_progress",] == 0
