@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kernels.host import compile_cpu, n_cores
 from pipeline import __version__
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
 from pipeline.report.checking import check_report
@@ -26,6 +26,7 @@ from pipeline.schedule.gang.choice import explain
 from pipeline.store import bytes_of_snapshot, check_store, has_store, leftovers, remove_leftovers
 from pipeline.store.references import FOLDER
 from pipeline.store.results import check_results
+from pipeline.store.results.mirrored import remove_segments
 from pipeline.store.versions.names import VERSIONS, is_version
 
 N_NAMED = 5  # damaged files of a report
@@ -169,10 +170,19 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
     yield Finding("results", True, text)
     for path, fault in found.items():
         if fault:
-            if clean:
-                path.unlink(missing_ok=True)
-            end = "removed" if clean else "--clean removes it"
-            yield Finding(f"results {path.name}", clean, f"{path}: cannot be read: {fault}; {end}")
+            is_removed, end = _removed(path) if clean else (False, "--clean removes it")
+            text = f"{path}: cannot be read: {fault}; {end}"
+            yield Finding(f"results {path.name}", is_removed, text)
+
+
+def _removed(segment: Path) -> tuple[bool, str]:
+    """Remove broken results; whether that was possible, and what to say of it."""
+    try:
+        remove_segments([segment])  # first at a URL: it would bring its copy here again
+        segment.unlink(missing_ok=True)
+    except OSError as error:
+        return False, f"cannot be removed: {said_by_system(error)}"
+    return True, "removed"
 
 
 def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.errors import StoreError
+from pipeline.places import folder_of, objects
 from pipeline.stages import doctor
 from pipeline.stages.doctor import Finding, _gpu_bytes, _size, _what_is_left, examine
+from tests.s3 import BUCKET, keys
 from tests.unit.pipeline.report.test_folder import write
+from tests.unit.pipeline.store.results.test_table import add, searches, table_of
 
 
 @pytest.mark.parametrize(
@@ -94,3 +98,42 @@ def test_damaged_files_of_a_report_are_named(tmp_path):
     assert "; ases.parquet: cannot be read" in damaged.text
     assert "; as/10.html: is missing; " in damaged.text
     assert damaged.text.endswith("`hopscope analyze --snapshot night` writes it again")
+
+
+@pytest.fixture
+def with_broken_results(s3, machine):
+    """A store at a URL, one of whose two segments has been altered there."""
+    store = folder_of(f"s3://{BUCKET}/store")
+    for asn in (3, 4):
+        add(table_of(store), searches((asn, 7, [1, 2])))
+    broken, whole = keys(s3, "store/results/")
+    s3.put_object(Bucket=BUCKET, Key=broken, Body=b"not Parquet")
+    machine("second")
+    return folder_of(f"s3://{BUCKET}/store"), broken, whole
+
+
+def test_broken_results_are_removed_at_a_url_too(s3, with_broken_results):
+    store, broken, whole = with_broken_results
+    _, finding = doctor._results(store, clean=False)
+    assert not finding.ok
+    assert finding.text.endswith("--clean removes it")
+    assert keys(s3, "store/results/") == [broken, whole]
+    _, finding = doctor._results(store, clean=True)
+    assert finding.ok
+    assert finding.text.endswith("; removed")
+    assert keys(s3, "store/results/") == [whole]
+    (text,) = (each.text for each in doctor._results(store, clean=False))
+    assert text.startswith("1 file, ")
+
+
+def test_broken_results_that_cannot_be_removed_are_said_to_be_there(
+    with_broken_results, monkeypatch
+):
+    def fail(urls):
+        raise StoreError("no permission")
+
+    monkeypatch.setattr(objects, "remove", fail)
+    _, finding = doctor._results(with_broken_results[0], clean=True)
+    assert not finding.ok
+    assert finding.text.endswith("; cannot be removed: no permission")
+    assert len(list(doctor._results(with_broken_results[0], clean=False))) == 2
