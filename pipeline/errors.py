@@ -77,6 +77,10 @@ class StoreError(PipelineError):
     """A store, snapshot or file of it is missing, altered, cut short or of an unknown version."""
 
 
+class UnreachableError(StoreError):
+    """A store at a URL cannot be reached or mirrored, just now or by this machine."""
+
+
 class NothingMeasuredError(PipelineError):
     """Every AS that had something to measure failed: there is nothing to report."""
 

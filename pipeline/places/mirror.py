@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, UnreachableError
 from pipeline.places import objects
 from pipeline.places.urls import url_of
 
@@ -30,8 +30,10 @@ def brought(path: Path, size_bytes: int, sha256: str) -> Path:
 
     Raises
     ------
+    UnreachableError
+        If it cannot be fetched.
     StoreError
-        If it cannot be fetched, or is not what was written.
+        If it is missing, or is not what was written.
     """
     url = url_of(path)
     if url is None or path.exists():
@@ -55,7 +57,7 @@ def fetch(url: str, path: Path, size_bytes: int, sha256: str) -> None:
                 raise StoreError(f"{url}: has been altered (its sha256 does not match)")
         os.replace(aside, path)
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise UnreachableError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         aside.unlink(missing_ok=True)
 
@@ -111,7 +113,7 @@ def _alone(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreError(f"{lock}: cannot be written: {error.strerror or error}") from None
+        raise UnreachableError(f"{lock}: cannot be written: {error.strerror or error}") from None
     try:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)

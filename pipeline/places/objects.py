@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import PipelineError, StoreError
+from pipeline.errors import PipelineError, StoreError, UnreachableError
 from pipeline.places.urls import EXTRAS, PACKAGES, endpoint_of
 
 CONNECT_S = 10  # seconds for a server to take a connection
@@ -25,7 +25,7 @@ def entries(url: str) -> dict[str, float | None]:
 
     Raises
     ------
-    StoreError
+    UnreachableError
         If the bucket is missing, nothing answers, or there is no permission, as in every function
         here.
     """
@@ -121,12 +121,15 @@ def blocks(url: str) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def _reaching(url: str) -> Iterator[tuple[Any, str]]:
-    """A file system and the path in it; every error becomes a StoreError that names the URL."""
+    """A file system and the path in it; every error becomes a StoreError that names the URL.
+
+    It is an UnreachableError unless an object is missing: others may be read.
+    """
     protocol = url.partition("://")[0]
     package = PACKAGES[protocol]
     if importlib.util.find_spec(package) is None:
         wanted = EXTRAS.get(protocol, package)
-        raise StoreError(f"{url}: needs {package}: pip install {wanted}")
+        raise UnreachableError(f"{url}: needs {package}: pip install {wanted}")
     import fsspec
 
     options: dict[str, Any] = {"use_listings_cache": False}
@@ -144,10 +147,11 @@ def _reaching(url: str) -> Iterator[tuple[Any, str]]:
     except PipelineError:
         raise
     except FileNotFoundError as error:
-        what = "no such bucket; create it first" if _is_of_bucket(error) else "no such object"
-        raise StoreError(f"{url}: {what}") from None
+        if _is_of_bucket(error):
+            raise UnreachableError(f"{url}: no such bucket; create it first") from None
+        raise StoreError(f"{url}: no such object") from None
     except Exception as error:  # each protocol has errors of its own
-        raise StoreError(f"{url}: {_said(error)}") from None
+        raise UnreachableError(f"{url}: {_said(error)}") from None
 
 
 def _is_of_bucket(error: FileNotFoundError) -> bool:

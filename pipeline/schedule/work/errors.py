@@ -15,8 +15,10 @@ from pipeline.errors import (
     PipelineError,
     RetryableError,
     StoreError,
+    UnreachableError,
 )
 from pipeline.model.search.tasks import Device
+from pipeline.places.urls import is_url
 from pipeline.schedule.work.resident import resident
 
 # CUDA's errors, of runtime and driver, after which a process cannot use the device any longer: it
@@ -60,7 +62,7 @@ def errors_of(name: str, device: Device, snapshot: str) -> Iterator[None]:
         Something could not be read or written just now, or not here; the device cannot run the
         kernels.
     StoreError, PipelineError
-        The snapshot is broken; a search failed, or its certificate refuses it.
+        The snapshot is broken, on every worker; a search failed, or its certificate refuses it.
     """
     try:
         yield
@@ -71,7 +73,9 @@ def errors_of(name: str, device: Device, snapshot: str) -> Iterator[None]:
         kind = DeviceLostError if is_lost(error) else RetryableError
         raise kind(f"{name}: {error}") from None
     except StoreError as error:
-        if Path(snapshot).is_dir():
+        # Of a URL there is nothing to look at here.
+        is_seen = is_url(snapshot) or Path(snapshot).is_dir()
+        if is_seen and not isinstance(error, UnreachableError):
             raise
         raise RetryableError(f"{name}: this worker cannot see it: {error}") from None
     except CheckError as error:

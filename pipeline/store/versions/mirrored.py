@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from pipeline.errors import StoreError, UsageError
+from pipeline.errors import StoreError, UnreachableError, UsageError
 from pipeline.places import objects, url_of
 from pipeline.places.mirror import brought, remove_unnamed, sha256_of, unnamed
 from pipeline.places.urls import mirrors
@@ -200,4 +200,4 @@ def _replace(path: Path, data: bytes) -> None:
         aside.write_bytes(data)
         os.replace(aside, path)
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise UnreachableError(f"{path}: cannot be written: {error.strerror or error}") from None

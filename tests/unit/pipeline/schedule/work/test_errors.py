@@ -6,9 +6,13 @@ import sys
 import pytest
 
 from kernels.errors import DeviceError
-from pipeline.errors import DeviceLostError, PipelineError, RetryableError
+from pipeline.errors import DeviceLostError, PipelineError, RetryableError, StoreError
+from pipeline.places import folder_of
 from pipeline.schedule.work.errors import errors_of, is_lost
+from pipeline.schedule.work.resident import snapshot_at
+from tests.integration.measured import make_snapshot
 from tests.real_data import REPOSITORY
+from tests.s3 import BUCKET, keys
 
 
 class CUDARuntimeError(RuntimeError):
@@ -95,3 +99,55 @@ def test_an_illegal_access_of_real_device_code_is_recognised():
 def test_errors_that_have_nothing_to_do_with_devices_stay_as_they_are():
     with pytest.raises(PipelineError), errors_of("bfs_AS1", "gpu", ""):
         raise PipelineError("no")
+
+
+@pytest.fixture
+def elsewhere(s3, machine):
+    """The address of a snapshot at a URL, on a machine that has nothing of it yet."""
+    with make_snapshot(folder_of(f"s3://{BUCKET}/store")) as written:
+        address = written.address
+    machine("worker")
+    snapshot_at.cache_clear()
+    yield address
+    snapshot_at.cache_clear()
+
+
+def read(address):
+    with errors_of("bfs_AS1", "cpu", address):
+        snapshot_at(address).graph(0, check=True)
+
+
+@pytest.mark.parametrize("is_altered", [False, True])
+@pytest.mark.parametrize("name", ["manifest.json", "arcs-000.parquet"])
+def test_a_snapshot_at_a_url_that_is_broken_for_all_is_not_tried_again(
+    s3, elsewhere, name, is_altered
+):
+    (key,) = (each for each in keys(s3, "store/versions") if each.endswith(name))
+    if is_altered:
+        s3.put_object(Bucket=BUCKET, Key=key, Body=b"something else")
+    else:
+        s3.delete_object(Bucket=BUCKET, Key=key)
+    with pytest.raises(StoreError, match=f"s3://{BUCKET}/store|{name}"):
+        read(elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("AWS_ENDPOINT_URL", "http://127.0.0.1:9"), ("HOPSCOPE_MIRRORS", "/dev/null/mirrors")],
+)
+def test_a_snapshot_at_a_url_that_one_worker_cannot_reach_is_tried_on_another(
+    elsewhere, monkeypatch, variable, value
+):
+    monkeypatch.setattr("pipeline.places.objects.ATTEMPTS", 1)
+    with monkeypatch.context() as patch:
+        patch.setenv(variable, value)
+        with pytest.raises(RetryableError, match=r"^bfs_AS1: this worker cannot see it: "):
+            read(elsewhere)
+    read(elsewhere)
+
+
+def test_a_snapshot_in_a_folder_is_tried_elsewhere_if_the_folder_is_not_here(tmp_path):
+    with pytest.raises(RetryableError, match="this worker cannot see it"):
+        read(str(tmp_path / "gone"))
+    with pytest.raises(StoreError):
+        read(str(tmp_path))
