@@ -39,6 +39,8 @@ from flows.runs.api import Api, end_lost_runs, schedule_again
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
+from pipeline.places import url_of
+from pipeline.places.urls import is_url
 from pipeline.stopping import Stopping, end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
 from pipeline.terminal.lines import fail, flush, print_line, status_of, warn
@@ -89,7 +91,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
     if missing := why_no_prefect("serve"):
         raise UsageError(missing)
     # The nightly run reads its environment; its current folder is ROOT.
-    os.environ["HOPSCOPE_STORE"] = str(config.store.resolve())
+    os.environ["HOPSCOPE_STORE"] = url_of(config.store) or str(config.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(config.out.resolve())
     _make_paths_absolute()
     notify = config_of(NotifyConfig, values(options_of(NotifyConfig), {}))
@@ -179,8 +181,8 @@ def _make_paths_absolute() -> None:
         text = os.environ.get(option.variable or "")
         if text and option.kind is Path:
             paths = option.split(text) if option.is_list else [text]
-            whole = os.pathsep.join(str(Path(path).resolve()) for path in paths)
-            os.environ[str(option.variable)] = whole
+            whole = [path if is_url(path) else str(Path(path).resolve()) for path in paths]
+            os.environ[str(option.variable)] = os.pathsep.join(whole)
 
 
 def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Stopping) -> int:

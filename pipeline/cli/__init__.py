@@ -38,6 +38,7 @@ from pipeline.config.generate import model_of, parameters_of
 from pipeline.errors import PipelineError, UsageError
 from pipeline.generate import check_sizes
 from pipeline.options import Option, merged
+from pipeline.places import url_of
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal import lines, log
 from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, PlainCommand, takes, with_hint
@@ -223,6 +224,8 @@ def explore(given: Given) -> None:
 def doctor(given: Given) -> None:
     """Show what this machine has, what searches cost on it, and whether a store is intact."""
     config = given.config(DoctorConfig)
+    if "out" in given.said and (url := url_of(config.out or "")):
+        raise UsageError(f"--out takes a folder on this machine's disks, not {url!r}")
     with _display() as progress, progress.preparing():
         from pipeline.stages.doctor import examine, measure_machine
     findings = []

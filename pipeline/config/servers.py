@@ -38,7 +38,7 @@ class ExploreConfig:
 class ServeConfig:
     """Where reports and Prefect are served, and what the nightly run is given."""
 
-    store: Path = option(default=Path("store"), help="Folder of snapshots.", metavar="DIR")
+    store: Path = store_option(default=Path("store"), is_parameter=False)
     out: Path = option(default=Path("out"), help="Folder of reports.", metavar="DIR")
     port: int = _port_option(
         default=8080, help="Port of the reports.", variable="HOPSCOPE_SERVE_PORT"

@@ -18,6 +18,7 @@ from pipeline import __version__
 from pipeline.errors import StoreError, said_by_system
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
+from pipeline.places import url_of
 from pipeline.report.checking import check_report
 from pipeline.report.folder import REPORT
 from pipeline.schedule.calibrate.file import save
@@ -117,6 +118,9 @@ def _reports(out: Path) -> Iterator[Finding]:
 
     Pages that are the same on several nights are one file on disk.
     """
+    if url := url_of(out):
+        yield Finding(f"reports {url}", True, "not checked: only reports in a folder are")
+        return
     for folder in sorted(out.iterdir()) if out.is_dir() else ():
         if not (folder / REPORT).is_file():
             continue

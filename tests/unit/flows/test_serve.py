@@ -153,6 +153,21 @@ def test_files_in_variables_are_named_from_the_root(tmp_path, monkeypatch):
     assert os.environ["HOPSCOPE_ALLOW_SPECIAL"] == "10.0.0.0/8"
 
 
+def test_a_store_at_a_url_is_that_of_nightly_runs(tmp_path, monkeypatch):
+    url = "s3://lab-bucket/store"
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path / "mirrors"))
+    monkeypatch.setenv("HOPSCOPE_STORE", url)
+    monkeypatch.setenv("HOPSCOPE_OUT", str(tmp_path / "out"))
+
+    def refuse(home, config):
+        raise UsageError("far enough")
+
+    monkeypatch.setattr(serve, "_only_one", refuse)
+    assert serve.main([]) == 2
+    assert os.environ["HOPSCOPE_STORE"] == url
+
+
 def test_ports_come_from_words_then_variables_then_the_config(tmp_path, monkeypatch):
     seen: list[ServeConfig] = []
     monkeypatch.setattr(serve, "_serve", lambda config, stopping: seen.append(config) or 0)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.cli import main
 from pipeline.errors import StoreError
 from pipeline.places import folder_of, objects
 from pipeline.stages import doctor
@@ -137,3 +138,34 @@ def test_broken_results_that_cannot_be_removed_are_said_to_be_there(
     assert not finding.ok
     assert finding.text.endswith("; cannot be removed: no permission")
     assert len(list(doctor._results(with_broken_results[0], clean=False))) == 2
+
+
+@pytest.fixture
+def at_urls(monkeypatch, tmp_path):
+    """As a machine whose nightly runs write to URLs; what the doctor was asked to examine."""
+    seen = []
+    monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path / "mirrors"))
+    monkeypatch.setenv("HOPSCOPE_STORE", f"s3://{BUCKET}/store")
+    monkeypatch.setenv("HOPSCOPE_OUT", f"s3://{BUCKET}/reports")
+    monkeypatch.setattr(doctor, "examine", lambda *places, clean: seen.append(places) or [])
+    return seen
+
+
+def test_reports_at_a_url_that_a_variable_names_are_said_to_be_unchecked(at_urls):
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor"])
+    assert ended.value.code == 0
+    ((_, out),) = at_urls
+    (finding,) = doctor._reports(out)
+    assert finding.ok
+    assert finding.subject == f"reports s3://{BUCKET}/reports"
+    assert finding.text.startswith("not checked")
+
+
+def test_reports_at_a_url_that_were_asked_for_are_refused(at_urls, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor", "--out", f"s3://{BUCKET}/reports"])
+    assert ended.value.code == 2
+    said = f"--out takes a folder on this machine's disks, not 's3://{BUCKET}/reports'"
+    assert said in capsys.readouterr().err
+    assert not at_urls
