@@ -50,7 +50,7 @@ def analyze(config: AnalyzeConfig) -> State:
 
     Parameters are those of ``hopscope analyze``. Missing ones come from ``HOPSCOPE_*``.
     """
-    return in_turn(config.store, lambda: _analyze(config))
+    return in_turn(config.store, lambda: _analyze(config), makes_store=False)
 
 
 def _analyze(config: AnalyzeConfig) -> State:

@@ -42,7 +42,7 @@ def ingest(config: IngestConfig) -> State:
 
     Parameters are those of ``hopscope ingest``. Missing ones come from ``HOPSCOPE_*``.
     """
-    return in_turn(config.store, lambda: _ingest(config))
+    return in_turn(config.store, lambda: _ingest(config), makes_store=True)
 
 
 def _ingest(config: IngestConfig) -> State:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import logging
 import os
@@ -155,7 +156,8 @@ def _in_turn(parameters: Mapping[str, Any]) -> State:
         ingest_config, analyze_config = _checked(parameters)
     except EXPECTED as error:
         return Failed(message=one_line(error))
-    return in_turn(ingest_config.store, lambda: _shown_night(ingest_config, analyze_config))
+    night = functools.partial(_shown_night, ingest_config, analyze_config)
+    return in_turn(ingest_config.store, night, makes_store=True)
 
 
 def _tell(config: NotifyConfig, state: State) -> None:

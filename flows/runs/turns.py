@@ -25,6 +25,7 @@ from flows.processes.holders import Holder, Seat
 from flows.runs.api import PROCESS_LABEL
 from flows.runs.outcome import one_line
 from pipeline.errors import UsageError
+from pipeline.places import url_of
 from pipeline.terminal import log
 from pipeline.terminal.lines import warn
 
@@ -83,13 +84,19 @@ def turn(store: Path) -> Iterator[None]:
             os.close(held)
 
 
-def in_turn(store: Path, work: Callable[[], State]) -> State:
-    """Work once it is the turn of this run: the state of the work, or why it had no turn."""
+def in_turn(store: Path, work: Callable[[], State], *, makes_store: bool) -> State:
+    """Work once it is the turn of this run: the state of the work, or why it had no turn.
+
+    Of runs that do not make a store none waits for one that is not there, since that would make its
+    folder: they have to say that its name is wrong.
+    """
+    has_turns = makes_store or store.is_dir() or url_of(store) is not None
     context = FlowRunContext.get()
     log.about(run=str(context.flow_run.id) if context and context.flow_run else None)
     with contextlib.ExitStack() as held:
         try:
-            held.enter_context(turn(store))
+            if has_turns:
+                held.enter_context(turn(store))
         except Overlapping as error:
             return Cancelled(name=OVERLAPPING_STATE, message=str(error))
         except OSError as error:

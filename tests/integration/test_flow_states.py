@@ -15,6 +15,7 @@ import urllib.request
 import pyarrow.parquet as pq
 import pytest
 
+from flows.analyze import analyze
 from flows.compare import compare_stage
 from flows.ingest import ingest_stage
 from flows.measure import measure, measure_stage
@@ -239,3 +240,10 @@ def test_a_first_night_whose_ingest_fails_is_counted(server, tmp_path):
     assert 'status="failed"} 1.0' in counted
     assert f'hopscope_run_in_progress{{out="{tmp_path / "out"}"}} 0.0' in counted
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["hopscope.prom"]
+
+
+def test_a_run_that_analyzes_makes_no_store_of_a_mistyped_one(server, tmp_path):
+    state = analyze(**places(tmp_path), return_state=True)
+    assert state.is_failed()
+    assert "store" in state.message
+    assert list(tmp_path.iterdir()) == []

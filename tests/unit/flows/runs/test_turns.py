@@ -6,10 +6,12 @@ import os
 import threading
 
 import pytest
+from prefect.states import Completed, Failed
 
 from flows.processes.holders import Holder, Seat
 from flows.runs import turns
-from flows.runs.turns import SCHEDULED_WAITING, WAITING, WORKING, Overlapping, turn
+from flows.runs.turns import SCHEDULED_WAITING, WAITING, WORKING, Overlapping, in_turn, turn
+from pipeline.places import folder_of
 
 
 @pytest.fixture(autouse=True)
@@ -71,3 +73,28 @@ def test_a_scheduled_run_has_a_waiting_place_that_no_run_by_hand_takes(tmp_path,
             os.close(night)
     finally:
         os.close(by_hand)
+
+
+def test_only_runs_that_make_a_store_make_its_folder(tmp_path):
+    mistyped = tmp_path / "stroe"
+    state = in_turn(mistyped, lambda: Failed(message="no store here"), makes_store=False)
+    assert state.message == "no store here"
+    assert not mistyped.exists()
+    in_turn(mistyped, Completed, makes_store=True)
+    assert mistyped.is_dir()
+
+
+@pytest.mark.parametrize("place", ["store", "s3://lab-bucket/store"])
+def test_runs_that_only_read_a_store_take_turns_on_it(tmp_path, monkeypatch, place):
+    """At a URL also the first one on a machine, whose mirror has nothing yet."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path / "mirrors"))
+    store = folder_of(place)
+    if place == "store":
+        store.mkdir()
+
+    def taken():
+        seat = Seat(store / WORKING).take(Holder.me("another"))
+        return Completed(message="free" if seat is not None else "taken")
+
+    assert in_turn(store, taken, makes_store=False).message == "taken"
