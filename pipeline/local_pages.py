@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import sys
 from typing import Any
 
@@ -25,9 +26,26 @@ OWN_FILES_ONLY = (
 )
 
 
-def names_this_machine(host: str | None) -> bool:
-    """Whether a request's ``Host`` is this machine: a page of another site names its own."""
-    return (host or "").rpartition(":")[0] in (HOST, "localhost")
+_NAMES = (HOST, "localhost")
+
+
+def names_this_machine(host: str | None, *others: str) -> bool:
+    """Whether a request's ``Host`` is this machine: a page of another site names its own.
+
+    Parameters
+    ----------
+    host : str or None
+        With any port, which may be that of the near end of a tunnel, or without one.
+    *others : str
+        More names or addresses of this machine, in lower case.
+    """
+    names = {*_NAMES, "[::1]"} | {f"[{name}]" if ":" in name else name for name in others}
+    return re.sub(r":[0-9]*\Z", "", (host or "").lower()) in names - {""}
+
+
+def origins(port: int) -> tuple[str, ...]:
+    """Origins under which a browser loads the pages of a port of this machine."""
+    return tuple(f"http://{name}:{port}" for name in _NAMES)
 
 
 class LocalServer(http.server.ThreadingHTTPServer):

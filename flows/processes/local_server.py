@@ -21,8 +21,7 @@ import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from flows.processes.server import origins
-from pipeline.local_pages import HOST, OWN_FRAMES
+from pipeline.local_pages import HOST, OWN_FRAMES, names_this_machine, origins
 from pipeline.terminal import log
 
 Message = MutableMapping[str, Any]
@@ -30,7 +29,6 @@ App = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
     Awaitable[None],
 ]
-HOSTS = frozenset(name.encode() for name in (HOST, "localhost"))
 FRAMES = tuple((name.lower().encode(), value.encode()) for name, value in OWN_FRAMES.items())
 OPEN_REQUESTS_WAIT_S = 5  # at the end; pages hold websockets open forever
 
@@ -63,11 +61,11 @@ class OnlyThisMachine:
             await send({"type": "http.response.body", "body": text})
 
     def _is_allowed(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        hosts = [value.lower() for name, value in headers if name == b"host"]
+        hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         pages = [value.lower() for name, value in headers if name == b"origin"]
         return (
             len(hosts) == 1
-            and hosts[0].partition(b":")[0] in HOSTS
+            and names_this_machine(hosts[0])
             and all(page in self._origins for page in pages)
         )
 

@@ -20,7 +20,7 @@ from typing import IO
 from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from flows.processes.gone import answering_gone
 from pipeline.errors import UsageError
-from pipeline.local_pages import HOST
+from pipeline.local_pages import HOST, origins
 from pipeline.model.words import number
 from pipeline.terminal.lines import warn
 
@@ -30,11 +30,6 @@ MAX_RESTARTS = 3  # of a server that ended, within an hour or a run
 SERVER_PORTS = range(20_000, 30_000)  # Linux gives ports from 32,768 on to those that ask for any
 PORTS_TRIED = 100
 MAX_LOG_BYTES = 10_000_000  # then a new log is begun, and the previous one is kept beside it
-
-
-def origins(port: int) -> tuple[str, ...]:
-    """Origins under which a browser loads the pages of a port of this machine."""
-    return tuple(f"http://{name}:{port}" for name in (HOST, "localhost"))
 
 
 def auth_string() -> str | None:

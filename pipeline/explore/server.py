@@ -20,7 +20,7 @@ from pipeline.config import GenerateConfig
 from pipeline.errors import PipelineError, UsageError
 from pipeline.explore.session import Session
 from pipeline.generate import MODELS
-from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, LocalServer, names_this_machine
+from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, LocalServer, names_this_machine, origins
 from pipeline.model.choices import DEVICE_CHOICES
 from pipeline.options import options_of
 from pipeline.schedule.cluster.gpus import visible_gpus
@@ -85,7 +85,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         name = self._name()
         if name is None:
             return
-        own = self.headers.get("Origin") in (None, *self._origins())
+        own = self.headers.get("Origin") in (None, *origins(self.server.server_address[1]))
         if not own or self.headers.get_content_type() != "application/json":
             self._refuse(HTTPStatus.FORBIDDEN)
             return
@@ -117,10 +117,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the terminal is for the address and errors."""
-
-    def _origins(self) -> tuple[str, ...]:
-        port = self.server.server_address[1]
-        return tuple(f"http://{name}:{port}" for name in (HOST, "localhost"))
 
     def _name(self) -> str | None:
         """What is requested below the token; None: refused already."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
 import dask
 from distributed import Scheduler
@@ -32,7 +31,7 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 
-from pipeline.local_pages import OWN_FRAMES
+from pipeline.local_pages import OWN_FRAMES, names_this_machine
 
 REFUSED = b"only for programs and pages of this machine\n"
 
@@ -65,19 +64,12 @@ def is_local(headers: HTTPHeaders, bound: str) -> bool:
         Address that the dashboard listens on: its name, where it is not all interfaces.
     """
     hosts, pages = headers.get_list("Host"), headers.get_list("Origin")
-    names = {"127.0.0.1", "localhost", "::1", bound} - {"0.0.0.0", "::"}
+    others = [] if bound in ("0.0.0.0", "::") else [bound.lower()]
     return (
         len(hosts) == 1
-        and _hostname(f"http://{hosts[0]}") in names
+        and names_this_machine(hosts[0], *others)
         and all(page.lower() == f"http://{hosts[0]}".lower() for page in pages)
     )
-
-
-def _hostname(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
 
 
 class Guard(HTTPServerConnectionDelegate):
