@@ -169,9 +169,11 @@ def run_slowly(task):
 def test_stopping_early_cancels_what_is_in_flight(client):
     outcomes = drive(client, run_slowly, feed(range(10)), name="e", window=6)
     assert next(outcomes).task == 0
+    # A task that were still on its way would come after the look at what waits on the workers.
+    until_none(lambda: client.run_on_scheduler(_sent) - _held(client.run(_tasks_there)))
+    assert any(client.run(_n_waiting).values())
     outcomes.close()
     until_none(lambda: client.run_on_scheduler(_n_known))
-    time.sleep(0.3)  # the scheduler's message still has to reach the workers
     until_none(lambda: sum(client.run(_n_waiting).values()))
     LATE_TASK_RAN.set()
     assert list(drive(client, abs, feed([-7]), name="f")) != []
@@ -185,6 +187,19 @@ def until_none(count):
             return
         time.sleep(0.05)
     raise AssertionError(f"{count()} are left after 10 s")
+
+
+def _sent(dask_scheduler):
+    workers = dask_scheduler.workers.values()
+    return {task.key for worker in workers for task in worker.processing}
+
+
+def _tasks_there(dask_worker):
+    return set(dask_worker.state.tasks)
+
+
+def _held(tasks_by_worker):
+    return set().union(*tasks_by_worker.values())
 
 
 def _n_waiting(dask_worker):

@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 
+import psutil
 import pytest
 from distributed import Client
 
@@ -11,6 +12,7 @@ from pipeline.schedule.cluster.open import _quiet
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.transport.limits import Limits
 from tests.integration.test_two_workers import scheduler, worker
+from tests.served import wait_until
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -58,7 +60,8 @@ def connected():
 
 def stop(process):
     process.send_signal(signal.SIGSTOP)
-    time.sleep(0.3)  # messages on their way end at a stopped process
+    stopped = psutil.Process(process.pid)
+    wait_until(lambda: stopped.status() == psutil.STATUS_STOPPED, every_s=0.01)
 
 
 def test_a_worker_that_is_stopped_with_results_does_not_delay_others(tmp_path, connected):
