@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from pipeline.errors import said_by_system
 from pipeline.files import BOM
 from pipeline.model.measured.reading import ReadReport
 
@@ -61,8 +62,7 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            report.status = "rejected"
-            report.error = f"{path}: {_no_file(mode)}"
+            report.refuse(_no_file(mode))
             return
         _fingerprint(path, report)
         for data in _pieces(path):
@@ -74,10 +74,8 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
         if rest:
             yield line, rest + b"\n"
     except (OSError, EOFError, zlib.error, lzma.LZMAError, _NoTextError) as error:
-        reason = _reason(error)
-        report.status = "partial" if n_bytes else "rejected"
         where = f"line {line}: " if n_bytes else ""
-        report.error = f"{path}: {where}{reason}"
+        report.refuse(f"{where}{_reason(error)}", partly=n_bytes > 0)
 
 
 def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[str, str]]:
@@ -103,7 +101,7 @@ def _reason(error: Exception) -> str:
         return "cut short: the compressed data stop before their end; copy the file again"
     if isinstance(error, (zlib.error, lzma.LZMAError, gzip.BadGzipFile)):
         return f"damaged compressed data ({error}); copy the file again"
-    return getattr(error, "strerror", None) or str(error)
+    return said_by_system(error) if isinstance(error, OSError) else str(error)
 
 
 def read_whole(path: Path, report: ReadReport, limit: int) -> bytes:
@@ -128,7 +126,7 @@ def read_whole(path: Path, report: ReadReport, limit: int) -> bytes:
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         fault = _reason(error)
     if fault:
-        report.status, report.error = "rejected", f"{path}: {fault}"
+        report.refuse(fault)
     return bytes(data)
 
 

@@ -223,7 +223,7 @@ def open_reader(
     try:
         report.format = format if format is not None else _detect(path, report)
     except FormatError as error:
-        report.status, report.error = "rejected", str(error)
+        report.refuse(error)
         raise
     chosen = FORMATS[report.format]
     return chosen, _read(path, report, chosen)
@@ -263,8 +263,7 @@ def _read(path: Path, report: ReadReport, format: Format) -> Iterator[TraceBatch
                 stream.finish()
                 report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
     except PipelineError as error:
-        report.status = "partial" if report.n_records else "rejected"
-        report.error = str(error)
+        report.refuse(error, partly=report.n_records > 0)
         raise
 
 

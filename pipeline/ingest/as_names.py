@@ -73,7 +73,7 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
     if fault is not None:
         if not names:
             raise fault
-        report.status, report.error = "partial", str(fault)
+        report.refuse(fault, partly=True)
     elif not names:
         raise FormatError(path, "", "no AS name in it; give a JSON object or asn|name lines")
     return names

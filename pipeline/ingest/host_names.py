@@ -67,7 +67,7 @@ def read_host_names(path: Path, addrs: np.ndarray, report: ReadReport) -> dict[i
             raise lines.error
         raise FormatError(path, "", "no host name in it; give lines of `address name`")
     if lines.error is not None:
-        report.status, report.error = "partial", str(lines.error)
+        report.refuse(lines.error, partly=True)
     return names
 
 

@@ -296,7 +296,7 @@ def _infer(
 def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, Topology | None]:
     report = ReadReport(printable_path(file.path), file.format)
     if file.error is not None:
-        report.status, report.error = "rejected", printable_path(file.error)
+        report.refuse(file.error)
         hash_file(file.path, report)
         return report, None
     topology: Topology | None = None
@@ -305,16 +305,15 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
             assert isinstance(read, Topology)  # FORMATS says that this format yields them
             topology = read
     except FormatError as error:
-        report.status = "rejected" if topology is None else "partial"
-        report.error = printable_path(error)
+        report.refuse(error, partly=topology is not None)
     except OSError as error:
-        report.status, report.error = "rejected", f"{report.path}: {error.strerror or error}"
+        report.refuse(error)
     if topology is None:
         return report, None
     try:
         declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
     except UsageError as error:  # no AS in the file, and none given: other files are still read
-        report.status, report.error = "rejected", f"{report.path}: {error}"
+        report.refuse(error)
         return report, None
     report.took_asn = config.asn is not None and (
         topology.kind == "as" or bool((topology.node_asn == NO_ASN).any())

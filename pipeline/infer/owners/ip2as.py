@@ -258,9 +258,8 @@ def _read_one(path: Path, report: ReadReport, found: _Prefixes) -> None:
     report.notes = +report.notes  # without zeros
     report.format = "pfx2as"
     if not report.n_records:
-        report.status = "rejected"
-        report.error = report.error or (
-            f"{path}: {foreign or 'no line of `prefix length origin`; give a CAIDA pfx2as file'}"
+        report.refuse_empty(
+            foreign or "no line of `prefix length origin`; give a CAIDA pfx2as file"
         )
 
 

@@ -95,9 +95,8 @@ def read_delegations(paths: Sequence[Path], reports: Sequence[ReadReport]) -> De
             except ValueError as error:
                 report.reject(place, str(error), line)
         if not report.n_records:
-            report.status = "rejected"
-            report.error = report.error or (
-                f"{path}: no block or AS number of a holder; give a registry's file "
+            report.refuse_empty(
+                "no block or AS number of a holder; give a registry's file "
                 "delegated-...-extended-latest"
             )
     return _table(found)

@@ -91,9 +91,8 @@ def read_entries(path: Path, report: ReadReport, entries: Entries) -> None:
 
 def refuse(report: ReadReport) -> None:
     """Mark a file as one that says nothing."""
-    report.status = "rejected"
-    report.error = report.error or (
-        f"{report.path}: no LAN of an exchange point and no member in it; give a list of prefixes, "
+    report.refuse_empty(
+        "no LAN of an exchange point and no member in it; give a list of prefixes, "
         "a JSON file of PeeringDB or PCH, or CAIDA's ixs"
     )
 

@@ -89,9 +89,8 @@ def read_organisations(path: Path, report: ReadReport) -> Organisations:
             report.notes["ASes of two organisations"] += 1
         found[asn] = max(name, found.get(asn, name))
     if not found:
-        report.status = "rejected"
-        report.error = report.error or (
-            f"{path}: no AS with an organisation; give a CAIDA as2org file, text or JSON lines"
+        report.refuse_empty(
+            "no AS with an organisation; give a CAIDA as2org file, text or JSON lines"
         )
     numbers = {name: i for i, name in enumerate(sorted(set(found.values())))}
     asns = sorted(found)

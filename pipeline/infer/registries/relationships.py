@@ -114,9 +114,8 @@ def read_relationships(path: Path, report: ReadReport) -> Relationships:
         kinds.append(kind)
         report.n_records += 1
     if not first:
-        report.status = "rejected"
-        report.error = report.error or (
-            f"{path}: no line of `provider|customer|-1` or `peer|peer|0`; give a CAIDA as-rel file"
+        report.refuse_empty(
+            "no line of `provider|customer|-1` or `peer|peer|0`; give a CAIDA as-rel file"
         )
     return _table(np.array(first, np.uint64), np.array(second, np.uint64), kinds, report)
 

@@ -142,9 +142,8 @@ def read_aliases(path: Path, report: ReadReport) -> AliasTable:
     else:
         addrs, routers = read_lines(lines, form, report)
     if not report.n_records and not report.skipped:
-        report.status = "rejected"
-        report.error = report.error or (
-            f"{path}: no aliases; give ITDK nodes (`node N1:  addr addr`) or ifaces, MIDAR sets, "
+        report.refuse_empty(
+            "no aliases; give ITDK nodes (`node N1:  addr addr`) or ifaces, MIDAR sets, "
             "iffinder output, or the addresses of a router on each line"
         )
     order = sort_addrs(addrs)  # stable: the first node of an address comes first

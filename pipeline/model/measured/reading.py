@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pipeline.errors import FormatError, said_by_system
 from pipeline.model.words import number
 
 # Rejected records written out for each file and reason; the rest are only counted.
@@ -74,6 +75,22 @@ class ReadReport:
         if self.rejected[reason] < MAX_SAMPLES:
             self.samples.append(Reject(place, reason, detail[:200]))
         self.rejected[reason] += count
+
+    def refuse(self, fault: Exception | str, partly: bool = False) -> None:
+        """Say why the file cannot be used, or (``partly``) not to its end."""
+        self.status = "partial" if partly else "rejected"
+        if isinstance(fault, FormatError):  # its text begins with the path as the user gave it
+            fault = f"{fault.where}: {fault.reason}" if fault.where else fault.reason
+        elif isinstance(fault, OSError):
+            fault = said_by_system(fault)
+        self.error = printable_path(f"{self.path}: {fault}")
+
+    def refuse_empty(self, reason: str) -> None:
+        """Say that nothing in the file can be used; a fault met while reading it explains more."""
+        if self.error:
+            self.status = "rejected"
+        else:
+            self.refuse(reason)
 
 
 def rejects_text(n_rejected: int, rejected: Mapping[str, int]) -> str:

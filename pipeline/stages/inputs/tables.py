@@ -169,8 +169,6 @@ def _read_if_usable(
     report = ReadReport(printable_path(path), kind)
     try:
         return read(path, report), report
-    except FormatError as error:
-        report.status, report.error = "rejected", str(error)
-    except OSError as error:
-        report.status, report.error = "rejected", f"{path}: {error.strerror}"
+    except (FormatError, OSError) as error:
+        report.refuse(error)
     return None, report

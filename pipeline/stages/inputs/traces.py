@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from kernels.host import n_cores
 from pipeline.children import children_end_on_error
-from pipeline.errors import FormatError
+from pipeline.errors import FormatError, said_by_system
 from pipeline.infer import Observation, Observer
 from pipeline.infer.traces.observer import compile_kernels
 from pipeline.ingest import hash_file, open_reader, warm_up
@@ -101,11 +101,9 @@ def _batches(path: Path, format: str, report: ReadReport) -> Iterator[TraceBatch
             assert isinstance(batch, TraceBatch)  # FORMATS says that this format yields them
             yield batch
     except FormatError as error:
-        report.status = "partial" if report.n_records else "rejected"
-        report.error = printable_path(error)
+        report.refuse(error, partly=report.n_records > 0)
     except OSError as error:
-        report.status = "partial" if report.n_records else "rejected"
-        report.error = f"{report.path}: cannot be read: {error.strerror or error}"
+        report.refuse(f"cannot be read: {said_by_system(error)}", partly=report.n_records > 0)
 
 
 def read_all_traces(
@@ -180,9 +178,8 @@ def read_all_traces(
         folders[i].mkdir()
         if read_side_by_side([i], 1):
             path, format = files[i]
-            name = printable_path(path)
-            reason = f"{name}: the process that read it died twice; is there enough memory?"
-            report = ReadReport(name, format, status="rejected", error=reason)
+            report = ReadReport(printable_path(path), format)
+            report.refuse("the process that read it died twice; is there enough memory?")
             hash_file(path, report)
             read[i] = ReadFile(report, None)
     return [read[i] for i in range(len(files))]

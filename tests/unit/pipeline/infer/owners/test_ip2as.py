@@ -153,13 +153,13 @@ def test_a_pipe_is_refused_since_it_cannot_be_read_again(piped):
 
 
 def test_a_folder_is_refused_and_a_file_requested(tmp_path):
-    report = ReadReport("x")
+    report = ReadReport(str(tmp_path))
     assert read_pfx2as([tmp_path], [report]).n_prefixes == 0
     assert (report.status, report.error) == ("rejected", f"{tmp_path}: is a folder; give a file")
 
 
 def test_a_missing_table_is_rejected_by_name(tmp_path):
-    report = ReadReport("x")
+    report = ReadReport(str(tmp_path / "nowhere"))
     assert read_pfx2as([tmp_path / "nowhere"], [report]).n_prefixes == 0
     assert "nowhere" in report.error
     assert "No such file" in report.error
