@@ -68,11 +68,11 @@ def _is_fuller(measurement: Measurement, handover: Path) -> bool:
 def measured(config: AnalyzeConfig) -> tuple[Path, State | None]:
     """Run the task: the file with the results and None, or the state to end the flow with.
 
-    Results from before a cluster was lost for good are kept.
+    Results from before a cluster was lost for good are kept, whatever ended the try after it.
     """
     handover = new_handover(config)
     _, failure = result_or_failure(measure_stage(config, handover, return_state=True))
-    if failure is not None and handover.exists():
+    if failure is not None and handover.exists() and read_measurement(handover)[0].lost:
         get_run_logger().warning("%s; continuing with the results so far", failure.message)
         failure = None
     return handover, failure

@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 
 from pipeline.errors import StoreError
+from pipeline.files import written_whole
 from pipeline.model.columns import put_together, take_apart
 from pipeline.model.search.results import Measurement, findings_class
 from pipeline.store.versions.held import KEEP_S, hand_over
@@ -29,14 +30,20 @@ _OBJECTS = [
 
 def remove_old(folder: Path, now: float) -> None:
     """Remove handover files that were not used within a day; ``now`` in seconds since 1970."""
-    for path in folder.glob("*.npz"):
+    for path in folder.glob("*.npz*"):  # those that a killed run was writing, too
         with contextlib.suppress(OSError):  # another run removes them too
             if now - path.stat().st_mtime > KEEP_S:
                 path.unlink()
 
 
 def write_measurement(path: Path, measurement: Measurement, started: float) -> None:
-    """Write a measurement and when its run started (seconds since 1970 UTC)."""
+    """Write a measurement and when its run started (seconds since 1970 UTC), whole or not at all.
+
+    Raises
+    ------
+    OSError, UsageError
+        If the disk does not take it; what was there before is then unchanged.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = {name: getattr(measurement, name) for name in _COLUMNS}
     rest: dict[str, Any] = {name: getattr(measurement, name) for name in _OBJECTS}
@@ -57,7 +64,7 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
         default=str,
     )
     columns["rest"] = np.frombuffer(text, np.uint8)
-    with path.open("wb") as file:
+    with written_whole(path) as file:
         np.savez(file, **columns)
     if measurement.distances_dir:
         hand_over(Path(measurement.distances_dir))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -12,6 +10,7 @@ import sys
 import pytest
 
 from tests.commands import hopscope
+from tests.full_disk import files_up_to
 from tests.permissions import hold_for_programs
 from tests.real_data import REPOSITORY
 from tests.served import LAB, RUN_S
@@ -27,17 +26,6 @@ FEW = [("ingest", 1_000), ("ingest", 200_000), ("analyze", 0), ("analyze", 3_000
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-
-
-@contextlib.contextmanager
-def files_up_to(n_bytes):
-    """Writing beyond that fails, in this process and those it starts, as it does on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def words_of(command, folder, night):

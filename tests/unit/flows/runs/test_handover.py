@@ -11,10 +11,11 @@ import pytest
 from flows.runs.handover import read_measurement, remove_old, write_measurement
 from kernels import Shard
 from kernels.eccentricity.shard import widths
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, UsageError
 from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
 from pipeline.schedule.work.measure_columns import widths_of_shard
 from pipeline.store.versions.held import DISTANCES, KEEP_S, hold_folder
+from tests.full_disk import files_up_to
 from tests.shapes import path as path_graph
 
 
@@ -123,12 +124,21 @@ def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
 
 def test_files_not_used_within_a_day_are_removed(tmp_path):
     now = 1.8e9
-    for name, age_s in (("old.npz", KEEP_S + 1), ("new.npz", KEEP_S - 1), ("old.txt", 2 * KEEP_S)):
+    ages = {"old.npz": 1, ".cut.npz-x1": 1, "new.npz": -1, ".new.npz-x2": -1, "old.txt": KEEP_S}
+    for name, age_s in ((name, KEEP_S + more) for name, more in ages.items()):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (now - age_s, now - age_s))
     remove_old(tmp_path, now)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.npz", "old.txt"]
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == [".new.npz-x2", "new.npz", "old.txt"]
     remove_old(tmp_path / "nowhere", now)
+
+
+def test_a_measurement_that_the_disk_does_not_take_is_not_there(tmp_path, measurement):
+    path = tmp_path / "m.npz"
+    with files_up_to(300), pytest.raises(UsageError, match=r"m\.npz: .*File too large"):
+        write_measurement(path, measurement, 0.0)
+    assert not list(tmp_path.glob("*m.npz*"))
 
 
 def test_a_missing_or_broken_file_is_named(tmp_path, measurement):
