@@ -145,7 +145,7 @@ def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
                 f"--as-names (names 0 of {number(graphs.n_ases, 'AS')}: {files_text([report])})"
             )
     columns = [each for each in (graphs.addrs, graphs.node_addr) if each is not None]
-    if not config.host_names or not columns:
+    if not config.host_names:
         return Names(of_ases, None, reports, unused)
     addrs = unique_addrs(columns[:1])
     of_files: list[ReadReport] = []
@@ -155,6 +155,8 @@ def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
         )
         found |= names or {}
         of_files.append(report)
+    if not columns:  # the files are read all the same: one that cannot be used is named
+        return Names(of_ases, None, reports + of_files, unused)
     at = np.array(sorted(found), np.int64)
     of_hosts = HostNames(addrs[at], np.array([found[i] for i in at.tolist()], object))
     if not found and _usable(of_files):  # others are reported as rejected

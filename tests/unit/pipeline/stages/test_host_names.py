@@ -137,3 +137,18 @@ def test_names_of_nobody_and_broken_files_are_said_and_harm_nothing(tmp_path):
     statuses = {report.path.rpartition("/")[2]: report.status for report in summary.reports}
     assert (statuses["nobody"], statuses["broken"]) == ("ok", "rejected")
     assert not summary.complete
+
+
+def test_names_for_a_topology_without_addresses_are_read_and_said_to_be_without_effect(tmp_path):
+    edges, names = tmp_path / "e.txt", tmp_path / "names.txt"
+    edges.write_text("0 1\n1 2\n")
+    names.write_text("1.1.1.1 one.one\n")
+    summary = ingest(
+        IngestConfig(inputs=(edges,), store=tmp_path / "store", asn=5, host_names=(names,))
+    )
+    assert [(r.format, r.status, r.n_records) for r in summary.reports[1:]] == [
+        ("host-names", "ok", 1)
+    ]
+    assert sum("--host-names" in line for line in summary.warnings) == 1
+    with open_snapshot(tmp_path / "store") as snapshot:
+        assert snapshot.host_names() is None
