@@ -20,9 +20,15 @@ def remedy_for(error: OSError, remedy: str) -> str:
     return "raise the limit of file sizes (ulimit -f), or use a file system with larger files"
 
 
+def first_line(error: BaseException) -> str:
+    """What an error of a library says in its first line; its kind if it says nothing."""
+    lines = (line.strip() for line in str(error).splitlines())
+    return next(filter(None, lines), type(error).__name__)
+
+
 def said_by_system(error: OSError) -> str:
     """Why the system refused, in its own words: libraries add theirs to ``strerror``."""
-    return os.strerror(error.errno) if error.errno else str(error.strerror or error)
+    return os.strerror(error.errno) if error.errno else str(error.strerror or first_line(error))
 
 
 def in_one_line(error: Exception) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import PipelineError, StoreError, UnreachableError
+from pipeline.errors import PipelineError, StoreError, UnreachableError, first_line
 from pipeline.places.urls import EXTRAS, PACKAGES, endpoint_of
 
 CONNECT_S = 10  # seconds for a server to take a connection
@@ -172,7 +172,7 @@ def _path(url: str) -> str:
 
 
 def _said(error: Exception) -> str:
-    kind, text = type(error).__name__, (str(error) or type(error).__name__).splitlines()[0]
+    kind, text = type(error).__name__, first_line(error)
     if kind in ("NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"):
         return (
             f"no credentials ({text}); give them in the environment (AWS_ACCESS_KEY_ID and "

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.errors import first_line
 from pipeline.model.words import number
 from pipeline.report.folder import REPORT, read_report
 from pipeline.report.pages.ases.as_changes import size_without_changes
@@ -75,7 +76,7 @@ def _table_faults(folder: Path, name: str, *, is_whole: bool = True) -> Iterator
     except FileNotFoundError:
         yield f"{name}: is missing"
     except (OSError, pa.ArrowException) as error:
-        yield f"{name}: cannot be read ({str(error).splitlines()[0]})"
+        yield f"{name}: cannot be read ({first_line(error)})"
 
 
 def _page_faults(folder: Path) -> Iterator[str]:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kernels.connected import components
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, first_line
 from pipeline.metrics import METRICS, own_kernels
 from pipeline.metrics.columns import WEIGHTED
 from pipeline.model.columns import schema_of
@@ -45,10 +45,9 @@ def restore(snapshot, report: dict, folder: Path) -> Measurement:
     try:
         return _restore(snapshot, report, folder)
     except (OSError, KeyError, ValueError, IndexError, pa.ArrowException) as error:
-        first = (str(error) or type(error).__name__).splitlines()[0]
         raise UsageError(
-            f"{folder}: the contents of this report cannot be kept ({first}): remove it, or give "
-            "--out another folder"
+            f"{folder}: the contents of this report cannot be kept ({first_line(error)}): "
+            "remove it, or give --out another folder"
         ) from error
 
 

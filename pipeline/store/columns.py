@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.errors import first_line
 from pipeline.store.versions.names import broken
 
 ROW_GROUP = 250_000  # rows; one AS among many then costs about a millisecond
@@ -289,4 +290,4 @@ def naming(path: Path):
     except FileNotFoundError:
         raise broken(path, "is missing (if it has been replaced, open it again)") from None
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise broken(path, f"cannot be read: {str(error).splitlines()[0]}") from error
+        raise broken(path, f"cannot be read: {first_line(error)}") from error

@@ -27,7 +27,7 @@ from distributed.comm import connect
 from distributed.security import Security
 
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, first_line
 from pipeline.metrics import compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import Device
@@ -243,11 +243,10 @@ def _connect(address: str, config: AnalyzeConfig) -> Iterator[Client]:
         _greet(address, security)
         client = Client(address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError, TimeoutError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         refuses = " that takes these certificates" if address.startswith("tls://") else ""
         raise UsageError(
-            f"--scheduler {address}: no Dask scheduler{refuses} answers there ({reason}); "
-            "docs/scheduling.md says how to start one"
+            f"--scheduler {address}: no Dask scheduler{refuses} answers there "
+            f"({first_line(error)}); docs/scheduling.md says how to start one"
         ) from None
     try:
         yield client

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, first_line
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.stages.contents.export import edge_table, node_table
@@ -88,7 +88,7 @@ def _reported(snapshot: Snapshot, out: Path | None, name: str, asn: int | None) 
     try:
         return pq.read_table(folder / name, filters=None if asn is None else pc.field("asn") == asn)
     except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{folder / name}: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"{folder / name}: {first_line(error)}") from None
 
 
 def addresses_by_node(snapshot: Snapshot, row: int) -> pa.Table:

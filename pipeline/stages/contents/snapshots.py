@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.config import ListConfig, ShowConfig
-from pipeline.errors import StoreError, UsageError
+from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
 from pipeline.report.folder import earlier_report
@@ -169,7 +169,7 @@ def measured(snapshot: Snapshot, asn: int, out: Path | None) -> Mapping[str, Any
     try:
         table = pq.read_table(folder / "ases.parquet", filters=pc.field("asn") == asn)
     except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{folder / 'ases.parquet'}: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"{folder / 'ases.parquet'}: {first_line(error)}") from None
     return next(iter(table.to_pylist()), None)
 
 

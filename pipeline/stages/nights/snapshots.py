@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from kernels import Shard, components
 from pipeline.compare import Night
-from pipeline.errors import StoreError, UsageError
+from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
@@ -191,7 +191,7 @@ def figures_warning(night: Snapshot, out: Path) -> str:
     except UsageError:
         fault = f"{out / night.name}: is not a whole report of this snapshot"
     except (OSError, KeyError, pa.ArrowException) as error:
-        fault = f"{out / night.name / _ASES}: cannot be read ({str(error).splitlines()[0]})"
+        fault = f"{out / night.name / _ASES}: cannot be read ({first_line(error)})"
     else:
         return ""
     return f"{fault}, so hops, diameter and radius of {night.name} are not compared"

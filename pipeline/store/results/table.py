@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.errors import first_line
 from pipeline.model.columns import concat, empty, take
 from pipeline.store.pointers import fsync_file, fsync_folder
 from pipeline.store.results.keys import GraphKeys, positions_in
@@ -100,7 +101,7 @@ def check_results(store: Path) -> dict[Path, str]:
                 for i in range(file.metadata.num_row_groups):
                     file.read_row_group(i)
         except _UNREADABLE as error:
-            found[path] = _reason(error)
+            found[path] = first_line(error)
         else:
             found[path] = ""
     return found
@@ -198,7 +199,7 @@ class ResultTable(Generic[Found]):
                 if not may_miss:
                     raise _GoneError from None
             except _UNREADABLE as error:
-                broken.append(f"{path}: {_reason(error)}")
+                broken.append(f"{path}: {first_line(error)}")
         found = concat(pieces)
         key = found.row.astype(np.int64)
         if hasattr(found, "source"):
@@ -297,7 +298,3 @@ def _written_ns(path: Path) -> int:
     """When a segment was added, from its name; 0 if that is not one of ours."""
     digits = path.name.partition("-")[0]
     return int(digits) if digits.isdecimal() else 0
-
-
-def _reason(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from pipeline.errors import in_one_line, remedy_for, said_by_system
+from pipeline.errors import first_line, in_one_line, remedy_for, said_by_system
 
 OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on device"
 
@@ -17,6 +17,7 @@ OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on dev
         (OSError(errno.ENOSPC, OF_ARROW), "No space left on device"),
         (OSError(errno.EACCES, "Permission denied", "here"), "Permission denied"),
         (OSError("cut short"), "cut short"),
+        (TimeoutError(), "TimeoutError"),
     ],
 )
 def test_words_of_libraries_are_left_out(error, text):
@@ -26,6 +27,12 @@ def test_words_of_libraries_are_left_out(error, text):
 def test_an_error_of_the_system_is_the_file_and_the_reason():
     assert in_one_line(OSError(errno.EROFS, OF_ARROW, "x/y")) == "x/y: Read-only file system"
     assert in_one_line(ValueError("x is no y")) == "x is no y"
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\n"])
+def test_an_error_that_says_nothing_is_its_kind(text):
+    assert first_line(OSError(text)) == "OSError"
+    assert first_line(ValueError(f"{text}cut short\nat byte 5")) == "cut short"
 
 
 def test_a_limit_of_file_sizes_is_not_called_a_full_disk():

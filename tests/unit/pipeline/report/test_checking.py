@@ -127,3 +127,11 @@ def test_a_report_from_before_there_were_exits_is_whole(report):
     for name in ("exits", "as_links"):
         (report / f"{name}.parquet").unlink()
     assert check_report(report) == []
+
+
+def test_a_table_is_named_by_an_error_that_says_nothing(report, monkeypatch):
+    def refuses(path):
+        raise OSError
+
+    monkeypatch.setattr(checking.pq, "ParquetFile", refuses)
+    assert "ases.parquet: cannot be read (OSError)" in "\n".join(check_report(report))

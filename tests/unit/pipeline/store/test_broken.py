@@ -19,6 +19,7 @@ from pipeline.stages.contents.snapshots import list_snapshots, show
 from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import Snapshot, check_store, open_snapshot, snapshot_names
 from pipeline.store import snapshot as snapshot_module
+from pipeline.store.columns import naming
 from pipeline.store.snapshot import MOST_HASHED
 from pipeline.terminal.contents import print_list, print_snapshot
 from tests.unit.pipeline.store.snapshots import some_graphs, write
@@ -414,3 +415,11 @@ def shown(store: Path) -> None:
         origins = origins_of(snapshot.manifest, snapshot.asn)
         origins.notes()
         [origins.source_of(asn) for asn in snapshot.asn.tolist()]
+
+
+def test_a_file_is_named_by_an_error_that_says_nothing(tmp_path):
+    with (
+        pytest.raises(StoreError, match=r"arcs\.parquet: cannot be read: OSError"),
+        naming(tmp_path / "arcs.parquet"),
+    ):
+        raise OSError
