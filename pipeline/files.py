@@ -3,20 +3,56 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
 
 BOM = b"\xef\xbb\xbf"  # a UTF-8 byte order mark, which some programs write first
 
 
 @contextmanager
+def replaced_whole(path: Path, *, durable: bool, alone: bool = False) -> Iterator[BinaryIO]:
+    """A file beside ``path`` to write to, which takes its place at the end of the block.
+
+    Parameters
+    ----------
+    path : Path
+        A file of ours, or nothing; a link is replaced itself.
+    durable : bool
+        Whether the bytes are on disk before they take their place, so that a machine that fails
+        leaves the old ones or the new ones.
+    alone : bool
+        Whether nobody else writes it meanwhile. What a killed run left is then replaced, too.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; what was there before is then unchanged.
+    """
+    ending = ".writing" if alone else f"-{secrets.token_hex(4)}"
+    aside = path.with_name(f".{path.name}{ending}")
+    if alone:
+        aside.unlink(missing_ok=True)
+    try:
+        with aside.open("xb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(aside, path)
+    except BaseException:
+        with suppress(OSError):  # there may be no such folder
+            aside.unlink()
+        raise
+
+
+@contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of ``path`` at the end of the block.
+    """As ``replaced_whole``, for a file that a user names: durable, and with errors for people.
 
     A device or pipe keeps its place and is written to: ``/dev/null`` replaced by a file would be
     gone for every program of the machine. So does a link, of which the target is replaced.
@@ -26,35 +62,12 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     UsageError
         If the file cannot be written; what was there before is then unchanged.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        with _straight(path) as file:
-            yield file
-        return
-    target = Path(os.path.realpath(path))
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            with path.open("wb") as file:
+                yield file
+        else:
+            with replaced_whole(Path(os.path.realpath(path)), durable=True) as file:
+                yield file
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)  # mkstemp makes it private
-        os.replace(name, target)
-    except BaseException as error:
-        os.unlink(name)
-        if isinstance(error, OSError):
-            raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
-        raise
-
-
-@contextmanager
-def _straight(path: Path) -> Iterator[BinaryIO]:
-    try:
-        with path.open("wb") as file:
-            yield file
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise UsageError(f"{path}: cannot be written: {said_by_system(error)}") from None

@@ -6,7 +6,6 @@ keeps them; a comparison replaces nothing but the files of an earlier comparison
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from pipeline import __version__
 from pipeline.errors import UsageError, remedy_for, said_by_system
+from pipeline.files import replaced_whole
 from pipeline.report.folder import earlier_report
 from pipeline.report.nights.of_ases import histories_of
 from pipeline.report.pages.changes_page import N_FIRST, link_changes, write_changes_page
@@ -96,11 +96,5 @@ def _first_ases(events: pa.Table) -> list[int]:
 
 
 def _replace(path: Path, table: pa.Table) -> None:
-    aside = path.with_name(f".{path.name}.writing")
-    try:
-        pq.write_table(table, aside, compression="zstd")
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with replaced_whole(path, durable=True, alone=True) as file:
+        pq.write_table(table, file, compression="zstd")

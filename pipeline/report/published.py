@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from pipeline.errors import StoreError
+from pipeline.files import replaced_whole
 from pipeline.model.choices import is_name
 from pipeline.places import objects, url_of
 from pipeline.places.mirror import fetch, remove_unnamed
@@ -271,10 +272,8 @@ def _write_note(out: Path, name: str, content: Mapping[str, Any], whole: bool) -
         "looks": _looks(out / name),
         "content": content,
     }
-    path = _note(out, name)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_bytes(orjson.dumps(note))
-    os.replace(aside, path)
+    with replaced_whole(_note(out, name), durable=False) as file:
+        file.write(orjson.dumps(note))
 
 
 def _parts(mapping: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-import os
 import stat
 from collections.abc import Iterable
 from importlib import resources
@@ -18,7 +17,8 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pipeline import __version__
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
+from pipeline.files import replaced_whole
 from pipeline.report.nights.history import history
 from pipeline.report.nights.rows import NightRow, night_rows
 from pipeline.report.pages.templating import environment
@@ -65,10 +65,12 @@ def write_nights(out: Path, store: Path | None = None) -> str:
     try:
         if not _may_replace(path):
             return f"{path}: not written by hopscope, so the page of all nights was not written"
-        _replace(path, nights_page(night_rows(Path(out), names)).encode())
+        text = nights_page(night_rows(Path(out), names)).encode()
+        with replaced_whole(path, durable=True, alone=True) as file:
+            file.write(text)
     except OSError as error:
-        reason = error.strerror or error
-        return f"{error.filename or path}: {reason}; the page of all nights is out of date"
+        fault = f"{error.filename or path}: {said_by_system(error)}"
+        return f"{fault}; the page of all nights is out of date"
     return ""
 
 
@@ -115,16 +117,3 @@ def _may_replace(path: Path) -> bool:
         return True
     with path.open("rb") as file:
         return _OURS in file.read(_HEAD)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    aside = path.with_name(f".{path.name}.writing")
-    try:
-        aside.unlink(missing_ok=True)  # of a run that was killed
-        with aside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)

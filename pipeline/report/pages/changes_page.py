@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.compare.changes import LOST, UNSEEN
+from pipeline.files import replaced_whole
 from pipeline.model.words import NodeWords, printable
 from pipeline.report.pages.ases.as_changes import changes_in_events, show_on_as_pages
 from pipeline.report.pages.html import write_assets
@@ -89,9 +90,8 @@ def write_changes_page(
     )
     if not (folder / "index.html").exists():  # a report has them, shared with other nights
         write_assets(folder)
-    aside = folder / ".changes.html.writing"
-    aside.write_bytes(text.encode())
-    aside.replace(folder / "changes.html")
+    with replaced_whole(folder / "changes.html", durable=False, alone=True) as file:
+        file.write(text.encode())
 
 
 def link_changes(folder: Path) -> None:
@@ -108,9 +108,8 @@ def link_changes(folder: Path) -> None:
     text = index.read_bytes()
     linked = text.replace(_NO_LINK, b'<a href="changes.html">Changes</a>', 1)
     if linked != text:
-        aside = folder / ".index.html.writing"
-        aside.write_bytes(linked)
-        aside.replace(index)
+        with replaced_whole(index, durable=False, alone=True) as file:
+            file.write(linked)
     tables = read_comparison(folder)
     if tables is not None:
         show_on_as_pages(folder, night_before_of(tables[1].schema), *tables)

@@ -15,12 +15,12 @@ import logging
 import os
 import platform
 import stat
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
+from pipeline.files import replaced_whole
 from pipeline.schedule.cluster.fingerprint import MUST_AGREE, fingerprint
 from pipeline.schedule.cluster.gpus import gpu_models
 from pipeline.schedule.plan.costs import DEFAULTS, LEAST_EACH_S, LEAST_S, Cost, Costs
@@ -90,20 +90,11 @@ def save(calibration: Calibration) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             raise UsageError(f"{path}: it is not a file; set HOPSCOPE_CALIBRATION to another path")
-        handle, scratch = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(scratch, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(scratch)
-            raise
+        with replaced_whole(path, durable=True) as file:
+            file.write(f"{text}\n".encode())
     except OSError as error:
         raise UsageError(
-            f"{path}: the calibration cannot be written there ({error.strerror}); "
+            f"{path}: the calibration cannot be written there ({said_by_system(error)}); "
             "set HOPSCOPE_CALIBRATION to a writable path"
         ) from None
     return path

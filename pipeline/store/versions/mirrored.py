@@ -15,7 +15,8 @@ from typing import Any
 
 import orjson
 
-from pipeline.errors import StoreError, UnreachableError, UsageError
+from pipeline.errors import StoreError, UnreachableError, UsageError, said_by_system
+from pipeline.files import replaced_whole
 from pipeline.places import objects, url_of
 from pipeline.places.mirror import brought, remove_unnamed, sha256_of, unnamed
 from pipeline.places.urls import mirrors
@@ -194,10 +195,9 @@ def _space_gb() -> float:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_bytes(data)
-        os.replace(aside, path)
+        with replaced_whole(path, durable=False) as file:
+            file.write(data)
     except OSError as error:
-        raise UnreachableError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise UnreachableError(f"{path}: cannot be written: {said_by_system(error)}") from None

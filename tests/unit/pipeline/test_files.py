@@ -8,7 +8,8 @@ import threading
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.files import written_whole
+from pipeline.files import replaced_whole, written_whole
+from tests.full_disk import files_up_to
 
 
 def test_a_file_is_replaced_only_when_the_block_ends_well(tmp_path):
@@ -60,3 +61,44 @@ def test_what_cannot_be_written_is_named(tmp_path, name):
     ):
         file.write(b"text")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "folder"]
+
+
+@pytest.mark.parametrize("durable", [False, True])
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_file_that_the_disk_does_not_take_leaves_the_one_before(tmp_path, durable, alone):
+    path = tmp_path / "a"
+    path.write_bytes(b"before")
+    with (
+        files_up_to(300),
+        pytest.raises(OSError, match="File too large"),
+        replaced_whole(path, durable=durable, alone=alone) as file,
+    ):
+        file.write(bytes(301))
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("a", b"before")]
+
+
+def test_what_a_killed_run_left_is_replaced_by_the_one_that_writes_alone(tmp_path):
+    (tmp_path / ".a.writing").symlink_to(tmp_path / "other")
+    with replaced_whole(tmp_path / "a", durable=True, alone=True) as file:
+        file.write(b"after")
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    assert not (tmp_path / "a").is_symlink()
+
+
+def test_a_link_to_a_file_of_ours_is_replaced_itself(tmp_path):
+    (tmp_path / "target").write_bytes(b"before")
+    (tmp_path / "link").symlink_to("target")
+    with replaced_whole(tmp_path / "link", durable=False) as file:
+        file.write(b"after")
+    assert (tmp_path / "target").read_bytes() == b"before"
+    assert not (tmp_path / "link").is_symlink()
+
+
+def test_the_rights_of_a_file_are_those_of_any_new_one(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with written_whole(tmp_path / "a") as file:
+            file.write(b"text")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pipeline.files import replaced_whole
 from pipeline.model.words import printable
 from pipeline.report.pages.reuse import PAGES
 from pipeline.report.pages.templating import environment
@@ -124,9 +125,8 @@ def show_on_as_pages(folder: Path, old: str, changes: pa.Table, events: pa.Table
             section = b"" if one is None else _section(template, old, one)
             filled = _filled(text, section)
             if filled != text:
-                aside = path.with_name(f".{path.name}.writing")
-                aside.write_bytes(filled)
-                aside.replace(path)
+                with replaced_whole(path, durable=False, alone=True) as file:
+                    file.write(filled)
             n_shown += bool(section)
     return n_shown
 
