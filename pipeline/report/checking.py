@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import first_line
 from pipeline.model.words import number
-from pipeline.report.folder import REPORT, read_report
+from pipeline.report.folder import REPORT, mapping_or_empty, read_report
 from pipeline.report.pages.ases.as_changes import size_without_changes
 from pipeline.report.pages.reuse import PAGES
 
@@ -60,7 +60,7 @@ def _faults(folder: Path) -> Iterator[str]:
     for name in _PER_AS:
         for path in sorted((folder / name).glob("*.parquet")):
             yield from _table_faults(folder, f"{name}/{path.name}", is_whole=False)
-    n_nodes = ((report or {}).get("totals") or {}).get("n_node_files", 0)
+    n_nodes = mapping_or_empty((report or {}).get("totals")).get("n_node_files", 0)
     if isinstance(n_nodes, int) and n_nodes > (
         n := len(list((folder / "nodes").glob("*.parquet")))
     ):
@@ -81,12 +81,17 @@ def _table_faults(folder: Path, name: str, *, is_whole: bool = True) -> Iterator
 
 def _page_faults(folder: Path) -> Iterator[str]:
     try:
-        table = pq.read_table(folder / PAGES, columns=["asn", "size"])
+        table = pq.read_table(folder / PAGES)
     except (OSError, pa.ArrowException):  # without pages, of earlier versions, or named already
+        return
+    try:
+        asns, sizes = (table[name].to_pylist() for name in ("asn", "size"))
+    except KeyError:
+        yield f"{PAGES}: does not have the columns asn and size"
         return
     if not (folder / "index.html").is_file():
         yield "index.html: is missing"
-    for asn, size in zip(*(table[name].to_pylist() for name in ("asn", "size")), strict=True):
+    for asn, size in zip(asns, sizes, strict=True):
         name = f"as/{asn:d}.html"
         try:
             found = (folder / name).stat().st_size

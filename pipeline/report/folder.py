@@ -10,8 +10,9 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -123,6 +124,11 @@ def read_report(path: Path) -> dict | None:
         return _parsed(path.read_bytes())
     except OSError:
         return None
+
+
+def mapping_or_empty(value: object) -> Mapping[str, Any]:
+    """A part of ``report.json`` that is a mapping in ours; empty if it is anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def current_report(out: Path, night: str) -> dict | None:

@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pipeline.model.choices import is_name
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.words import printable
-from pipeline.report.folder import REPORT, report_of
+from pipeline.report.folder import REPORT, mapping_or_empty, report_of
 from pipeline.report.tables.changes import night_before_of
 from pipeline.store.pointers.nights import is_night
 
@@ -116,7 +116,7 @@ def _day(seconds: float) -> str:
 
 
 def _row(folder: Path, report: dict) -> NightRow:
-    totals, counts = _mapping(report.get("totals")), _mapping(report.get("counts"))
+    totals, counts = mapping_or_empty(report.get("totals")), mapping_or_empty(report.get("counts"))
     inputs = [entry for entry in _list(report.get("inputs")) if isinstance(entry, dict)]
     left_out = sum(_count(totals.get(name)) or 0 for name in ("n_failed", "n_partial"))
     left_out += sum(str(entry.get("status") or OK) != OK for entry in inputs)
@@ -164,12 +164,8 @@ def _comparison(folder: Path) -> dict[str, Any]:
 
 
 def _made_by(sources: object) -> tuple[str, ...]:
-    commands = (_mapping(source).get("made_by") for source in _list(sources))
+    commands = (mapping_or_empty(source).get("made_by") for source in _list(sources))
     return tuple(printable(command) for command in commands if command)
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _list(value: object) -> list:

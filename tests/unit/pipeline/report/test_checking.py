@@ -79,6 +79,19 @@ def test_tables_of_single_ases_are_opened_and_counted(report):
     assert found == ["nodes/10.parquet", "distances/10.parquet", "nodes"]
 
 
+@pytest.mark.parametrize("totals", [[], "damaged", None, {"n_node_files": "many"}])
+def test_totals_of_another_type_hide_no_other_damage(report, totals):
+    facts = json.loads((report / "report.json").read_bytes()) | {"totals": totals}
+    (report / "report.json").write_text(json.dumps(facts))
+    (report / "index.html").unlink()
+    assert check_report(report) == ["index.html: is missing"]
+
+
+def test_a_list_of_pages_without_their_sizes_is_named(report):
+    pq.write_table(pa.table({"asn": [10]}), report / "pages.parquet")
+    assert check_report(report) == ["pages.parquet: does not have the columns asn and size"]
+
+
 def test_a_report_without_a_list_of_pages_and_files_of_users_are_no_damage(report):
     (report / "pages.parquet").unlink()
     (report / "as" / "10.html").unlink()
