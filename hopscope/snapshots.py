@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.errors import StoreError
+from pipeline.model.choices import as_number_in
 from pipeline.model.words import ingresses_text, node_words, number
 from pipeline.places import folder_of, shown, url_of
 from pipeline.store import Snapshot as StoredSnapshot
@@ -135,15 +136,13 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         self.name = stored.name
 
     def __getitem__(self, asn: int | str) -> AutonomousSystem:
-        if isinstance(asn, str):
-            digits = asn.strip().upper().removeprefix("AS")
-            if not (digits.isascii() and digits.isdecimal()):
-                raise KeyError(f"{asn!r} is not an AS number")
-            asn = int(digits)
         try:
-            row = self._stored.row_of(operator.index(asn))
+            number = as_number_in(asn) if isinstance(asn, str) else operator.index(asn)
         except TypeError:
-            raise KeyError(f"{asn!r} is not an AS number") from None
+            number = None
+        if number is None:
+            raise KeyError(f"{asn!r} is not an AS number")
+        row = self._stored.row_of(number)
         return AutonomousSystem(self._stored, row, self._reports)
 
     def __iter__(self) -> Iterator[int]:

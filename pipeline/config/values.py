@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.errors import WrongPartError
 from pipeline.metrics import METRICS, names_for_all
-from pipeline.model.choices import MAX_ASN, NAME_RULE, is_name
+from pipeline.model.choices import MAX_ASN, NAME_RULE, as_number_in, is_name
 from pipeline.model.synthetic import law_of
 
 BLOCK_PATTERN = "[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*"  # of Prefect's names
@@ -17,10 +17,7 @@ BLOCK_PATTERN = "[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*"  # of Prefect's names
 
 def as_number(value: Any) -> int:
     """An AS number; ``AS`` in front of it is fine."""
-    number = value
-    if isinstance(value, str):
-        digits = value.strip().upper().removeprefix("AS")
-        number = int(digits) if digits.isascii() and digits.isdecimal() else None
+    number = as_number_in(value) if isinstance(value, str) else value
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_ASN:
         raise ValueError("one AS number")
     return number

@@ -21,7 +21,7 @@ from pipeline.errors import PipelineError, UsageError
 from pipeline.explore.session import Session
 from pipeline.generate import MODELS
 from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, LocalServer, names_this_machine, origins
-from pipeline.model.choices import DEVICE_CHOICES
+from pipeline.model.choices import DEVICE_CHOICES, as_number_in
 from pipeline.options import options_of
 from pipeline.schedule.cluster.gpus import visible_gpus
 
@@ -222,8 +222,8 @@ def graph_request(given: dict[str, Any]) -> dict[str, Any]:
     if origin == "file":
         return {"do": "graph", "from": origin, "path": str(given.get("path", "")).strip()}
     if origin == "as":
-        asn = str(given.get("asn", "")).strip().upper().removeprefix("AS").strip()
-        if not (asn.isascii() and asn.isdecimal() and len(asn) <= 10):
+        asn = as_number_in(str(given.get("asn", "")))
+        if asn is None:
             raise UsageError("give an AS as a number, such as 3356")
         return {"do": "graph", "from": origin, "snapshot": str(given.get("snapshot")), "asn": asn}
     raise UsageError("make a graph, read a file, or choose an AS of a snapshot")

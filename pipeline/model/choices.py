@@ -32,6 +32,17 @@ NAME_RULE = (
 )
 
 
+def as_number_in(text: str) -> int | None:
+    """The AS number that a user wrote, with or without ``AS`` in front; None: it is not one."""
+    digits = text.strip().upper().removeprefix("AS").strip()
+    if not (text.isascii() and digits.isdecimal()):
+        return None
+    digits = digits.lstrip("0") or "0"
+    # Python reads numbers of thousands of digits slowly, or refuses them.
+    asn = int(digits) if len(digits) <= len(str(MAX_ASN)) else MAX_ASN + 1
+    return asn if asn <= MAX_ASN else None
+
+
 def is_name(name: object) -> bool:
     """Whether this can be the name of a snapshot."""
     return isinstance(name, str) and re.fullmatch(NAME_PATTERN, name) is not None

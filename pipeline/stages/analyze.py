@@ -27,6 +27,7 @@ from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
+from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.nights.retention import Removed, gone_of, keep_nights
 from pipeline.stages.places import check_not_replaced, check_out
 from pipeline.stages.run_metrics import RunMetrics, run_metrics
@@ -105,12 +106,8 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     else:
         snapshot = open_version(config.store, config.version)
     bring_reports(config.out)
-    missing = sorted(set(config.asns) - set(snapshot.asn.tolist())) if config.asns else []
-    if missing:
-        raise UsageError(
-            f"AS{missing[0]} is not in snapshot {snapshot.name}, which has "
-            f"{number(len(snapshot.asn), 'AS')}; give ASes that are in it with --asn"
-        )
+    for asn in sorted(config.asns):
+        row_of(snapshot, asn)  # says which ASes there are
     check_out(config, snapshot)
     return snapshot
 

@@ -18,17 +18,18 @@ from pipeline.generate import MODELS, generate
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.ingest import open_reader
-from pipeline.model.choices import MAX_ASN, is_name
+from pipeline.model.choices import MAX_ASN, as_number_in, is_name
 from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.named_graph import NamedGraph
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.options import config_of, options_of
+from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.generate import OPTIONS, parameters_of
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
 
-AS_WORD = re.compile(r"AS(\d{1,10})", re.IGNORECASE)
+AS_WORD = re.compile(r"AS\d{1,10}", re.ASCII | re.IGNORECASE)
 _ONE_ASN = 0  # of a file whose graph is searched whole
 
 
@@ -50,13 +51,15 @@ def load_graph(said: str, store: Path | None, snapshot: str | None) -> NamedGrap
     FormatError, StoreError
         If a file or a snapshot is broken.
     """
-    is_as = AS_WORD.fullmatch(said)
-    if is_as:
+    if AS_WORD.fullmatch(said):
         if store is None:
             raise UsageError(
                 f"{said} is an AS of a snapshot: give --store DIR, too (./{said} is a file)"
             )
-        return _of_as(store, snapshot, int(is_as[1]))
+        asn = as_number_in(said)
+        if asn is None:
+            raise UsageError(f"{said}: an AS number lies between 0 and {MAX_ASN}")
+        return _of_as(store, snapshot, asn)
     if store is not None and is_name(said) and said in snapshot_names(store):
         return _of_name(store, said)
     path = Path(said)
@@ -172,17 +175,8 @@ def _of_name(store: Path, name: str) -> NamedGraph:
 
 
 def _of_as(store: Path, name: str | None, asn: int) -> NamedGraph:
-    if asn > MAX_ASN:
-        raise UsageError(f"AS{asn}: an AS number lies between 0 and {MAX_ASN}")
     with open_snapshot(store, name) as snapshot:
-        try:
-            row = snapshot.row_of(asn)
-        except KeyError as error:
-            largest = snapshot.asn[np.argsort(-snapshot.n_nodes, kind="stable")[:5]].tolist()
-            there = ", ".join(f"AS{each}" for each in largest)
-            some = "the only one is" if snapshot.n_ases == 1 else "the largest are"
-            raise UsageError(f"{error.args[0]}; {some} {there}") from None
-        return of_snapshot(snapshot, row, f"AS{asn} of {snapshot.name}")
+        return of_snapshot(snapshot, row_of(snapshot, asn), f"AS{asn} of {snapshot.name}")
 
 
 def of_snapshot(snapshot: Snapshot, row: int, name: str) -> NamedGraph:

@@ -142,9 +142,10 @@ def test_ends_that_an_algorithm_does_not_use_are_left_out():
 
 
 def test_an_as_is_a_number():
-    assert graph_request({"from": "as", "snapshot": "a", "asn": " as 3356 "})["asn"] == "3356"
-    with pytest.raises(UsageError, match="give an AS as a number"):
-        graph_request({"from": "as", "snapshot": "a", "asn": "Level3"})
+    assert graph_request({"from": "as", "snapshot": "a", "asn": " as 3356 "})["asn"] == 3356
+    for wrong in ("Level3", "", None, "4294967296"):
+        with pytest.raises(UsageError, match="give an AS as a number"):
+            graph_request({"from": "as", "snapshot": "a", "asn": wrong})
 
 
 def test_the_page_offers_every_algorithm_and_each_model_of_one_graph():

@@ -149,8 +149,11 @@ def test_what_cannot_be_done_is_reported_in_one_line(words, message, capsys, mon
     ("words", "message"),
     [
         (["brite"], "snapshot brite has 2 ASes: give one of them, as in AS0 --snapshot brite"),
-        (["AS9", "--snapshot", "brite"], "AS9 is not in snapshot brite (2 ASes); the largest are"),
-        (["AS9", "--snapshot", "grid"], "AS9 is not in snapshot grid (1 AS); the only one is AS7"),
+        (
+            ["AS9", "--snapshot", "brite"],
+            "AS9 is not in snapshot brite, which has 2 ASes, namely AS",
+        ),
+        (["AS9", "--snapshot", "grid"], "AS9 is not in snapshot grid, which has 1 AS, namely AS7"),
         (["AS9999999999"], "AS9999999999: an AS number lies between 0 and 4294967295"),
         (["none"], "none: no such file, and no snapshot 'none' in "),
         (["AS1", "--snapshot", "gone"], "no snapshot 'gone'; there are: "),
