@@ -15,15 +15,11 @@ from pipeline.collect.schema import TASKS
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.errors import ClusterLostError
 from pipeline.model.columns import concat, empty, take
+from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.model.search.tasks import Outcome, SearchTask, TaskRun, WidthKind, WidthTask
 
 _PIECES = 256  # results kept separately before they are concatenated
-
-
-def _key(row: np.ndarray, source: np.ndarray) -> np.ndarray:
-    """One int64 that sorts by (row, source); both are below 2**31."""
-    return (np.asarray(row, np.int64) << 32) | np.asarray(source, np.int64)
 
 
 @dataclass
@@ -163,11 +159,11 @@ class Collector:
         found = concat([empty(SearchResults), *self._pieces])
         self._pieces = [found]
         # A search that ran twice (its worker was believed lost) gave the same result both times.
-        key, first = np.unique(_key(found.row, found.source), return_index=True)
+        key, first = np.unique(ordered_keys(found.row, found.source), return_index=True)
         wanted_row = np.repeat(np.arange(len(rows)), np.diff(source_ptr))
         order = np.lexsort((sources, wanted_row))
         wanted_row, wanted_source = wanted_row[order], np.asarray(sources)[order]
-        wanted = _key(owner[wanted_row], wanted_source)
+        wanted = ordered_keys(owner[wanted_row], wanted_source)
         at = np.searchsorted(key, wanted)
         here = np.zeros(len(wanted), bool)
         inside = at < len(key)

@@ -21,6 +21,7 @@ import kernels
 import pipeline
 from pipeline.metrics import columns_of, metrics_of, tasks_of
 from pipeline.model.columns import concat, schema_of, take
+from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.digests import digest_of_sources
 from pipeline.model.search.results import (
     Findings,
@@ -98,7 +99,7 @@ class Known:
         if known is None:
             return np.zeros(len(sources), bool)
         owner = np.repeat(known.owner, np.diff(source_ptr))
-        return np.isin(_by_source(owner, sources), _found_by_source(known.found))
+        return np.isin(ordered_keys(owner, sources), _found_by_source(known.found))
 
     def is_measured(self, kind: str) -> np.ndarray:
         """(n_rows,) bool: which of the requested rows need no task about their whole graph."""
@@ -154,7 +155,7 @@ class Known:
             owner = known.owner[place]
             key, wanted = known.found.row.astype(np.int64), owner.astype(np.int64)
             if isinstance(table, SearchResults):
-                key, wanted = _found_by_source(known.found), _by_source(owner, table.source)
+                key, wanted = _found_by_source(known.found), ordered_keys(owner, table.source)
             order = np.argsort(key, kind="stable")
             at = order[np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)]
             is_known = key[at] == wanted
@@ -268,10 +269,5 @@ def _worth_keeping(found: Any) -> Any:
     return take(found, np.flatnonzero(found.exact)) if isinstance(found, Widths) else found
 
 
-def _by_source(row: np.ndarray, source: np.ndarray) -> np.ndarray:
-    """One int64 for (row, source); both are below 2**31."""
-    return (np.asarray(row, np.int64) << 32) | np.asarray(source, np.int64)
-
-
 def _found_by_source(found: Any) -> np.ndarray:
-    return _by_source(found.row, found.source)
+    return ordered_keys(found.row, found.source)

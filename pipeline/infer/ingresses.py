@@ -32,11 +32,12 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.exchange_points import Lans
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import FURTHER, Traces
 from pipeline.model.columns import empty
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, ExitTable, IngressTable
 

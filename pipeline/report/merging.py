@@ -13,6 +13,7 @@ import numpy as np
 
 from pipeline.metrics import METRICS, WIDTH_METRICS, WidthMetric, tasks_of
 from pipeline.model.columns import concat, schema_of, take
+from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value
 from pipeline.model.search.results import Findings, Measurement, SearchResults, Widths
 from pipeline.model.search.tasks import ANSWERS
@@ -65,7 +66,7 @@ def _merged(before: Findings | None, after: Findings | None) -> Findings | None:
     found: Any = concat([after, before])
     key = found.row.astype(np.int64)
     if isinstance(found, SearchResults):
-        key = key << 32 | found.source
+        key = ordered_keys(key, found.source)
     return take(found, np.unique(key, return_index=True)[1])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.search.exact import ExactTask
 from pipeline.model.search.tasks import Outcome, SearchTask
 from pipeline.schedule.cluster.run_events import RunEvents
@@ -43,8 +44,9 @@ class RunCounts:
         self, owner: np.ndarray, source_ptr: np.ndarray, sources: np.ndarray
     ) -> None:
         """Sources of each of ``rows``, to be searched under the row in ``owner``."""
-        by = np.repeat(owner, np.diff(source_ptr)).astype(np.int64)
-        searched = np.unique((by << 32) | sources) >> 32  # equal graphs are searched once
+        by = np.repeat(owner, np.diff(source_ptr))
+        # Equal graphs are searched once.
+        searched, _ = split_key(np.unique(ordered_keys(by, sources)))
         self._todo["search"] = owner, np.bincount(searched, minlength=self._n_rows)
 
     def expect(self, kind: str, owner: np.ndarray, is_unknown: np.ndarray) -> None:

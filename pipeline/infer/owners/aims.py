@@ -30,10 +30,10 @@ from numba import njit
 
 from pipeline.infer.owners.prefixes import PrefixTable
 from pipeline.infer.registries.exchanges import ExchangePoints
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import CUT, DESTINATION
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.keys import split_key
 from pipeline.model.topology import NO_ASN
 
 MANY = NO_ASN - 1  # in place of an AS: traces were aimed at several

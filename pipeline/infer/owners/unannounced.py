@@ -29,8 +29,8 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.registries.delegations import Delegations
-from pipeline.infer.traces.counting import split_key
 from pipeline.model.addresses import is_v4
+from pipeline.model.columns.keys import split_key
 from pipeline.model.topology import NO_ASN
 
 _LEAD = 2  # times the votes of any other AS, at least

@@ -29,9 +29,9 @@ from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.dead_ends import find_dead_ends
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import find_watched, watched_pairs
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
 
 _MOST_ASES = 3

@@ -84,10 +84,9 @@ from pipeline.infer.routers.vouchers.single_vouchers import (
     single_vouchers,
 )
 from pipeline.infer.routers.vouchers.supported_mates import join_supported_mates
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 _VOUCHERS = 2

@@ -37,10 +37,11 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.forest import find_root
-from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of, split_key
+from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
 

@@ -83,11 +83,6 @@ def add_up(tables: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray,
     return distinct, total
 
 
-def split_key(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two numbers of each key, int64."""
-    return keys >> 32, keys & 0xFFFF_FFFF
-
-
 @njit(cache=True, nogil=True)
 def _fill(slots, keys):
     for key in keys:

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import pair_keys, split_key
 
 
 @dataclass(frozen=True, eq=False)

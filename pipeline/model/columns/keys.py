@@ -19,3 +19,25 @@ def pair_keys(one: np.ndarray, other: np.ndarray) -> np.ndarray:
         The smaller one decides first.
     """
     return (np.minimum(one, other) << 32) | np.maximum(one, other)
+
+
+def ordered_keys(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """One number for each ordered pair; ``split_key`` gives both back.
+
+    Parameters
+    ----------
+    first, second : (n,) of any integers
+        First from 0 to 2**31 - 1: rows or nodes. Second from 0 to 2**32 - 1, so AS numbers, too.
+        With larger ones as first, keys still differ, but do not sort like the pairs.
+
+    Returns
+    -------
+    (n,) int64
+        The first one decides first.
+    """
+    return (np.asarray(first, np.int64) << 32) | np.asarray(second, np.int64)
+
+
+def split_key(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The two numbers of each key, int64."""
+    return keys >> 32, keys & 0xFFFF_FFFF

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.model.addresses import sort_addrs
+from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.columns.ragged import offsets, row_of_value
 
 
@@ -68,5 +69,5 @@ def address_table(snapshot, rows: np.ndarray) -> AddressList:
     row, node, addr = row[order], node[order], addr[order]
     entered = snapshot.ingresses(rows)
     real = ~np.asarray(entered.candidate, bool)
-    keys = (np.asarray(entered.row, np.int64)[real] << 32) | np.asarray(entered.node)[real]
-    return AddressList(addr, np.asarray(snapshot.asn)[row], np.isin((row << 32) | node, keys))
+    is_ingress = np.isin(ordered_keys(row, node), ordered_keys(entered.row, entered.node)[real])
+    return AddressList(addr, np.asarray(snapshot.asn)[row], is_ingress)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 
 
@@ -73,13 +74,13 @@ def neighbors_of_ases(
     row = np.searchsorted(asns, own)
     kept = row < len(asns)
     kept[kept] = asns[row[kept]] == own[kept]
-    pair, at = np.unique((row[kept] << 32) | other[kept], return_inverse=True)
+    pair, at = np.unique(ordered_keys(row[kept], other[kept]), return_inverse=True)
     side = row_of_value(offsets([len(one[0]) for one in sides]))[kept]
     count = np.concatenate([one[2] for one in sides])[kept]
     sums = np.zeros((len(sides), len(pair)), np.int64)
     np.add.at(sums, (side, at), count)
     n_in, n_out, links = sums
-    row, asn = pair >> 32, pair & 0xFFFF_FFFF
+    row, asn = split_key(pair)
     order = np.lexsort((asn, -links, -(n_in + n_out), row))
     return Adjacent(
         offsets(np.bincount(row, minlength=len(asns))),

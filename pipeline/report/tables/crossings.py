@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.observations import FIRST, Steps
 
@@ -46,14 +47,15 @@ def count_crossings(snapshot, rows: np.ndarray) -> Crossings:
     first = _entering(steps, row)
     # Sums of float64 are exact below 2**53.
     n_traces = np.bincount(row[first], steps.n_traces[first], n_ases).astype(np.int64)
-    pairs = np.unique((row[first].astype(np.int64) << 32) | steps.vantage[first])
-    n_vantages = np.bincount(pairs >> 32, minlength=n_ases)
+    pairs = np.unique(ordered_keys(row[first], steps.vantage[first]))
+    crossed, vantage = split_key(pairs)
+    n_vantages = np.bincount(crossed, minlength=n_ases)
     begins = steps.before == FIRST
     return Crossings(
         n_traces[rows],
         n_vantages[rows],
         np.bincount(steps.vantage[begins], steps.n_traces[begins]).astype(np.int64),
-        np.bincount(pairs & 0xFFFF_FFFF),
+        np.bincount(vantage),
     )
 
 

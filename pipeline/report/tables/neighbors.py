@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
 from pipeline.model.topology import SIBLINGS
 from pipeline.report.tables.columns import lists
@@ -113,9 +114,9 @@ def exit_table(snapshot, rows: np.ndarray) -> pa.Table:
     Parameters as in ``as_link_table``.
     """
     exits = snapshot.exits(rows)
-    key = (exits.row << 32) | exits.node
+    key = ordered_keys(exits.row, exits.node)
     distinct, first = np.unique(key, return_index=True)
-    row, node = distinct >> 32, distinct & 0xFFFF_FFFF
+    row, node = split_key(distinct)
     ptr = offsets(np.diff(first, append=len(key)))
     total = np.add.reduceat(exits.n_traces, first) if len(first) else exits.n_traces
     return pa.table(

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.model.addresses import V4_PREFIX, format_addr, is_v4, positions_of
+from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.graphs import NO_ID
 from pipeline.store import NodeTable
 
@@ -69,7 +70,7 @@ def node_texts(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
         The address; the id that the input gives where it has no addresses; null where it has
         neither.
     """
-    key = _keys(rows, nodes)
+    key = ordered_keys(rows, nodes)
     distinct, where = np.unique(key, return_inverse=True)
     table = snapshot.lookup(distinct >> 32, distinct & 0xFFFF_FFFF)
     return _texts_of(table, len(distinct)).take(pa.array(where))
@@ -93,10 +94,10 @@ def other_addresses(snapshot, asn: np.ndarray, nodes: np.ndarray) -> pa.Array:
     table = snapshot.addresses()
     if table is None or not len(nodes):
         return pa.nulls(len(nodes), pa.string())
-    named = _keys(table["asn"].to_numpy(), table["node"].to_numpy())
+    named = ordered_keys(table["asn"].to_numpy(), table["node"].to_numpy())
     order = np.argsort(named, kind="stable")  # addresses ascend within a node
     named = named[order]
-    key = _keys(asn, nodes)
+    key = ordered_keys(asn, nodes)
     first = np.searchsorted(named, key, side="left") + 1  # the first is the node's own
     last = np.searchsorted(named, key, side="right")
     addrs = _addrs_of(table)
@@ -135,9 +136,11 @@ def host_names(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
         return pa.array(known.of(snapshot.lookup(rows, nodes).addr), pa.string())
     at = positions_of(_addrs_of(stored), known.addr)
     names = known.name[at >= 0]
-    named = _keys(*(stored[name].to_numpy()[at[at >= 0]] for name in ("asn", "node")))
+    named = ordered_keys(*(stored[name].to_numpy()[at[at >= 0]] for name in ("asn", "node")))
     named, first = np.unique(named, return_index=True)  # addresses ascend
-    where = pc.index_in(pa.array(_keys(np.asarray(snapshot.asn)[rows], nodes)), pa.array(named))
+    where = pc.index_in(
+        pa.array(ordered_keys(np.asarray(snapshot.asn)[rows], nodes)), pa.array(named)
+    )
     return pa.array(names[first], pa.string()).take(where)
 
 
@@ -157,11 +160,6 @@ def rows_texts(snapshot, rows: np.ndarray, at_once: int) -> Iterator[pa.Array]:
             None if addr is None else addr[here], None if number is None else number[here]
         )
         yield _texts_of(part, here.stop - start)
-
-
-def _keys(owners: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Nodes of many ASes, given by AS number or row, as one column."""
-    return (owners.astype(np.int64) << 32) | nodes.astype(np.int64)
 
 
 def _addrs_of(table: pa.Table) -> np.ndarray:

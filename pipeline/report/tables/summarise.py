@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import LOW_CONFIDENCE
@@ -221,8 +222,8 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
     row = np.asarray(ingresses.row, np.int64)
     node = np.asarray(ingresses.node, np.int64)
     # Searches are found by key, whatever their order; an ingress without one has nulls.
-    key = (row << 32) | node
-    searched = (np.asarray(results.row, np.int64) << 32) | np.asarray(results.source, np.int64)
+    key = ordered_keys(row, node)
+    searched = ordered_keys(results.row, results.source)
     order = np.argsort(searched, kind="stable")
     searched = searched[order]
     at = np.searchsorted(searched, key)

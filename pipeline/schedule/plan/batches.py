@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.tasks import DEVICES, TASK_KINDS, Device, SearchTask, TaskKind
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
@@ -262,14 +263,12 @@ def _merge(
     first_with: dict[str, int] = {}
     owner_position = np.array([first_with.setdefault(h, i) for i, h in enumerate(graph_hash)])
     graph_of = np.repeat(owner_position, np.diff(source_ptr))
-    # Positions and node ids are below 2**31 each: one int64 sorts by both.
-    key = np.unique((graph_of.astype(np.int64) << 32) | np.asarray(sources, np.int64))
-    graph, source = key >> 32, (key & 0xFFFF_FFFF).astype(np.int32)
+    graph, source = split_key(np.unique(ordered_keys(graph_of, sources)))
     searched, n_sources = np.unique(graph, return_counts=True)
     ptr = offsets(n_sources)
     has_sources = np.diff(source_ptr) > 0
     sharers = np.bincount(owner_position[has_sources], minlength=len(rows))[searched]
-    return searched, sharers, ptr, source, rows[owner_position]
+    return searched, sharers, ptr, source.astype(np.int32), rows[owner_position]
 
 
 def _on_gpu(wins: np.ndarray, devices: Sequence[Device]) -> np.ndarray:

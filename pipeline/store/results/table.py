@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import first_line
 from pipeline.model.columns import concat, empty, take
+from pipeline.model.columns.keys import ordered_keys
 from pipeline.store.pointers import fsync_file, fsync_folder
 from pipeline.store.results.keys import GraphKeys, positions_in
 from pipeline.store.results.mirrored import (
@@ -203,7 +204,7 @@ class ResultTable(Generic[Found]):
         found = concat(pieces)
         key = found.row.astype(np.int64)
         if hasattr(found, "source"):
-            key = key << 32 | found.source
+            key = ordered_keys(key, found.source)
         first = np.unique(key, return_index=True)[1]
         return Lookup(take(found, first), np.concatenate(nights)[first], tuple(broken))
 

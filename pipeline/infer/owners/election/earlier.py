@@ -32,7 +32,7 @@ import numpy as np
 from pipeline.infer.owners.election.surroundings import rows_of
 from pipeline.infer.registries import Registries
 from pipeline.infer.routers.point_to_point import Groups
-from pipeline.infer.traces.counting import split_key
+from pipeline.model.columns.keys import split_key
 
 # Cost, in tenths of a nat, of another AS than before, where alias sets and where relationships or
 # organisations were added.

@@ -45,7 +45,7 @@ from pipeline.infer.owners.election.costs import Case, cost_of, gain
 from pipeline.infer.owners.election.relations import NOTHING, relation
 from pipeline.infer.owners.election.surroundings import AIMED, AIMED_PERHAPS, HOST
 from pipeline.infer.registries.relationships import CUSTOMER
-from pipeline.infer.traces.counting import split_key
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 
 _PRIOR = 45  # tenths of a nat: how much an AS that uses another's addresses must explain

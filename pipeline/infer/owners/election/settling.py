@@ -9,7 +9,7 @@ from pipeline.infer.owners.election.costs import UNLIMITED, cost_of, cost_of_cha
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
-from pipeline.infer.traces.counting import split_key
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import row_of_value
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough

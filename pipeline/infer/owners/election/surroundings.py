@@ -12,9 +12,8 @@ import numpy as np
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.routers.point_to_point import Groups
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
 

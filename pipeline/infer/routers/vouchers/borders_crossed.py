@@ -29,8 +29,8 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.vouchers.observers import Observers
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import (
     offsets,
     positions_of_rows,

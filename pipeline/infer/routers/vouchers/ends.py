@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import CUT, DESTINATION
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.keys import split_key
 from pipeline.model.random_words import mix
 
 _MOST_TRACES = 1 << 23  # beyond, every second destination is looked at, every fourth ...

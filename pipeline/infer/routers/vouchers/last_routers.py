@@ -39,9 +39,9 @@ from pipeline.infer.routers.point_to_point import find_watched
 from pipeline.infer.routers.vouchers.ends import Ends
 from pipeline.infer.routers.vouchers.neighbors import have_common
 from pipeline.infer.routers.vouchers.observers import Observers
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.keys import split_key
 
 _ROUNDS = 3
 # Of pairs, in one trace: at most two in five where traces were aimed at hosts, else 0.6 to 1.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.traces.counting import split_key
+from pipeline.model.columns.keys import split_key
 
 
 @njit(cache=True, nogil=True)

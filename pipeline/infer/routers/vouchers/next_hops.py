@@ -26,10 +26,10 @@ from numba import njit
 
 from pipeline.infer.routers.point_to_point import watched_pairs
 from pipeline.infer.routers.vouchers.ends import Aimed
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, run_starts
 
 _SPARSER = 16  # so many times fewer destinations are looked at where there are very many

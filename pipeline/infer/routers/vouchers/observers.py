@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows
 
 

@@ -35,10 +35,9 @@ from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import find_watched, watched_pairs
 from pipeline.infer.routers.vouchers.ends import Aimed, Ends, find_passed
 from pipeline.infer.routers.vouchers.neighbors import have_common
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
 
 _ROUNDS = 2

@@ -31,9 +31,9 @@ from pipeline.infer.routers.point_to_point import watched_pairs
 from pipeline.infer.routers.vouchers.ends import Aimed
 from pipeline.infer.routers.vouchers.next_hops import find_diverging
 from pipeline.infer.routers.vouchers.observers import Observers
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows
 from pipeline.model.topology import NO_ASN
 

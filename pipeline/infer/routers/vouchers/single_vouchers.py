@@ -23,8 +23,8 @@ from numba import njit
 
 from pipeline.infer.routers.forest import find_root, unite
 from pipeline.infer.routers.point_to_point import Groups
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 _MOST_SIDES = 3  # of a credible voucher whose mate is not seen

@@ -28,9 +28,8 @@ from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.vouchers.ends import Ends
 from pipeline.infer.routers.vouchers.neighbors import have_common
 from pipeline.infer.routers.vouchers.observers import Observers
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.topology import NO_ASN
 
 

@@ -1,0 +1,39 @@
+"""Two numbers as one: the order of keys, and numbers that fill their halves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.model.columns.keys import ordered_keys, pair_keys, split_key
+
+NODES = [0, 1, 7, 2**31 - 2, 2**31 - 1]
+ASNS = [0, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 1]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint32, np.uint64])
+def test_ordered_keys_sort_like_the_pairs_and_give_them_back(kind):
+    pairs = [(one, other) for one in NODES for other in ASNS]
+    first, second = np.array(pairs, kind).T
+    keys = ordered_keys(first, second)
+    assert keys.dtype == np.int64
+    assert (np.diff(keys) > 0).all()
+    assert list(zip(*(half.tolist() for half in split_key(keys)), strict=True)) == pairs
+
+
+def test_ordered_keys_of_columns_of_different_types():
+    first, second = np.array(NODES, np.int32), np.array(ASNS, np.uint32)
+    halves = split_key(ordered_keys(first, second))
+    assert [half.tolist() for half in halves] == [NODES, ASNS]
+
+
+def test_ordered_keys_with_as_numbers_first_differ():
+    pairs = [(one, other) for one in ASNS for other in ASNS]
+    first, second = np.array(pairs, np.uint32).T
+    assert len(np.unique(ordered_keys(first, second))) == len(pairs)
+
+
+def test_pair_keys_are_the_same_in_either_order():
+    one, other = np.array([3, 9, 0], np.int64), np.array([9, 3, 0], np.int64)
+    halves = split_key(pair_keys(one, other))
+    assert [half.tolist() for half in halves] == [[3, 3, 0], [9, 9, 0]]
