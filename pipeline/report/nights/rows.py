@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.model.choices import is_name
+from pipeline.model.measured.mapped import mapped_percent
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.words import printable
 from pipeline.report.folder import REPORT, mapping_or_empty, report_of
@@ -133,8 +134,7 @@ def _row(folder: Path, report: dict) -> NightRow:
         n_nodes=_count(totals.get("n_nodes")),
         n_ingresses=_count(totals.get("n_ingresses")),
         mean_hops=_figure(totals.get("mean_hops")),
-        # Rounded down: a share below 100 % is never shown as 100.
-        mapped=math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs and n_mapped else None,
+        mapped=mapped_percent(n_addrs, n_mapped) if n_addrs and n_mapped is not None else None,
         n_warnings=len(_list(report.get("warnings"))),
         made_by=_made_by(report.get("synthetic")),
         newest_s=newest_s if math.isfinite(newest_s) else 0.0,

@@ -36,6 +36,17 @@ def test_a_row_has_the_totals_of_its_report_and_the_share_is_rounded_down(tmp_pa
     assert (row.n_events, row.changes_href) == (None, "")
 
 
+@pytest.mark.parametrize(
+    ("counts", "mapped"),
+    [({"n_addrs_mapped": 0}, 0.0), ({"n_addrs_mapped": None}, None), ({"n_addrs": 0}, None)],
+)
+def test_no_mapped_address_is_a_share_of_0_and_an_unknown_number_none(tmp_path, counts, mapped):
+    write_night(tmp_path, "2026-11-21")
+    edit(tmp_path, "2026-11-21", counts=COUNTS | counts)
+    (row,) = night_rows(tmp_path)
+    assert row.mapped == mapped
+
+
 def test_the_newest_comes_first_and_other_names_go_by_their_newest_record(tmp_path):
     for name in ("2026-11-20", "2026-11-22"):
         write_night(tmp_path, name)
