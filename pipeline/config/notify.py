@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.config.values import BLOCK_PATTERN, block_names
+from pipeline.model.choices import FIRST_EVENTS
 from pipeline.options import option
 
 
@@ -31,7 +32,7 @@ class NotifyConfig:
         metavar="N",
         unit="events",
         minimum=0,
-        maximum=10,  # that a page of changes opens with
+        maximum=FIRST_EVENTS,
     )
     notify_traces: int = option(
         default=1,

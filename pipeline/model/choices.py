@@ -23,6 +23,8 @@ RUN_STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 
 MAX_ASN = 2**32 - 1
 
+FIRST_EVENTS = 10  # that a page of changes opens with; a notice has as many at most
+
 ADJACENCY_SUFFIX = ".adj"  # of files of neighbour lists, read and written
 
 MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255

@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.errors import UsageError, remedy_for, said_by_system
 from pipeline.files import replaced_whole
+from pipeline.model.choices import FIRST_EVENTS
 from pipeline.report.folder import earlier_report
 from pipeline.report.nights.of_ases import histories_of
-from pipeline.report.pages.changes_page import N_FIRST, link_changes, write_changes_page
+from pipeline.report.pages.changes_page import link_changes, write_changes_page
 from pipeline.report.tables.changes import changes_table, events_table, naming_nights
 from pipeline.store import check_name
 
@@ -84,15 +85,15 @@ def write_comparison(
         raise UsageError(
             f"{error.filename or folder}: {said_by_system(error)}; {remedy}"
         ) from error
-    first = listed.slice(0, N_FIRST).to_pylist()
+    first = listed.slice(0, FIRST_EVENTS).to_pylist()
     return ComparisonFiles(folder, folder / "changes.html", listed.num_rows, first)
 
 
 def _first_ases(events: pa.Table) -> list[int]:
     """ASes of the first events, in their order."""
-    rows = events.slice(0, N_FIRST).select(["asn", "other_asn"]).to_pylist()
+    rows = events.slice(0, FIRST_EVENTS).select(["asn", "other_asn"]).to_pylist()
     asns = dict.fromkeys(asn for row in rows for asn in row.values() if asn is not None)
-    return list(asns)[:N_FIRST]
+    return list(asns)[:FIRST_EVENTS]
 
 
 def _replace(path: Path, table: pa.Table) -> None:

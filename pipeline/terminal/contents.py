@@ -213,6 +213,7 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
         if others := [addr for addr in row["addrs"] if addr != row["addr"]]:
             print_line(f"It also has {', '.join(others)}")
         return
+    from pipeline.stages.contents.lookup import MAX_FOUND
     from pipeline.terminal.table import print_table
 
     shown = facts["found"][:N_TABLE]
@@ -224,7 +225,7 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
     _print_hosts(shown)
     if facts["n_found"] > N_TABLE:
         left = facts["n_found"] - N_TABLE
-        print_line(f"and {number(left, 'more address')}; --json has the first 1,000")
+        print_line(f"and {number(left, 'more address')}; --json has the first {MAX_FOUND:,}")
 
 
 def print_export(facts: Mapping[str, Any]) -> None:

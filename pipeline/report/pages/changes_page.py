@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from pipeline.compare.changes import LOST, UNSEEN
 from pipeline.files import replaced_whole
+from pipeline.model.choices import FIRST_EVENTS
 from pipeline.model.words import NodeWords, printable
 from pipeline.report.pages.ases.as_changes import changes_in_events, show_on_as_pages
 from pipeline.report.pages.html import write_assets
@@ -23,7 +24,6 @@ from pipeline.report.tables.changes import (
 )
 from pipeline.report.texts import NONE, figure
 
-N_FIRST = 10
 MAX_EVENTS = 200  # that the page lists
 MAX_ROWS = 50  # of its other tables
 _NO_LINK = b"<!--changes-->"  # where an index of a report has room for a link
@@ -73,8 +73,8 @@ def write_changes_page(
             warning=printable(warning),
             n_usual=usual[0],
             since=printable(usual[1]),
-            first=shown[:N_FIRST],
-            others=shown[N_FIRST:],
+            first=shown[:FIRST_EVENTS],
+            others=shown[FIRST_EVENTS:],
             n_events=events.num_rows,
             n_changes=changes.num_rows,
             n_in_events=_in_events(changes).num_rows,
