@@ -20,7 +20,7 @@ from pipeline.report.pages.reuse import PAGES
 
 _TABLES = ("ases", "ingresses", "tasks")
 _LATER_TABLES = ("exits", "as_links")  # which earlier versions did not write
-_OF_COMPARISONS = ("changes", "events")
+_COMPARISON_TABLES = ("changes", "events")
 _PER_AS = ("nodes", "distances")  # folders of tables, of which only the ends are read
 
 
@@ -54,7 +54,7 @@ def _faults(folder: Path) -> Iterator[str]:
     later = [name for name in _LATER_TABLES if (folder / f"{name}.parquet").exists()]
     for name in (*_TABLES, *(_LATER_TABLES if later else ())):
         yield from _table_faults(folder, f"{name}.parquet")
-    for name in (*_OF_COMPARISONS, PAGES.removesuffix(".parquet")):
+    for name in (*_COMPARISON_TABLES, PAGES.removesuffix(".parquet")):
         if (folder / f"{name}.parquet").exists():
             yield from _table_faults(folder, f"{name}.parquet")
     for name in _PER_AS:

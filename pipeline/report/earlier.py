@@ -22,6 +22,7 @@ from pipeline.metrics.columns import WEIGHTED
 from pipeline.model.columns import schema_of
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
+from pipeline.report.folder import ASES
 from pipeline.report.tables.nodes.reach import row_groups
 
 _READERS = 4  # of files of nodes: there may be tens of thousands
@@ -58,7 +59,7 @@ def measured_metrics(report: dict) -> tuple[str, ...]:
 
 
 def _restore(snapshot, report: dict, folder: Path) -> Measurement:
-    ases = pq.read_table(folder / "ases.parquet")
+    ases = pq.read_table(folder / ASES)
     asn = ases["asn"].to_numpy()
     rows = np.searchsorted(snapshot.asn, asn)
     if not np.array_equal(np.asarray(snapshot.asn)[np.minimum(rows, len(snapshot.asn) - 1)], asn):

@@ -24,6 +24,8 @@ from pipeline.report.published import bring_reports, publish_reports, published_
 from pipeline.store.versions.held import set_aside
 
 REPORT = "report.json"
+ASES = "ases.parquet"  # of a report; a snapshot has a file of that name with other columns
+ADDRESSES = "addresses"  # folder of scripts with numbers as names
 N_NAMED = 3  # files of a folder that a refusal names
 
 # What reports consist of. Anything else in a folder of a report belongs to its user.
@@ -33,7 +35,7 @@ _FILES = frozenset(
         "as_links.parquet",
         "as_page.js",
         "ases.js",
-        "ases.parquet",
+        ASES,
         "exits.parquet",
         "filters.js",
         "hopscope.css",
@@ -50,12 +52,11 @@ _FILES = frozenset(
     }
 )
 # Files of comparisons: kept as those of users are, and no report by themselves.
-_OF_COMPARISONS = frozenset(
+_COMPARISON_FILES = frozenset(
     {"changes.parquet", "events.parquet", "changes.html", "hopscope.css", "hopscope.js"}
 )
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
-_ADDRESSES = "addresses"  # folder of scripts with numbers as names
-_FOLDERS = frozenset({*_OF_ASES, _ADDRESSES})
+_FOLDERS = frozenset({*_OF_ASES, ADDRESSES})
 
 
 def earlier_report(folder: Path) -> dict | None:
@@ -97,7 +98,7 @@ def report_fault(folder: Path) -> str:
     if not folder.is_dir():
         return "is not a folder"
     names = sorted(path.name for path in folder.iterdir())
-    if _OF_COMPARISONS.issuperset(names):
+    if _COMPARISON_FILES.issuperset(names):
         return ""
     if REPORT not in names:
         listed = ", ".join(printable(name) for name in names[:N_NAMED])
@@ -176,7 +177,7 @@ def _is_comparison(folder: Path) -> bool:
     """Whether a folder holds all files of a comparison and nothing else."""
     entries = list(folder.iterdir())
     are_files = all(entry.is_file() and not entry.is_symlink() for entry in entries)
-    return are_files and {entry.name for entry in entries} == _OF_COMPARISONS
+    return are_files and {entry.name for entry in entries} == _COMPARISON_FILES
 
 
 def carry_over(before: Path, after: Path) -> None:
@@ -215,14 +216,14 @@ def carry_over(before: Path, after: Path) -> None:
 def _asns_of(report: Path) -> frozenset[str]:
     """ASes that a report is about; none if its table cannot be read: then nothing is dropped."""
     try:
-        column = pq.read_table(report / "ases.parquet", columns=["asn"])["asn"]
+        column = pq.read_table(report / ASES, columns=["asn"])["asn"]
     except (OSError, KeyError, pa.ArrowException):
         return frozenset()
     return frozenset(map(str, column.to_pylist()))
 
 
 def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
-    if len(path.parts) == 2 and path.parts[0] == _ADDRESSES:
+    if len(path.parts) == 2 and path.parts[0] == ADDRESSES:
         return path.suffix == ".js" and (path.stem == "index" or path.stem.isdecimal())
     if len(path.parts) == 2 and path.parts[0] in _OF_ASES:
         return path.suffix == _OF_ASES[path.parts[0]] and path.stem in asns
@@ -230,7 +231,7 @@ def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
 
 
 def _is_ours(path: Path, asns: frozenset[str]) -> bool:
-    return _is_of_report(path, asns) or str(path) in _OF_COMPARISONS
+    return _is_of_report(path, asns) or str(path) in _COMPARISON_FILES
 
 
 def _link(path: Path, target: Path) -> None:

@@ -32,7 +32,7 @@ from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.origins import Origins, origins_of
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words, printable
-from pipeline.report.folder import REPORT, carry_over, earlier_report
+from pipeline.report.folder import ASES, REPORT, carry_over, earlier_report
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.provenance import Provenance
@@ -187,7 +187,7 @@ def write_reports(
         remedy = remedy_for(error, "give --out a folder that can be written and has room")
         raise UsageError(f"{error.filename or final}: {said_by_system(error)}; {remedy}") from error
     names = {
-        "ases": "ases.parquet",
+        "ases": ASES,
         "ingresses": "ingresses.parquet",
         "exits": "exits.parquet",
         "as_links": "as_links.parquet",

@@ -16,7 +16,7 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.metrics import METRICS
 from pipeline.places import url_of
 from pipeline.report.earlier import measured_metrics
-from pipeline.report.folder import current_report, earlier_report
+from pipeline.report.folder import ASES, current_report, earlier_report
 from pipeline.report.nights.page import NIGHTS_PAGE
 from pipeline.report.published import bring_reports
 from pipeline.schedule.cluster.address import check_cluster
@@ -171,7 +171,7 @@ def _check_fuller(config: AnalyzeConfig, folder: Path, snapshot: Snapshot | None
 def _asns(folder: Path) -> list[int]:
     """ASes of a report."""
     try:
-        return pq.read_table(folder / "ases.parquet", columns=["asn"])["asn"].to_pylist()
+        return pq.read_table(folder / ASES, columns=["asn"])["asn"].to_pylist()
     except (OSError, KeyError, pa.ArrowException):
         return []  # broken: nothing of it can be lost
 

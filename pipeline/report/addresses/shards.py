@@ -17,8 +17,8 @@ import numpy as np
 from pipeline.model.addresses import format_addr, is_v4
 from pipeline.report.addresses.table import AddressList
 from pipeline.report.escaping import script_json
+from pipeline.report.folder import ADDRESSES
 
-FOLDER = "addresses"
 SHARD = 1 << 14  # addresses; some 80 kB
 
 _DIGITS = np.frombuffer(
@@ -35,7 +35,7 @@ def write_addresses(table: AddressList, out: Path) -> int:
     int
         Number of shards.
     """
-    folder = out / FOLDER
+    folder = out / ADDRESSES
     folder.mkdir()
     v4 = is_v4(table.addr)
     firsts: list[list[str]] = []

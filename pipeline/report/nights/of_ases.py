@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from markupsafe import Markup
 
 from pipeline.model.words import printable
-from pipeline.report.folder import report_of
+from pipeline.report.folder import ASES, report_of
 from pipeline.report.nights.history import history
 from pipeline.store.pointers.nights import is_night
 
@@ -56,7 +56,7 @@ def histories_of(
     nights = sorted(path.name for path in Path(out).iterdir() if is_night(path.name))
     nights = [night for night in nights if night <= last][-MAX_NIGHTS:]
     nights = [night for night in nights if report_of(out / night) is not None]
-    rows = {night: _rows(out / night / "ases.parquet", asns) for night in nights}
+    rows = {night: _rows(out / night / ASES, asns) for night in nights}
     found = []
     for asn in asns:
         drawings = []

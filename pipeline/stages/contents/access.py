@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError, first_line
+from pipeline.report.folder import ASES
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.stages.contents.export import edge_table, node_table
@@ -32,7 +33,7 @@ def as_table(snapshot: Snapshot, out: Path | None, asn: int | None = None) -> pa
 
     ASes that a report of some leaves out have only what the snapshot knows, in its columns.
     """
-    table = _reported(snapshot, out, "ases.parquet", asn)
+    table = _reported(snapshot, out, ASES, asn)
     if asn is not None:
         if table is not None and table.num_rows:
             return table
@@ -50,7 +51,7 @@ def ingress_table(snapshot: Snapshot, out: Path | None, asn: int | None = None) 
     if asn is not None:
         some = np.array([snapshot.row_of(asn)])
         return table if table is not None and table.num_rows else _entered(snapshot, some)
-    reported = None if table is None else _reported(snapshot, out, "ases.parquet", None)
+    reported = None if table is None else _reported(snapshot, out, ASES, None)
     if table is None or reported is None:
         return _entered(snapshot, None)
     return _with_rest(table, _entered(snapshot, _left_out(snapshot, reported)))

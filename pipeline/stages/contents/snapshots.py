@@ -15,7 +15,7 @@ from pipeline.config import ListConfig, ShowConfig
 from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
-from pipeline.report.folder import earlier_report
+from pipeline.report.folder import ASES, earlier_report
 from pipeline.report.published import bring_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import node_texts
@@ -167,9 +167,10 @@ def measured(snapshot: Snapshot, asn: int, out: Path | None) -> Mapping[str, Any
     if folder is None:
         return None
     try:
-        table = pq.read_table(folder / "ases.parquet", filters=pc.field("asn") == asn)
+        table = pq.read_table(folder / ASES, filters=pc.field("asn") == asn)
     except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder / 'ases.parquet'}: {first_line(error)}") from None
+        raise UsageError(f"{folder / ASES}: {str(error).splitlines()[0]}") from None
     return next(iter(table.to_pylist()), None)
 
 

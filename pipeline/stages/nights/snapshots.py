@@ -16,6 +16,7 @@ from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
+from pipeline.report.folder import ASES
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.stages.nights.broken import check_report, is_reported, is_there
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
@@ -43,7 +44,6 @@ _DECIDING = {
 }
 
 # Figures of reports that are compared.
-_ASES = "ases.parquet"
 _FIGURES = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius")
 
 
@@ -192,6 +192,7 @@ def figures_warning(night: Snapshot, out: Path) -> str:
         fault = f"{out / night.name}: is not a whole report of this snapshot"
     except (OSError, KeyError, pa.ArrowException) as error:
         fault = f"{out / night.name / _ASES}: cannot be read ({first_line(error)})"
+        fault = f"{out / night.name / ASES}: cannot be read ({str(error).splitlines()[0]})"
     else:
         return ""
     return f"{fault}, so hops, diameter and radius of {night.name} are not compared"
@@ -249,7 +250,7 @@ def _table_of_figures(snapshot: Snapshot, out: Path | None) -> pa.Table | None:
     folder = report_folder(snapshot, out)
     if folder is None:
         return None
-    with pq.ParquetFile(folder / _ASES) as file:
+    with pq.ParquetFile(folder / ASES) as file:
         known = [name for name in _FIGURES if name in file.schema_arrow.names]
         return file.read(["asn", *known]).select(["asn", *known])
 

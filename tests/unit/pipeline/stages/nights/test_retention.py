@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from pipeline.report import write_reports
-from pipeline.report.folder import _OF_COMPARISONS
+from pipeline.report.folder import _COMPARISON_FILES
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.doctor import examine
 from pipeline.stages.nights.retention import keep_nights
@@ -71,7 +71,7 @@ def test_a_comparison_without_a_report_goes_with_the_nights_of_its_time(places, 
     for day in ("2026-11-17", DAYS[2]):
         shutil.rmtree(out / day, ignore_errors=True)
         (out / day).mkdir()
-        for name in _OF_COMPARISONS:
+        for name in _COMPARISON_FILES:
             (out / day / name).touch()
     (out / "2026-11-16").mkdir()
     compared = out / "2026-11-17"
