@@ -27,7 +27,7 @@ from pipeline.model.words import number
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.stages.graphs import AS_WORD, load_graph
 
-SHORT_S = 1.0  # searches up to this run twice; loading compiled code takes less
+RUN_TWICE_S = 1.0  # searches up to this run twice; loading compiled code takes less
 DEVICES = {"sequential": "cpu", "cores": "cpu", "gpu": "gpu"}
 
 
@@ -248,7 +248,7 @@ def _timed(
         if graph.device == "gpu":
             graph.indptr[:1].get()  # waits for what the search left running
         seconds = time.perf_counter() - started
-        if seconds > SHORT_S:
+        if seconds > RUN_TWICE_S:
             break
     return found, seconds
 

@@ -18,7 +18,7 @@ from pipeline.schedule.plan.measures import n_searches, seconds
 from pipeline.store import Snapshot
 from pipeline.store.alone import crashed_alone
 
-SHORT_S = 1.0  # of one core; starting a cluster and ending it takes as long
+CLUSTER_START_S = 1.0  # of one core; starting a cluster and ending it takes as long
 # What a worker may need is bounded by Dask, which replaces it; this process has no such guard.
 MOST_BYTES = 512 << 20
 SPARE = 4  # this many times what a run needs must be free
@@ -68,7 +68,7 @@ def may_be_short(config: AnalyzeConfig) -> bool:
 
 def is_short(config: AnalyzeConfig, todo: Todo, costs: Costs) -> bool:
     """Whether a run is to be measured in this process."""
-    if not may_be_short(config) or work_s(config, todo, costs) >= SHORT_S:
+    if not may_be_short(config) or work_s(config, todo, costs) >= CLUSTER_START_S:
         return False
     needed = work_bytes(config, todo)
     try:

@@ -13,7 +13,7 @@ from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 # are shorter, more of them are on their way: seconds of work, and tasks at most.
 ROUND_TRIP_S = 40e-3
 MAX_THREAD_WINDOW, MAX_WINDOW = 32, 256
-SHORT_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds more
+SHORT_TASK_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds more
 N_RECENT = 16  # tasks whose mean time decides
 
 
@@ -38,7 +38,7 @@ class Window:
     @property
     def is_short(self) -> bool:
         """Whether tasks are so short that a worker thread should hold more of them."""
-        return self.mean_s < SHORT_S
+        return self.mean_s < SHORT_TASK_S
 
     def n_tasks(self, n_threads: int) -> int:
         """Tasks to keep in flight for that many worker threads."""

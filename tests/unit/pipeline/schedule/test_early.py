@@ -45,7 +45,7 @@ def test_who_names_workers_or_a_gpu_gets_them_soon(config, started, given, on_gp
 
 
 def test_a_run_that_is_not_short_gets_workers(config, started, monkeypatch):
-    monkeypatch.setattr(short, "SHORT_S", 0.0)
+    monkeypatch.setattr(short, "CLUSTER_START_S", 0.0)
     early.start_early(config)
     assert started == [(("searches",), True)]
 

@@ -173,7 +173,7 @@ def test_a_store_that_is_not_there_is_no_empty_one(tmp_path, capsys):
 
 @pytest.mark.parametrize(("pause_s", "n_runs"), [(0.0, 3), (0.05, 2)])
 def test_the_time_of_a_short_search_is_that_of_its_second_run(pause_s, n_runs, monkeypatch):
-    monkeypatch.setattr("pipeline.stages.search.SHORT_S", 0.02)
+    monkeypatch.setattr("pipeline.stages.search.RUN_TWICE_S", 0.02)
     runs = []
 
     def run_it(graph, source, target):
