@@ -51,19 +51,15 @@ def gpu_bytes() -> dict[int, int]:
         If the driver does not distinguish them, as in some containers.
     """
     found: dict[int, int] = {}
-    for pid, n_bytes in _on_gpus():
+    for pid, n_bytes in contexts_on_gpus():
         if n_bytes is None:
             raise RuntimeError("the driver does not report how much memory processes have")
         found[pid] = found.get(pid, 0) + n_bytes
     return found
 
 
-def gpu_processes() -> set[int]:
-    """Pids of the processes that have a context on a GPU of this machine."""
-    return {pid for pid, _ in _on_gpus()}
-
-
-def _on_gpus() -> list[tuple[int, int | None]]:
+def contexts_on_gpus() -> list[tuple[int, int | None]]:
+    """Processes with a context on a GPU of this machine: pid, bytes there if the driver tells."""
     import pynvml
 
     pynvml.nvmlInit()

@@ -23,7 +23,6 @@ from pipeline.model.addresses import format_addr
 from pipeline.model.choices import DeviceChoice
 from pipeline.model.named_graph import NamedGraph
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.words import number
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.stages.graphs import AS_WORD, load_graph
 
@@ -303,11 +302,3 @@ def _called(graph: NamedGraph, name: str, nodes: np.ndarray) -> dict[str, Any]:
     if graph.node_id is not None:
         own[f"{start}id"] = graph.node_id[nodes]
     return own
-
-
-def described(graph: NamedGraph) -> str:
-    """Name and size of a graph."""
-    return (
-        f"{graph.name} ({number(graph.graph.n_nodes, graph.noun)}, "
-        f"{number(graph.graph.n_edges, 'link')})"
-    )

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.lib.footprint import gpu_processes
+from benchmarks.lib.footprint import contexts_on_gpus
 from flows.processes.holders import Holder, Seat
 from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
@@ -120,16 +120,20 @@ def assert_a_run_that_was_starting_begins_again(served: Served, folder: Path) ->
     )
 
 
+def pids_on_gpus() -> set[int]:
+    return {pid for pid, _ in contexts_on_gpus()}
+
+
 @pytest.mark.gpu
 def test_a_run_that_is_cancelled_frees_its_gpu(served, tmp_path, capsys):
     run, own = searching(served, tmp_path, pack=1, device="gpu")
     pids = {process.pid for process in own}
-    assert pids & gpu_processes()
+    assert pids & pids_on_gpus()
     cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
     since = time.monotonic()
     subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
     asked_s = time.monotonic() - since
-    wait_until(lambda: not pids & gpu_processes(), STOP_S, every_s=0.1)
+    wait_until(lambda: not pids & pids_on_gpus(), STOP_S, every_s=0.1)
     gpu_s = time.monotonic() - since
     freed_after(own, tmp_path)
     all_s = time.monotonic() - since

@@ -110,15 +110,14 @@ def sum_distributions(rows: np.ndarray, results: SearchResults) -> Distributions
         pairs=pairs,
         n_pairs=n_pairs,
         mean=mean,
-        median=_percentile(ptr, level, cumulated, before[ptr[:-1]], n_pairs, 5),
-        p90=_percentile(ptr, level, cumulated, before[ptr[:-1]], n_pairs, 9),
+        median=_percentile(level, cumulated, before[ptr[:-1]], n_pairs, 5),
+        p90=_percentile(level, cumulated, before[ptr[:-1]], n_pairs, 9),
         n_searched=n_searched,
         max_hops=max_hops,
     )
 
 
 def _percentile(
-    ptr: np.ndarray,
     level: np.ndarray,
     cumulated: np.ndarray,
     before: np.ndarray,

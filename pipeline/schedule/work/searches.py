@@ -127,7 +127,7 @@ def _use_levels(task: SearchTask, results: SearchResults) -> None:
             blocks = _checked(host, blocks, results, first)
         if task.distances_dir:
             with _no_second_try_without_room(task.name, task.distances_dir):
-                write_distances(_distances_path(task, row, first, last), blocks)
+                write_distances(_distances_path(task, row, first), blocks)
         else:
             for _ in blocks:
                 pass
@@ -182,7 +182,7 @@ def _no_second_try_without_room(name: str, folder: str) -> Iterator[None]:
         raise PipelineError(f"{name}: {reason}; {remedy}") from None
 
 
-def _distances_path(task: SearchTask, row: int, first: int, last: int) -> Path:
+def _distances_path(task: SearchTask, row: int, first: int) -> Path:
     """The AS's own file if this task has all of it, otherwise a part that is joined later."""
     folder = Path(task.distances_dir)
     if task.whole:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from benchmarks.lib.footprint import gpu_bytes, gpu_processes, observe, space
+from benchmarks.lib.footprint import contexts_on_gpus, gpu_bytes, observe, space
 
 
 def test_hard_links_take_space_once(tmp_path):
@@ -65,5 +65,5 @@ def test_a_driver_that_tells_no_memory_is_not_taken_for_none(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", driver)
     with pytest.raises(RuntimeError, match="does not report"):
         gpu_bytes()
-    assert gpu_processes() == {5, 6}
+    assert {pid for pid, _ in contexts_on_gpus()} == {5, 6}
     assert not driver.is_open

@@ -31,8 +31,6 @@ from tests.shapes import graph_of, grid, path, star, tree_with_hubs
 from tests.soak import examples
 from tests.strategies import graphs
 
-NO_NODES = np.empty(0, np.int32)
-
 
 def job_of(graph, metrics, device="cpu") -> ExactJob:
     return ExactJob(0, 7, graph.n_nodes, graph.n_arcs, "nowhere", tuple(metrics), device)
