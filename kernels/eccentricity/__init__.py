@@ -65,6 +65,8 @@ def diameter(
         If ``max_searches`` is negative.
     DeviceError
         If the graph is on a GPU that cannot be used or has too little free memory.
+    HostMemoryError
+        If it is on the host and there is too little free for a sweep, with the numbers.
 
     Notes
     -----

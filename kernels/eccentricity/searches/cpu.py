@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels._cpu.near_steps import Rows, rows_of
+from kernels._cpu.memory import check_fits
+from kernels._cpu.near_steps import LANES, Rows, rows_of
 from kernels.breadth_first import search_scratch
 from kernels.breadth_first.cpu import fill_levels, search_from
 from kernels.breadth_first.cpu_bytes import CACHED_NODES, search_levels
 from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds import imply as cpu_steps
 from kernels.eccentricity.searches import Implied
-from kernels.eccentricity.searches.near_sweep import sweep_components
+from kernels.eccentricity.searches.near_sweep import NODE_BYTES, sweep_components
 from kernels.eccentricity.searches.sweep import FEW_LANES, Sweep, Tables, lanes_of
 from kernels.eccentricity.searches.sweep_steps import relax
 from kernels.types import NODE
@@ -71,8 +72,16 @@ class CoreSearches:
         return self._implied(sources, eccentricity, lower, upper)
 
     def rows(self, n_nodes: int) -> Rows:
-        """``near_steps.rows_of`` at least that many nodes, kept for the next sweep."""
+        """``near_steps.rows_of`` at least that many nodes, kept for the next sweep.
+
+        Raises
+        ------
+        HostMemoryError
+            If there is too little free for them.
+        """
         if self._rows is None or len(self._rows.nodes) < n_nodes:
+            what = f"a sweep of {LANES} sources in a graph of {n_nodes} nodes"
+            check_fits(NODE_BYTES * n_nodes, what)
             self._rows = rows_of(n_nodes)
         return self._rows
 
