@@ -1,1 +1,1 @@
-"""What files of measurements hold: traces, observations of links, origins of prefixes."""
+"""What inputs hold and how they were read: traces, observations, host names, mapped shares."""

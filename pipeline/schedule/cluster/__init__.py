@@ -1,1 +1,1 @@
-"""Workers: finding, starting, checking and protecting them."""
+"""Workers: finding, checking and protecting them; ``own`` starts those of this machine."""

@@ -1,1 +1,1 @@
-"""Versions of snapshots: their names and pointers, who holds them open, which nights are kept."""
+"""The files of one version of a snapshot: names, manifest, locks, and who holds it open."""

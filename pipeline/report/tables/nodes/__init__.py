@@ -1,1 +1,1 @@
-"""Tables of single nodes: names, files, and what ingresses reach."""
+"""Tables of single nodes: their files, and which of them no ingress reaches."""
