@@ -95,11 +95,19 @@ def _sources() -> dict[Path, bytes]:
     left = [text for text in found.values() if b"njit" in text]
     while left:
         for module, listed, rest in _IMPORT.findall(b"\n" + left.pop()):
-            path = _ROOT / (module.decode().replace(".", "/") + ".py")
-            if path in texts and path not in found and _CONSTANT.search(listed or rest):
+            if not _CONSTANT.search(listed or rest):
+                continue
+            path = _file_of(module.decode())
+            if path in texts and path not in found:
                 found[path] = texts[path]
                 left.append(texts[path])
     return found
+
+
+def _file_of(module: str) -> Path:
+    """The source of a module, or of a package."""
+    place = _ROOT / module.replace(".", "/")
+    return place / "__init__.py" if place.is_dir() else place.with_name(f"{place.name}.py")
 
 
 def _forget_old(current: Path) -> None:

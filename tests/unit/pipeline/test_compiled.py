@@ -1,3 +1,4 @@
+import ast
 import os
 import subprocess
 import sys
@@ -45,6 +46,76 @@ def test_a_change_of_a_constant_that_is_compiled_in_is_another_folder(tmp_path, 
         (tmp_path / "kernels" / f"{name}.py").write_text(text)
     monkeypatch.setattr(compiled, "_ROOT", tmp_path)
     assert sorted(path.stem for path in compiled._sources()) == ["a", "few", "more"]
+
+
+def test_a_constant_of_a_package_is_compiled_in_like_that_of_a_module(tmp_path, monkeypatch):
+    room = tmp_path / "kernels" / "room"
+    room.mkdir(parents=True)
+    (tmp_path / "kernels" / "a.py").write_text(
+        "from numba import njit\nfrom kernels.room import MANY"
+    )
+    (room / "__init__.py").write_text("from kernels.room.few import MANY\n")
+    (room / "few.py").write_text("MANY = 1\n")
+    (room / "other.py").write_text("MANY = 2\n")
+    monkeypatch.setattr(compiled, "_ROOT", tmp_path)
+    counted = sorted(str(path.relative_to(room.parent)) for path in compiled._sources())
+    assert counted == ["a.py", "room/__init__.py", "room/few.py"]
+
+
+def imports_of(tree):
+    """Name -> module and name there, of what a source imports from the project."""
+    return {
+        name.asname or name.name: (each.module, name.name)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.ImportFrom) and each.module
+        for name in each.names
+        if each.module.split(".")[0] in compiled._PACKAGES
+    }
+
+
+def names_compiled_in(tree):
+    """Names in compiled functions, and in what the module assigns to those names."""
+    assigned = {
+        target.id: each.value
+        for each in tree.body
+        if isinstance(each, ast.Assign)
+        for part in each.targets
+        for target in ast.walk(part)
+        if isinstance(target, ast.Name)
+    }
+    left = [
+        each  # with the function around it, whose names it may use
+        for each in tree.body
+        if any(
+            "jit" in ast.unparse(decorator)
+            for inner in ast.walk(each)
+            if isinstance(inner, ast.FunctionDef)
+            for decorator in inner.decorator_list
+        )
+    ]
+    found = set()
+    while left:
+        names = [each for each in ast.walk(left.pop()) if isinstance(each, ast.Name)]
+        local = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+        here = {each.id for each in names} - local - found
+        found |= here
+        left += [assigned[name] for name in here if name in assigned]
+    return found
+
+
+def test_all_that_compiled_functions_use_is_from_a_source_that_counts():
+    sources, n_names = compiled._sources(), 0
+    for path, text in sources.items():
+        if b"njit" not in text:
+            continue
+        tree = ast.parse(text)
+        imported = imports_of(tree)
+        for module, name in (imported[each] for each in names_compiled_in(tree) & set(imported)):
+            # The name may be that of a module.
+            used = [compiled._file_of(f"{module}.{name}"), compiled._file_of(module)]
+            assert any(each in sources for each in used), f"{path}: {name} of {module}"
+            n_names += 1
+    assert n_names > 100
 
 
 def test_thresholds_of_steps_are_compiled_in():
