@@ -16,12 +16,22 @@ def _kept_folder(pytestconfig):
     of_prefect.kept_folder = pytestconfig.cache.mkdir("hopscope")
 
 
+def two_workers(out):
+    given = {"workers": 2, "device": "cpu", "dashboard": "127.0.0.1:0"}
+    return open_cluster(AnalyzeConfig(store=out, out=out, **given))
+
+
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
     """Two workers on cores, for runs that are not about starting, ending or killing."""
-    out = tmp_path_factory.mktemp("cluster")
-    given = {"workers": 2, "device": "cpu", "dashboard": "127.0.0.1:0"}
-    with open_cluster(AnalyzeConfig(store=out, out=out, **given)) as cluster:
+    with two_workers(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def own_cluster(tmp_path_factory):
+    """Two workers on cores that tests of one module may kill."""
+    with two_workers(tmp_path_factory.mktemp("own")) as cluster:
         yield cluster
 
 
@@ -36,6 +46,15 @@ def scheduler_address(cluster):
 def snapshot(tmp_path_factory):
     """Eight ASes in a store of their own, which a run of the module may fill with results."""
     return make_snapshot(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A Prefect server for flows that run in this process."""
+    from tests.flows_here import server_for_flows  # Prefect takes seconds to import
+
+    with server_for_flows(tmp_path_factory.mktemp("prefect"), ui=False) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -37,18 +37,13 @@ from tests.oracles.paths import bfs_levels
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
-@pytest.fixture(scope="module")
-def cluster(snapshot, tmp_path_factory):
-    config = config_for(snapshot, tmp_path_factory.mktemp("out"), workers=2, device="cpu")
-    with open_cluster(config) as cluster:
-        yield cluster
-
-
 @pytest.fixture
-def there(cluster, snapshot, tmp_path):
+def there(own_cluster, snapshot, tmp_path):
     """Options for a run on the existing cluster."""
-    with credentials_of(cluster):
-        yield lambda **options: config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
+    with credentials_of(own_cluster):
+        yield lambda **options: config_for(
+            snapshot, tmp_path, scheduler=own_cluster.address, **options
+        )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +64,7 @@ def test_every_pack_and_schedule_agrees_with_scipy(snapshot, wanted, there, opti
     assert measured(snapshot, measurement) == wanted
 
 
-def test_auto_sends_small_ases_together_and_says_what_ran_where(snapshot, cluster, there):
+def test_auto_sends_small_ases_together_and_says_what_ran_where(snapshot, own_cluster, there):
     reported = []
     measurement = measure(snapshot, there(), reported.append)
     tasks = measurement.tasks
@@ -79,7 +74,7 @@ def test_auto_sends_small_ases_together_and_says_what_ran_where(snapshot, cluste
     assert n_sources == len(measurement.results.source) - 1
     assert [reported[-1].done, reported[-1].total] == [n_sources, n_sources]
     assert [progress.stage for progress in reported[:2]] == ["connect", "search"]
-    assert set(tasks["worker"]) <= set(cluster.facts)
+    assert set(tasks["worker"]) <= set(own_cluster.facts)
     assert set(tasks["status"]) == {"ok"}
     searched = {asn for asns in tasks["asns"] for asn in asns.tolist()}
     assert searched == {10, 30, 40, 50, LARGE, 80}
@@ -88,14 +83,14 @@ def test_auto_sends_small_ases_together_and_says_what_ran_where(snapshot, cluste
     assert measurement.device[row_60] == ""
     assert np.isnan(measurement.wall_s[row_60])
     shares = measurement.busy_share
-    assert set(shares) == set(cluster.facts)
+    assert set(shares) == set(own_cluster.facts)
     assert all(0 <= share <= 1 for share in shares.values())
     assert measurement.cluster["n_workers"] == 2
     assert measurement.cluster["dashboard"].startswith("http://127.0.0.1:")
 
 
-def test_workers_share_the_cores(cluster):
-    each = cluster.client.run(n_threads)
+def test_workers_share_the_cores(own_cluster):
+    each = own_cluster.client.run(n_threads)
     assert list(each.values()) == [max(1, n_cores() // 2)] * 2
 
 
@@ -128,11 +123,11 @@ def test_distances_are_the_hop_matrix_of_each_as(snapshot, there, pack):
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing_but_time_and_is_reported(
-    snapshot, cluster, wanted, there, caplog
+    snapshot, own_cluster, wanted, there, caplog
 ):
     caplog.set_level("WARNING")  # Dask may have silenced pytest's handler with its own
     started = time.time()
-    pids = list(cluster.client.run(os.getpid).values())
+    pids = list(own_cluster.client.run(os.getpid).values())
 
     def kill_one(progress):
         if progress.done > 20 and pids:
@@ -144,9 +139,9 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time_and_is_reported(
     assert measurement.failed == {}
     assert measured(snapshot, measurement) == wanted
     (lost,) = measurement.cluster["lost_workers"]
-    assert lost["worker"] in cluster.facts
+    assert lost["worker"] in own_cluster.facts
     assert started <= lost["at"] <= time.time()
-    cluster.client.wait_for_workers(2, timeout=180)  # on the loop that logs the loss
+    own_cluster.client.wait_for_workers(2, timeout=180)  # on the loop that logs the loss
     assert f"worker {lost['worker']} was lost" in caplog.text
 
 
@@ -187,11 +182,11 @@ def die(task):
     return task
 
 
-def test_a_task_that_kills_its_worker_fails_alone(cluster):
+def test_a_task_that_kills_its_worker_fails_alone(own_cluster):
     tasks = iter(range(6))
     limits = Limits(poll_s=0.5, lost_s=120)
     outcomes = drive(
-        cluster.client,
+        own_cluster.client,
         die,
         lambda: next(tasks, None),
         name="poison",
@@ -202,27 +197,27 @@ def test_a_task_that_kills_its_worker_fails_alone(cluster):
     assert isinstance(by_task[3].error, PipelineError)
     assert "poison: the workers that ran it died" in str(by_task[3].error)
     assert [by_task[task].result for task in (0, 1, 2, 4, 5)] == [0, 1, 2, 4, 5]
-    cluster.client.wait_for_workers(2, timeout=180)
+    own_cluster.client.wait_for_workers(2, timeout=180)
 
 
-def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster):
+def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(own_cluster):
     """Both workers are held forever; tasks that only waited there run on their replacements."""
     held, short = [1000, 1001], [i / 1000 for i in range(12)]
     tasks = iter(held + short)
-    cluster.client.run(withdraw_here, [])  # imports what tasks need
-    pids = set(cluster.client.run(os.getpid).values())
-    n_lost = len(cluster.losses.reported())
+    own_cluster.client.run(withdraw_here, [])  # imports what tasks need
+    pids = set(own_cluster.client.run(os.getpid).values())
+    n_lost = len(own_cluster.losses.reported())
 
     limits = Limits(poll_s=0.2, task_s=3)
 
     def next_task():
-        if len(cluster.losses.reported()) > n_lost:  # replacements may take a while to import
+        if len(own_cluster.losses.reported()) > n_lost:  # replacements may take a while to import
             object.__setattr__(limits, "task_s", 600.0)
         return next(tasks, None)
 
     # A name each: Dask hands out tasks at once that are in no group.
     outcomes = drive(
-        cluster.client,
+        own_cluster.client,
         time.sleep,
         next_task,
         name=lambda task: f"long_{task}",
@@ -233,8 +228,8 @@ def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster)
     assert sorted(errors) == held
     assert all("no answer from worker tls://127.0.0.1:" in text for text in errors.values())
     assert sorted(by_task) == sorted(held + short)
-    cluster.client.wait_for_workers(2, timeout=180)
-    assert pids.isdisjoint(cluster.client.run(os.getpid).values())
+    own_cluster.client.wait_for_workers(2, timeout=180)
+    assert pids.isdisjoint(own_cluster.client.run(os.getpid).values())
 
 
 @pytest.mark.parametrize("options", [{}, {"pack": 1}], ids=str)
@@ -277,23 +272,23 @@ def hang_once(task):
 @pytest.mark.parametrize(
     ("run", "reason"), [(square, "does not respond"), (hang_once, "no answer from worker tls")]
 )
-def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(cluster, tmp_path, run, reason):
+def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(own_cluster, tmp_path, run, reason):
     """The estimate of 50 ms decides, not the hour that any task may take."""
     marker = str(tmp_path / "hung")
     tasks = iter([(i, marker if i == 7 else "") for i in range(40)])
-    cluster.client.wait_for_workers(2, timeout=180)
-    cluster.client.run(withdraw_here, [])  # imports what tasks need
+    own_cluster.client.wait_for_workers(2, timeout=180)
+    own_cluster.client.run(withdraw_here, [])  # imports what tasks need
     limits = Limits(poll_s=0.2, least_s=4, first_s=4)
     given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
-    outcomes = list(drive(cluster.client, run, lambda: next(tasks, None), **given))
+    outcomes = list(drive(own_cluster.client, run, lambda: next(tasks, None), **given))
     results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
     assert results == [(i, i * i) for i in range(40)]
     failed = {str(attempt.error) for outcome in outcomes for attempt in outcome.failed}
     found = [text for text in failed if text.startswith("square_7: ")]
     # On a busy machine the deadline of an answer may pass first.
     assert any(reason in text or "no answer from worker" in text for text in found), failed
-    cluster.client.wait_for_workers(2, timeout=180)
-    assert int(Path(marker).read_text()) not in cluster.client.run(os.getpid).values()
+    own_cluster.client.wait_for_workers(2, timeout=180)
+    assert int(Path(marker).read_text()) not in own_cluster.client.run(os.getpid).values()
 
 
 def pause_once(task):
@@ -315,27 +310,27 @@ async def _steal(on, dask_scheduler):
 
 
 @pytest.fixture
-def no_stealing(cluster):
+def no_stealing(own_cluster):
     """Tasks that wait at a worker stay there: Dask may move some of them, or all in time."""
-    cluster.client.run_on_scheduler(_steal, False)
+    own_cluster.client.run_on_scheduler(_steal, False)
     yield
-    cluster.client.run_on_scheduler(_steal, True)
+    own_cluster.client.run_on_scheduler(_steal, True)
 
 
 @pytest.mark.usefixtures("no_stealing")
-def test_a_worker_that_is_paused_for_good_is_replaced_and_its_tasks_run(cluster, tmp_path):
+def test_a_worker_that_is_paused_for_good_is_replaced_and_its_tasks_run(own_cluster, tmp_path):
     """Dask would leave those that wait there until it has memory again."""
     marker = str(tmp_path / "paused")
     tasks = iter([(i, marker if i == 7 else "") for i in range(60)])
-    cluster.client.wait_for_workers(2, timeout=180)
-    cluster.client.run(withdraw_here, [])  # imports what tasks need
+    own_cluster.client.wait_for_workers(2, timeout=180)
+    own_cluster.client.run(withdraw_here, [])  # imports what tasks need
     limits = Limits(poll_s=0.2, least_s=4, first_s=4, paused_s=2)
     given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
-    outcomes = list(drive(cluster.client, pause_once, lambda: next(tasks, None), **given))
+    outcomes = list(drive(own_cluster.client, pause_once, lambda: next(tasks, None), **given))
     results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
     assert results == [(i, i * i) for i in range(60)]
-    cluster.client.wait_for_workers(2, timeout=180)
-    assert int(Path(marker).read_text()) not in cluster.client.run(os.getpid).values()
+    own_cluster.client.wait_for_workers(2, timeout=180)
+    assert int(Path(marker).read_text()) not in own_cluster.client.run(os.getpid).values()
 
 
 class CUDARuntimeError(RuntimeError):
@@ -359,28 +354,28 @@ def square_on_a_gpu(task):
 
 
 @pytest.mark.parametrize("for_good", [False, True])
-def test_a_gpu_that_fails_takes_only_its_worker_out_of_service(cluster, tmp_path, for_good):
+def test_a_gpu_that_fails_takes_only_its_worker_out_of_service(own_cluster, tmp_path, for_good):
     """A new process may cure it, or not."""
-    cluster.client.wait_for_workers(2, timeout=180)
-    cluster.client.run(is_lost, ValueError())  # imports what tasks need
-    pids = set(cluster.client.run(os.getpid).values())
+    own_cluster.client.wait_for_workers(2, timeout=180)
+    own_cluster.client.run(is_lost, ValueError())  # imports what tasks need
+    pids = set(own_cluster.client.run(os.getpid).values())
     survivor = str(min(pids)) if for_good else ""
     tasks = iter([(i, str(tmp_path), survivor) for i in range(60)])
     given = {"name": lambda task: f"square_{task[0]}", "limits": Limits(poll_s=0.2)}
-    outcomes = list(drive(cluster.client, square_on_a_gpu, lambda: next(tasks, None), **given))
+    outcomes = list(drive(own_cluster.client, square_on_a_gpu, lambda: next(tasks, None), **given))
     results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
     assert results == [(i, i * i) for i in range(60)]
     failures = [path.name for path in tmp_path.iterdir() if path.name != "broken"]
     assert failures
     # Those that were on their way to a worker when it failed; up to two more workers may fail.
     assert len(failures) <= THRESHOLDS.min_window * (3 if for_good else 1)
-    cluster.client.wait_for_workers(2, timeout=180)
-    left = set(cluster.client.run(os.getpid).values())
+    own_cluster.client.wait_for_workers(2, timeout=180)
+    left = set(own_cluster.client.run(os.getpid).values())
     assert len(pids & left) == 1
     assert not for_good or int(survivor) in left
 
 
-def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_path):
+def test_a_store_that_workers_do_not_see_is_named(own_cluster, snapshot, there, tmp_path):
     with (
         pytest.raises(UsageError, match=r"worker tls://127.0.0.1:\d+ on .* does not see .*gone"),
         open_cluster(there(), tmp_path / "gone"),
@@ -388,9 +383,9 @@ def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_
         pass
 
 
-def test_workers_with_other_kernels_are_named(cluster, there, monkeypatch):
+def test_workers_with_other_kernels_are_named(own_cluster, there, monkeypatch):
     ours = {"hopscope": "0.1.0", "python": "3.11", "kernels": "abc", "distributed": "x"}
-    theirs = cluster.facts[next(iter(cluster.facts))]["fingerprint"]
+    theirs = own_cluster.facts[next(iter(own_cluster.facts))]["fingerprint"]
     monkeypatch.setattr("pipeline.schedule.cluster.workers.fingerprint", lambda: theirs | ours)
     reported = pytest.raises(UsageError, match=r"^worker tls://.* has .*install the same hopscope")
     with reported, open_cluster(there()):

@@ -44,13 +44,6 @@ def truth():
     return [Truth(graph) for graph in GRAPHS]
 
 
-@pytest.fixture(scope="module")
-def cluster(snapshot, tmp_path_factory):
-    config = config_for(snapshot, tmp_path_factory.mktemp("out"), workers=2, device="cpu")
-    with open_cluster(config) as cluster:
-        yield cluster
-
-
 @pytest.fixture
 def job(snapshot):
     def job(row, *metrics, device="cpu"):
@@ -67,12 +60,12 @@ def kinds(outcomes, kind="candidate"):
 @pytest.mark.parametrize("pack", [None, 1, 5])
 @pytest.mark.parametrize("schedule", ["free", "barrier"])
 def test_all_widths_of_several_ases_at_once_agree_with_other_programs(
-    cluster, job, truth, pack, schedule
+    own_cluster, job, truth, pack, schedule
 ):
     jobs = [job(row, *WIDTH_METRICS) for row in range(len(GRAPHS))]
     reported = []
     options = {"pack": pack, "schedule": schedule, "on_outcome": reported.append}
-    answers = {a.job.row: a for a in search_exactly(cluster, jobs, **options)}
+    answers = {a.job.row: a for a in search_exactly(own_cluster, jobs, **options)}
     assert sorted(answers) == list(range(len(GRAPHS)))
     for row, answer in answers.items():
         assert (answer.reason, answer.widths.exact[0]) == ("", True)
@@ -84,26 +77,28 @@ def test_all_widths_of_several_ases_at_once_agree_with_other_programs(
     assert all(outcome.result.read_s >= 0 for outcome in done)
 
 
-def test_questions_one_by_one(cluster, job, truth):
+def test_questions_one_by_one(own_cluster, job, truth):
     for row in range(len(GRAPHS)):
         for metric in WIDTH_METRICS:
-            (answer,) = search_exactly(cluster, [job(row, metric)])
+            (answer,) = search_exactly(own_cluster, [job(row, metric)])
             assert answer.widths.exact[0]
             check_widths(answer.widths, truth[row])
 
 
-def test_a_slow_search_does_not_delay_others(cluster, job, truth, tmp_path):
+def test_a_slow_search_does_not_delay_others(own_cluster, job, truth, tmp_path):
     reported = []
     run = partial(run_slowly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities")]
-    (answer,) = search_exactly(cluster, jobs, pack=1, on_outcome=reported.append, run=run)
+    (answer,) = search_exactly(own_cluster, jobs, pack=1, on_outcome=reported.append, run=run)
     assert (tmp_path / "slow").exists()
     assert all(outcome.error is None for outcome in reported)
     check_widths(answer.widths, truth[ATTACHMENT])
     assert answer.widths.exact[0]
 
 
-def test_useless_tasks_are_withdrawn_and_the_answer_does_not_wait(cluster, job, truth, tmp_path):
+def test_useless_tasks_are_withdrawn_and_the_answer_does_not_wait(
+    own_cluster, job, truth, tmp_path
+):
     """The radius of a path of 202 nodes, once node 1 has been searched, is known by its middle."""
     reported = []
 
@@ -115,7 +110,7 @@ def test_useless_tasks_are_withdrawn_and_the_answer_does_not_wait(cluster, job, 
             (tmp_path / f"seen-{outcome.task.sources[0]}").touch()
 
     run = partial(run_held, folder=str(tmp_path), quick=101)
-    answers = search_exactly(cluster, [job(PATH, "radius")], on_outcome=note, run=run)
+    answers = search_exactly(own_cluster, [job(PATH, "radius")], on_outcome=note, run=run)
     answer = next(answers)
     assert not (tmp_path / "released").exists()  # the others run, or have not begun
     assert list(answers) == []
@@ -132,12 +127,12 @@ def test_useless_tasks_are_withdrawn_and_the_answer_does_not_wait(cluster, job, 
     assert len(sources) == len(set(sources)) == len(used) + len(withdrawn)  # each once
 
 
-def test_an_as_that_waits_stops_no_other(cluster, job, truth, tmp_path):
+def test_an_as_that_waits_stops_no_other(own_cluster, job, truth, tmp_path):
     jobs = [job(row, *WIDTH_METRICS) for row in (GRID, ATTACHMENT, PIECES)]
     asn = jobs[0].asn
     run = partial(run_first_held, folder=str(tmp_path), asn=asn)
     rows = []
-    for answer in search_exactly(cluster, jobs, run=run):
+    for answer in search_exactly(own_cluster, jobs, run=run):
         rows.append(answer.job.row)
         check_widths(answer.widths, truth[answer.job.row])
         if len(rows) == 2:
@@ -148,11 +143,15 @@ def test_an_as_that_waits_stops_no_other(cluster, job, truth, tmp_path):
 
 
 @pytest.mark.parametrize("pack", [1, 8])
-def test_a_worker_killed_in_the_middle_costs_nothing_but_time(cluster, job, truth, tmp_path, pack):
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time(
+    own_cluster, job, truth, tmp_path, pack
+):
     reported = []
     run = partial(run_deadly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities", "diameter"), job(GRID, "center")]
-    answers = list(search_exactly(cluster, jobs, pack=pack, on_outcome=reported.append, run=run))
+    answers = list(
+        search_exactly(own_cluster, jobs, pack=pack, on_outcome=reported.append, run=run)
+    )
     assert (tmp_path / "three").exists()
     assert len(answers) == 2
     for answer in answers:
@@ -160,14 +159,14 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(cluster, job, trut
         check_widths(answer.widths, truth[answer.job.row])
     assert any("died" in str(a.error) for outcome in reported for a in outcome.failed)
     assert all(outcome.error is None for outcome in reported)
-    cluster.client.wait_for_workers(2, timeout=180)
+    own_cluster.client.wait_for_workers(2, timeout=180)
 
 
-def test_a_run_cut_short_reports_an_interval(cluster, job, truth):
+def test_a_run_cut_short_reports_an_interval(own_cluster, job, truth):
     for metrics in (("diameter", "radius"), ("eccentricities",)):
         for limit in (0, 1, 5):
             jobs = [job(ATTACHMENT, *metrics)]
-            (answer,) = search_exactly(cluster, jobs, max_searches=limit)
+            (answer,) = search_exactly(own_cluster, jobs, max_searches=limit)
             check_widths(answer.widths, truth[ATTACHMENT])
             assert answer.widths.n_searches[0] <= limit
             assert answer.widths.exact[0] == (answer.reason == "")
@@ -177,10 +176,10 @@ def test_a_run_cut_short_reports_an_interval(cluster, job, truth):
                 )
 
 
-def test_an_as_that_fails_for_good_is_reported_with_its_reason(cluster, job, truth):
+def test_an_as_that_fails_for_good_is_reported_with_its_reason(own_cluster, job, truth):
     reported = []
     jobs = [job(ATTACHMENT, "eccentricities"), job(GRID, "diameter")]
-    for answer in search_exactly(cluster, jobs, on_outcome=reported.append, run=run_failing):
+    for answer in search_exactly(own_cluster, jobs, on_outcome=reported.append, run=run_failing):
         assert not answer.widths.exact[0]
         assert (answer.reason, answer.is_failed) == ("a disk full of holes", True)
         check_widths(answer.widths, truth[answer.job.row])
@@ -188,11 +187,11 @@ def test_an_as_that_fails_for_good_is_reported_with_its_reason(cluster, job, tru
     assert 2 * 2 <= sum(outcome.error is not None for outcome in reported) <= 2 * (2 + 4)
 
 
-def test_stopping_early_leaves_nothing_behind(cluster, job):
-    answers = search_exactly(cluster, [job(PATH, "radius"), job(GRID, "eccentricities")])
+def test_stopping_early_leaves_nothing_behind(own_cluster, job):
+    answers = search_exactly(own_cluster, [job(PATH, "radius"), job(GRID, "eccentricities")])
     next(answers)
     answers.close()
-    (answer,) = search_exactly(cluster, [job(PATH, "radius")])
+    (answer,) = search_exactly(own_cluster, [job(PATH, "radius")])
     assert answer.widths.exact[0]
 
 
@@ -209,9 +208,9 @@ def test_searches_on_a_gpu_agree_with_other_programs(snapshot, job, truth, tmp_p
             assert {outcome.run.device for outcome in done} == {"gpu"}
 
 
-def test_results_take_two_bytes_per_node(cluster, job):
+def test_results_take_two_bytes_per_node(own_cluster, job):
     reported = []
-    list(search_exactly(cluster, [job(ATTACHMENT, "center")], on_outcome=reported.append))
+    list(search_exactly(own_cluster, [job(ATTACHMENT, "center")], on_outcome=reported.append))
     (opened,) = kinds(reported, "opening")
     assert opened.result.component is None
     assert opened.result.degree.dtype == np.uint16

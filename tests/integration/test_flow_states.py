@@ -28,7 +28,6 @@ from pipeline.graphs import build_graphs
 from pipeline.stages import analyze as stage
 from pipeline.stages.generate import generate_topology
 from pipeline.store import open_snapshot, write_snapshot
-from tests.flows_here import server_for_flows
 from tests.integration.measured import random_links, topology
 from tests.integration.test_two_workers import dask, wait_for, worker
 
@@ -37,12 +36,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with server_for_flows(tmp_path_factory.mktemp("prefect"), ui=False) as server:
-        yield server
 
 
 class Cluster:

@@ -37,15 +37,6 @@ def snapshot(store):
     return make_snapshot(store)
 
 
-@pytest.fixture(scope="module")
-def own_cluster(tmp_path_factory):
-    """Two workers that tests may kill."""
-    out = tmp_path_factory.mktemp("own")
-    given = {"workers": 2, "device": "cpu", "dashboard": "127.0.0.1:0"}
-    with open_cluster(AnalyzeConfig(store=out, out=out, **given)) as cluster:
-        yield cluster
-
-
 def status_of(*arguments):
     with pytest.raises(SystemExit) as ended:
         main([str(each) for each in arguments])

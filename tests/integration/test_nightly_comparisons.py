@@ -14,7 +14,6 @@ from pipeline.report.nights import NIGHTS_PAGE
 from pipeline.stages.analyze import analyze
 from pipeline.stages.ingest import ingest
 from pipeline.store import open_snapshot, snapshot_names
-from tests.flows_here import server_for_flows
 from tests.unit.pipeline.stages.test_mapped_share import atlas
 
 # Distributed and Prefect leave sockets to the garbage collector.
@@ -24,12 +23,6 @@ pytestmark = [
 ]
 
 FIRST, SECOND, THIRD, FOURTH = (f"2026-11-0{day}" for day in (1, 2, 3, 4))
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with server_for_flows(tmp_path_factory.mktemp("prefect"), ui=False) as server:
-        yield server
 
 
 def traces(tmp_path, night):
