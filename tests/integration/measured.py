@@ -77,6 +77,13 @@ def config_for(snapshot, out, **options):
     return AnalyzeConfig(store=snapshot.path, out=out, **options)
 
 
+def same(found, wanted):
+    """Fail at the first part of a report, by its name, that is not as wanted."""
+    assert found.keys() == wanted.keys()
+    for name, value in wanted.items():
+        assert found[name] == value, name
+
+
 @contextlib.contextmanager
 def credentials_of(cluster):
     """Settings of a user who joins one of our clusters with ``--scheduler tls://``."""

@@ -20,7 +20,7 @@ from pipeline.report.earlier import restore
 from pipeline.report.folder import earlier_report
 from pipeline.stages.analyze import analyze, report_stage
 from pipeline.store import open_snapshot, write_snapshot
-from tests.integration.measured import path_links, random_links, topology
+from tests.integration.measured import path_links, random_links, same, topology
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -90,12 +90,6 @@ def figures(report, without=()):
     totals.pop("n_width_searches")
     found["totals"] = totals
     return found
-
-
-def same(found, wanted):
-    assert found.keys() == wanted.keys()
-    for name, value in wanted.items():
-        assert found[name] == value, name
 
 
 def copy_of(full, tmp_path):

@@ -14,7 +14,7 @@ from pipeline.graphs import build_graphs
 from pipeline.metrics import METRICS
 from pipeline.stages.analyze import analyze
 from pipeline.store import snapshot_names, write_snapshot
-from tests.integration.measured import path_links, random_links, topology
+from tests.integration.measured import path_links, random_links, same, topology
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -60,12 +60,6 @@ def files(report, without=()):
         found[path.name] = [line for line in lines if "UTC" not in line]
     found["totals"] = json.loads((report / "report.json").read_text())["totals"]
     return found
-
-
-def same(found, wanted):
-    assert found.keys() == wanted.keys()
-    for name, value in wanted.items():
-        assert found[name] == value, name
 
 
 def ases(report, *names):

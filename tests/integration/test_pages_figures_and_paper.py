@@ -7,7 +7,6 @@ import re
 import time
 import zlib
 from dataclasses import replace
-from decimal import ROUND_HALF_EVEN, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.tables.summarise import summarise
 from pipeline.report.write import write_reports
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.unit.pipeline.report.pages.rounding import rounded_once
 from tests.unit.pipeline.report.width_data import cut_short, widths_of
 
 pytest_plugins = ("tests.browser",)
@@ -53,12 +53,6 @@ def many(tmp_path_factory):
     pages = replace(summary, ases=ases)
     write_pages(pages, run, out, manifest=snapshot.manifest, warnings=[], busy_share={})
     return out
-
-
-def rounded_once(value: float | None, decimals: int) -> str:
-    if value is None:
-        return "\u2013"
-    return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN):,}"
 
 
 def test_a_figure_is_rounded_once_and_reads_the_same_everywhere(page, many):

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.report.merging import merge
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
-from tests.unit.pipeline.report.width_data import cut_short, widths_of
+from tests.unit.pipeline.report.width_data import bounds, cut_short, widths_of
 
 AS = 10
 PATH = MemorySnapshot({AS: [(v, v + 1) for v in range(8)]}, {AS: 9}, [])  # diameter 8, radius 4
@@ -29,13 +29,6 @@ def merged(before, after, snapshot=PATH, kind="widths"):
 
     found = merge(snapshot, run(before, "first"), run(after, "second"))
     return found.widths or found.weighted_widths, found.tasks["task"]
-
-
-def bounds(widths) -> tuple:
-    return (
-        (widths.diameter_lower[0], widths.diameter_upper[0]),
-        (widths.radius_lower[0], widths.radius_upper[0]),
-    )
 
 
 def test_bounds_of_more_metrics_never_replace_exact_values():

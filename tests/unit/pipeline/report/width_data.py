@@ -184,3 +184,11 @@ def _distances(far: list[list[int]], source: int, weight: Weight | None) -> tupl
                 distance[other], parent[other] = way, node
                 heapq.heappush(heap, (way, other))
     return distance, parent
+
+
+def bounds(widths: Widths) -> tuple:
+    """Those of the diameter, those of the radius of the first AS."""
+    return (
+        (widths.diameter_lower[0], widths.diameter_upper[0]),
+        (widths.radius_lower[0], widths.radius_upper[0]),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from pipeline.report import write_reports
 from pipeline.report.pages.ases.as_page import as_pages
 from pipeline.report.tables.summarise import summarise
 from tests.unit.pipeline.report.memory import MemorySnapshot, _levels, measured
+from tests.unit.pipeline.report.pages.rounding import rounded_once
 from tests.unit.pipeline.report.width_data import widths_of
 
 N_ASES = 400
@@ -168,13 +168,6 @@ def hundreds(tmp_path_factory):
     return write_reports(
         snapshot, measured(snapshot), out, options={}, warnings=[], started=0.0
     ).path
-
-
-def rounded_once(value: float | None, decimals: int) -> str:
-    """By decimal arithmetic, from the full value."""
-    if value is None:
-        return "\u2013"
-    return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN):,}"
 
 
 def test_hundreds_of_pages_have_the_figures_of_the_tables_rounded_once(hundreds):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipeline.report.tables.width.width_bounds import with_searches
 from tests.soak import examples
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
-from tests.unit.pipeline.report.width_data import cut_short, widths_of
+from tests.unit.pipeline.report.width_data import bounds, cut_short, widths_of
 
 AS = 10
 
@@ -25,13 +25,6 @@ def snapshot_of(links: list, n_nodes: int, ingresses: list[int]) -> MemorySnapsh
 def tightened(snapshot, diameter, radius, metrics=("diameter", "radius")):
     cut = cut_short(widths_of(snapshot, metrics), 0, diameter, radius, 1)
     return with_searches(cut, measured(snapshot).results)
-
-
-def bounds(widths) -> tuple:
-    return (
-        (widths.diameter_lower[0], widths.diameter_upper[0]),
-        (widths.radius_lower[0], widths.radius_upper[0]),
-    )
 
 
 def path(n: int, first: int = 0) -> list[tuple[int, int]]:
