@@ -7,6 +7,7 @@ before it, is one link.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,11 @@ class TopologyReaderContract:
     sample: str
 
     @property
+    def bad(self) -> Collection[str]:
+        """Names of the broken samples that tests of this reader look at."""
+        raise NotImplementedError
+
+    @property
     def data(self) -> bytes:
         return (SAMPLES / self.format / self.sample).read_bytes()
 
@@ -80,6 +86,10 @@ class TopologyReaderContract:
         path = folder / "file"
         path.write_bytes(data)
         return self.read(path)
+
+    def test_every_bad_sample_is_tested(self):
+        folder = SAMPLES / self.format / "bad"
+        assert set(self.bad) == {path.name for path in folder.iterdir()}
 
     def test_it_yields_topologies(self):
         assert FORMATS[self.format].kind == "topology"

@@ -22,6 +22,10 @@ class TestAdjacency(TopologyReaderContract):
     format = "adjacency"
     sample = "lists.txt"
 
+    @property
+    def bad(self):
+        return BAD
+
     def test_the_same_lines_in_another_order_are_the_same_graph(self, tmp_path):
         """Here the place of a line is the number of its node: comments may move, lines may not."""
         whole = self.read_bytes(tmp_path, self.data)[0]
