@@ -169,8 +169,7 @@ def measured(snapshot: Snapshot, asn: int, out: Path | None) -> Mapping[str, Any
     try:
         table = pq.read_table(folder / ASES, filters=pc.field("asn") == asn)
     except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{folder / 'ases.parquet'}: {first_line(error)}") from None
-        raise UsageError(f"{folder / ASES}: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"{folder / ASES}: {first_line(error)}") from None
     return next(iter(table.to_pylist()), None)
 
 

@@ -191,8 +191,7 @@ def figures_warning(night: Snapshot, out: Path) -> str:
     except UsageError:
         fault = f"{out / night.name}: is not a whole report of this snapshot"
     except (OSError, KeyError, pa.ArrowException) as error:
-        fault = f"{out / night.name / _ASES}: cannot be read ({first_line(error)})"
-        fault = f"{out / night.name / ASES}: cannot be read ({str(error).splitlines()[0]})"
+        fault = f"{out / night.name / ASES}: cannot be read ({first_line(error)})"
     else:
         return ""
     return f"{fault}, so hops, diameter and radius of {night.name} are not compared"
