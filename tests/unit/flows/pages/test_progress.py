@@ -68,13 +68,23 @@ def test_stage_that_fails_does_not_show_100_percent(published):
     assert published[-1][0] == 25.0
 
 
-def test_server_that_fails_does_not_fail_the_stage(monkeypatch):
-    def fail(*_, **__):
+def test_server_that_fails_does_not_fail_the_stage(published, monkeypatch, caplog):
+    tries = []
+    tried_twice = threading.Event()
+
+    def fail(percent, **_):
+        tries.append(percent)
+        if len(tries) == 2:
+            tried_twice.set()
         raise ConnectionError("no server")
 
     monkeypatch.setattr(module, "create_progress_artifact", fail)
     with progress_artifact("k", "Searches") as callback:
         callback(Progress("search", 1, 4, "searches"))
+        assert tried_twice.wait(30)
+    assert tries[-1] == 100.0  # the stage has gone on to its end
+    assert published == []
+    assert caplog.messages == ["progress is not shown: no server"]
 
 
 def test_server_that_was_away_shows_the_progress_when_it_is_back(published, monkeypatch):

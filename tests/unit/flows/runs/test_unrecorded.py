@@ -39,4 +39,9 @@ def test_an_interruption_is_raised_again():
 
 
 def test_other_errors_stop_nothing():
-    stop_if_asked(error_after(ValueError()))
+    beside = error_after(ValueError())
+    beside.__cause__ = OSError("the server is gone")
+    with stop_on_signals() as stopping:
+        for error in (error_after(ValueError()), beside, RuntimeError()):
+            stop_if_asked(error)
+        assert not stopping.is_asked

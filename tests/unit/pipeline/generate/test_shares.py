@@ -34,5 +34,16 @@ def test_parts_lie_within_parts():
 
 
 def test_nobody_need_listen():
-    with part(0.0, 0.5):
-        tell_share(1.0)
+    told: list[float] = []
+
+    def make():
+        with part(0.0, 0.5):
+            tell_share(1.0)
+        return "made"
+
+    assert make() == "made"
+    with shares_told(told.append):
+        make()
+    assert told == [0.0, 0.5]
+    assert make() == "made"  # who listened before does not any more
+    assert told == [0.0, 0.5]

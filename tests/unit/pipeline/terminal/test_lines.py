@@ -75,7 +75,11 @@ def test_no_file_takes_the_place_of_a_closed_stream():
 class Unwritable:
     """A stream of a full disk."""
 
-    def write(self, _text: str) -> int:
+    def __init__(self) -> None:
+        self.tried: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.tried.append(text)
         raise OSError(errno.ENOSPC, "full")
 
     def flush(self) -> None:
@@ -86,9 +90,17 @@ class Unwritable:
 
 
 def test_work_goes_on_if_nobody_can_be_told_of_it(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Unwritable())
+    stream = Unwritable()
+    monkeypatch.setattr(sys, "stderr", stream)
     warn("a file was left out")
-    ProgressLines()(Progress("search", 1, 10, "ASes"))
+    lines = ProgressLines()
+    for done in (1, 10):
+        lines(Progress("search", done, 10, "ASes"))
+    assert stream.tried == [
+        "hopscope: a file was left out\n",
+        "Searching: 1 of 10 ASes\n",
+        "Searching: 10 of 10 ASes\n",
+    ]
 
 
 def test_a_result_that_cannot_be_written_is_one_line(monkeypatch, capsys):
