@@ -9,11 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.compare.changes import LOST, UNSEEN
 from pipeline.files import replaced_whole
 from pipeline.model.choices import FIRST_EVENTS
 from pipeline.model.words import NodeWords, printable
-from pipeline.report.pages.ases.as_changes import changes_in_events, show_on_as_pages
+from pipeline.report.pages.ases.as_changes import (
+    changes_in_events,
+    show_on_as_pages,
+    sizes_of_pages,
+)
 from pipeline.report.pages.html import write_assets
 from pipeline.report.pages.templating import environment
 from pipeline.report.tables.changes import (
@@ -59,6 +62,7 @@ def write_changes_page(
         Nights that references cover, and the first of them.
     """
     words = words_of(events.schema)
+    has_index = (folder / "index.html").exists()
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
         event["text"] = printable(event["text"])
@@ -84,11 +88,11 @@ def write_changes_page(
             ases=_ases(changes),
             figures=_figures(changes),
             histories=histories,
-            gone=_gone(changes),
-            has_index=(folder / "index.html").exists(),
+            has_index=has_index,
+            paged=sizes_of_pages(folder) if has_index else {},
         )
     )
-    if not (folder / "index.html").exists():  # a report has them, shared with other nights
+    if not has_index:  # a report has them, shared with other nights
         write_assets(folder)
     with replaced_whole(folder / "changes.html", durable=False, alone=True) as file:
         file.write(text.encode())
@@ -154,12 +158,6 @@ def _ases(changes: pa.Table) -> list[dict]:
     table = parts.aggregate([("event", "count_distinct"), ("event", "count")])
     order = [("event_count", "descending"), ("asn", "ascending")]
     return table.sort_by(order).slice(0, MAX_ROWS).to_pylist()
-
-
-def _gone(changes: pa.Table) -> set[int]:
-    """ASes of the older night alone: the report beside this page has no page of them."""
-    of_old = pc.is_in(changes["kind"], pa.array([LOST, UNSEEN]))
-    return {*changes.filter(pc.and_(pc.equal(changes["what"], "AS"), of_old))["asn"].to_pylist()}
 
 
 def _figures(changes: pa.Table) -> list[dict]:

@@ -111,7 +111,7 @@ def show_on_as_pages(folder: Path, old: str, changes: pa.Table, events: pa.Table
     int
         Pages with changes.
     """
-    pages = _pages(folder)
+    pages = sizes_of_pages(folder)
     found = changes_by_as(changes, events) if pages else {}
     template = environment().get_template("as_changes.html")
     n_shown = 0
@@ -142,8 +142,11 @@ def size_without_changes(path: Path) -> int:
     return len(_filled(path.read_bytes(), b""))
 
 
-def _pages(folder: Path) -> dict[int, int]:
-    """AS number -> size of its page as it was written; empty without pages."""
+def sizes_of_pages(folder: Path) -> dict[int, int]:
+    """AS number -> size of its page as a report was written; empty if it has none.
+
+    A report may be of some ASes only, and ASes of the night before may be gone.
+    """
     try:
         table = pq.read_table(folder / PAGES, columns=["asn", "size"])
     except (OSError, KeyError, pa.ArrowException):
