@@ -28,7 +28,9 @@ def first_line(error: BaseException) -> str:
 
 def said_by_system(error: OSError) -> str:
     """Why the system refused, in its own words: libraries add theirs to ``strerror``."""
-    return os.strerror(error.errno) if error.errno else str(error.strerror or first_line(error))
+    if error.errno and type(error).__module__ == "builtins":
+        return os.strerror(error.errno)
+    return error.strerror or first_line(error)  # kinds of libraries have numbers of their own
 
 
 def in_one_line(error: Exception) -> str:

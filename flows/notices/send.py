@@ -27,6 +27,7 @@ from flows.notices import apprise_url  # noqa: F401  its block type can be loade
 from flows.notices.notice import Notice
 from flows.processes.server import stop_process
 from pipeline.config import NotifyConfig
+from pipeline.errors import said_by_system
 from pipeline.terminal.lines import warn
 
 LIMIT_S = 60.0  # for each block and for the program
@@ -106,7 +107,7 @@ def _to_program(program: Path, notice: Notice) -> None:
                 start_new_session=True,
             )
         except OSError as error:
-            raise _NotSentError(error.strerror or type(error).__name__) from None
+            raise _NotSentError(said_by_system(error)) from None
         try:
             status = process.wait(LIMIT_S * 0.9)
         except subprocess.TimeoutExpired:

@@ -19,6 +19,7 @@ import numpy as np
 
 import kernels
 import pipeline
+from pipeline.errors import said_by_system
 from pipeline.metrics import columns_of, metrics_of, tasks_of
 from pipeline.model.columns import concat, schema_of, take
 from pipeline.model.columns.keys import ordered_keys
@@ -170,7 +171,7 @@ class Known:
         except OSError as error:
             line = (
                 f"results are not kept for later runs: {error.filename or 'the store'}: "
-                f"{error.strerror or error}"
+                f"{said_by_system(error)}"
             )
             if line not in self.warnings:
                 self.warnings.append(line)

@@ -8,7 +8,7 @@ import webbrowser
 from collections.abc import Callable
 
 from pipeline.config import ExploreConfig
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
 from pipeline.explore.server import ExploreServer
 from pipeline.explore.session import Session
 from pipeline.local_pages import HOST
@@ -32,7 +32,7 @@ def serve_explorer(config: ExploreConfig, say: Callable[[str], None]) -> None:
             server = ExploreServer(config.port, session)
         except OSError as error:
             raise UsageError(
-                f"port {config.port} of {HOST}: {error.strerror or error}; give another --port"
+                f"port {config.port} of {HOST}: {said_by_system(error)}; give another --port"
             ) from None
         with server:
             say(f"Explorer: {server.url}")

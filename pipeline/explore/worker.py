@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import PipelineError, UsageError
+from pipeline.errors import PipelineError, UsageError, in_one_line
 from pipeline.model.progress import Progress
 from pipeline.model.words import number
 from pipeline.stopping import end_with_parent
@@ -38,11 +38,8 @@ def work(connection: Connection, parent: int, store: Path | None) -> None:
                 connection.send({"kind": "graph", "graph": _about(graph)})
             else:
                 connection.send({"kind": "result", "result": _search(graph, request, connection)})
-        except PipelineError as error:
-            connection.send({"kind": "error", "message": str(error)})
-        except OSError as error:  # a name too long, no permission
-            where = error.filename or "system"
-            connection.send({"kind": "error", "message": f"{where}: {error.strerror or error}"})
+        except (PipelineError, OSError) as error:  # of the latter: a name too long, no permission
+            connection.send({"kind": "error", "message": in_one_line(error)})
         except MemoryError:
             connection.send({"kind": "error", "message": "too little memory for this graph"})
 

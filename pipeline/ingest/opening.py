@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pipeline.errors import FormatError, UnreadableError
+from pipeline.errors import FormatError, UnreadableError, said_by_system
 from pipeline.model.measured.reading import ReadReport
 
 NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
@@ -96,7 +96,7 @@ def open_bytes(path: Path) -> InputStream:
             raise UnreadableError(path, "", NO_FILE if not stat.S_ISDIR(mode) else A_FOLDER)
         file = path.open("rb", buffering=0)
     except OSError as error:
-        raise UnreadableError(path, "", f"cannot be opened: {error.strerror or error}") from None
+        raise UnreadableError(path, "", f"cannot be opened: {said_by_system(error)}") from None
     try:
         return InputStream(path, file)
     except BaseException:
@@ -199,7 +199,7 @@ class InputStream(io.RawIOBase):
             raw = self._file.read(RAW_CHUNK) or b""
         except OSError as error:
             self._fault = UnreadableError(
-                self.path, f"byte {self.size_bytes}", f"cannot be read: {error.strerror or error}"
+                self.path, f"byte {self.size_bytes}", f"cannot be read: {said_by_system(error)}"
             )
             return b""
         self._sha256.update(raw)

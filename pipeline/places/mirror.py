@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pipeline.errors import StoreError, UnreachableError
+from pipeline.errors import StoreError, UnreachableError, said_by_system
 from pipeline.places import objects
 from pipeline.places.urls import url_of
 
@@ -57,7 +57,7 @@ def fetch(url: str, path: Path, size_bytes: int, sha256: str) -> None:
                 raise StoreError(f"{url}: has been altered (its sha256 does not match)")
         os.replace(aside, path)
     except OSError as error:
-        raise UnreachableError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise UnreachableError(f"{path}: cannot be written: {said_by_system(error)}") from None
     finally:
         aside.unlink(missing_ok=True)
 
@@ -113,7 +113,7 @@ def _alone(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise UnreachableError(f"{lock}: cannot be written: {error.strerror or error}") from None
+        raise UnreachableError(f"{lock}: cannot be written: {said_by_system(error)}") from None
     try:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)

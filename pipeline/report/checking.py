@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.errors import first_line
+from pipeline.errors import first_line, said_by_system
 from pipeline.model.words import number
 from pipeline.report.folder import REPORT, mapping_or_empty, read_report
 from pipeline.report.pages.ases.as_changes import size_without_changes
@@ -100,7 +100,7 @@ def _page_faults(folder: Path) -> Iterator[str]:
         except FileNotFoundError:
             yield f"{name}: is missing"
         except OSError as error:
-            yield f"{name}: cannot be read ({error.strerror})"
+            yield f"{name}: cannot be read ({said_by_system(error)})"
         else:
             if found != size:
                 yield f"{name}: has {number(found, 'byte')}, {size:,} were written"

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
 from pipeline.model.words import printable
 from pipeline.places import url_of
 from pipeline.report.published import bring_reports, publish_reports, published_of
@@ -274,7 +274,7 @@ def report_turn(
         out.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(out, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise UsageError(f"{out}: {error.strerror}; give --out a writable folder") from None
+        raise UsageError(f"{out}: {said_by_system(error)}; give --out a writable folder") from None
     try:
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)

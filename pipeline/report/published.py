@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
 from pipeline.files import replaced_whole
 from pipeline.model.choices import is_name
 from pipeline.places import objects, url_of
@@ -205,7 +205,7 @@ def _bring(url: str, out: Path, name: str, content: Mapping[str, Any], whole: bo
         with ThreadPoolExecutor(FETCHED_AT_ONCE) as pool:
             list(pool.map(lambda each: fetch(*each), wanted))
     except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror or error}") from None
+        raise StoreError(f"{folder}: cannot be written: {said_by_system(error)}") from None
     _write_note(out, name, content, whole=whole)
 
 

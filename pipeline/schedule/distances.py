@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
 from pipeline.model.search.results import Measurement
 from pipeline.schedule.place import Place
 from pipeline.schedule.transport.drive import drive
@@ -28,7 +28,9 @@ def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
         folder = hold_folder(config.out.resolve(), DISTANCES)
         parts_folder(folder).mkdir()
     except OSError as error:
-        raise UsageError(f"--out {config.out}: cannot be written: {error.strerror}") from None
+        raise UsageError(
+            f"--out {config.out}: cannot be written: {said_by_system(error)}"
+        ) from None
     return folder
 
 

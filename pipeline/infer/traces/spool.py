@@ -21,7 +21,7 @@ from typing import IO, BinaryIO
 
 import numpy as np
 
-from pipeline.errors import StoreError, is_no_room, remedy_for
+from pipeline.errors import StoreError, is_no_room, remedy_for, said_by_system
 
 # Hops at which a block is cut: 2.3 MB, small compared with the tables, large for one call.
 BLOCK_HOPS = 1 << 18
@@ -40,7 +40,7 @@ def scratch_faults(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = said_by_system(error)
         fault = "scratch files cannot be written or read"
         remedy = "check the folder and its disk"
         if is_no_room(error):

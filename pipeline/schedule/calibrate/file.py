@@ -117,7 +117,7 @@ def load() -> Costs:
             log.warning("HOPSCOPE_CALIBRATION: %s does not exist; using defaults", path)
         return DEFAULTS
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = said_by_system(error)
     except UnusableError as error:
         reason = str(error)
     log.warning("%s: the calibration is not used: %s; %s", path, reason, ADVICE)

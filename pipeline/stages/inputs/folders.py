@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.errors import UnreadableError
+from pipeline.errors import UnreadableError, said_by_system
 from pipeline.ingest.opening import NO_FILE
 
 Found = tuple[Path, UnreadableError | None]
@@ -90,7 +90,7 @@ def _identities_above(folder: Path) -> set[_Identity]:
 
 def unreadable(path: Path, error: OSError) -> UnreadableError:
     """Why a file or folder cannot be read."""
-    reason = _REASONS.get(error.errno or 0, f"cannot be read: {error.strerror or error}")
+    reason = _REASONS.get(error.errno or 0, f"cannot be read: {said_by_system(error)}")
     return UnreadableError(path, "", reason)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, in_one_line
 from pipeline.model.words import number
 from pipeline.report.folder import remove_report, report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
@@ -49,14 +49,14 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
     try:
         broken = broken_nights(store, out)
     except (PipelineError, OSError) as error:
-        return Removed(warnings=(f"older nights were not removed: {_said(error)}",))
+        return Removed(warnings=(f"older nights were not removed: {in_one_line(error)}",))
     for name, why in broken.items():
         warnings.append(f"{name} is not one of the last {number(n, 'night')}, and stays: {why}")
     try:
         old = remove_old_nights(store, n, current, broken)
         remove_orphaned_references(store)
     except (PipelineError, OSError) as error:
-        warnings.append(f"older nights were not removed: {_said(error)}")
+        warnings.append(f"older nights were not removed: {in_one_line(error)}")
     try:
         with report_turn(out):
             for name in _old_reports(out, n, current, broken):
@@ -67,7 +67,7 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
             if (old or reports) and (out / NIGHTS_PAGE).exists():
                 warnings += filter(None, [write_nights(out, store)])
     except (PipelineError, OSError) as error:
-        warnings.append(f"older reports were not removed: {_said(error)}")
+        warnings.append(f"older reports were not removed: {in_one_line(error)}")
     return Removed(tuple(old), tuple(reports), tuple(warnings))
 
 
@@ -78,7 +78,7 @@ def _not_removed(report: Path) -> str:
             return ""
         why = "it holds files that hopscope did not write"
     except (PipelineError, OSError) as error:
-        why = _said(error)
+        why = in_one_line(error)
     return f"{report} was not removed: {why}"
 
 
@@ -93,9 +93,3 @@ def _old_reports(out: Path, n: int, current: str, broken: Collection[str]) -> li
         return []
     old = [path for path in nights if path.name < kept[0] and path.name != current]
     return sorted(path.name for path in old if not path.is_dir() or any(path.iterdir()))
-
-
-def _said(error: BaseException) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename or 'system'}: {error.strerror or error}"
-    return str(error)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import orjson
 
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.locks import (
@@ -165,7 +165,7 @@ def read_pointer(path: Path) -> Pointer:
         content = orjson.loads(path.read_bytes())
         pointer = Pointer(content["name"], content["version"], int(content["ingested_ns"]))
     except OSError as error:
-        raise broken(path, f"cannot be read ({error.strerror})") from None
+        raise broken(path, f"cannot be read ({said_by_system(error)})") from None
     except (ValueError, KeyError, TypeError):
         raise broken(path, "is not a pointer to a snapshot") from None
     is_own = is_version(pointer.version) and pointer.version.rpartition("-")[0] == pointer.name
@@ -223,7 +223,8 @@ def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Pat
         except OSError as error:
             raise StoreError(
                 f"{pointer}: snapshot {name} is there, but the disk did not confirm it "
-                f"({error.strerror}), so it may be lost if this machine fails; check the disk"
+                f"({said_by_system(error)}), so it may be lost if this machine fails; check the "
+                "disk"
             ) from error
         lock.release()
         if alone:
@@ -381,7 +382,7 @@ def _is_there(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise broken(path, f"cannot be read ({error.strerror})") from None
+        raise broken(path, f"cannot be read ({said_by_system(error)})") from None
     return True
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
 from pipeline.store.versions.locks import (
     HeldLock,
     claim_abandoned,
@@ -137,7 +137,7 @@ def scratch_folder(store: Path, wanted: Collection[str] = ()) -> Iterator[Path]:
 
 def unwritable(store: Path, error: OSError) -> StoreError:
     """What to say of a store in which no run can write: a file of it may be closed alone."""
-    reason = f"cannot be written ({error.strerror or error})"
+    reason = f"cannot be written ({said_by_system(error)})"
     is_of_file = isinstance(error, PermissionError) and error.filename is not None
     if is_of_file and Path(error.filename).is_file():
         return StoreError(f"{error.filename}: {reason}; make it writable, or choose another store")

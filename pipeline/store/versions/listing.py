@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
 from pipeline.model.words import number
 from pipeline.places import url_of
 from pipeline.store.versions.names import POINTERS, VERSIONS, is_version
@@ -29,8 +29,8 @@ def pointer_paths(store: Path) -> list[Path]:
         return []
     except OSError as error:
         raise StoreError(
-            f"{folder}: cannot be read ({error.strerror}), so it is not known which snapshots "
-            "there are; give its rights back, or check its disk"
+            f"{folder}: cannot be read ({said_by_system(error)}), so it is not known which "
+            "snapshots there are; give its rights back, or check its disk"
         ) from None
     return [folder / n for n in sorted(names) if n.endswith(".json") and not n.startswith(".")]
 

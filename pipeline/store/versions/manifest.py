@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, said_by_system
 from pipeline.model.choices import is_name
 from pipeline.places import url_of
 from pipeline.store.versions.mirrored import sha256_there
@@ -85,7 +85,7 @@ def read_manifest(folder: Path) -> dict:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise broken(path, f"cannot be read ({error.strerror})") from None
+        raise broken(path, f"cannot be read ({said_by_system(error)})") from None
     try:
         manifest = orjson.loads(data)
     except ValueError as error:
@@ -178,7 +178,7 @@ def check_size(path: Path, size_bytes: int) -> None:
     try:
         found = os.lstat(path)
     except OSError as error:
-        raise broken(path, f"is missing ({error.strerror})") from None
+        raise broken(path, f"is missing ({said_by_system(error)})") from None
     if not stat.S_ISREG(found.st_mode):
         raise broken(path, "is not a regular file")
     if found.st_size != size_bytes:
@@ -192,7 +192,7 @@ def altered_files(folder: Path, manifest: dict) -> list[str]:
         try:
             found = sha256_there(folder / name) or file_sha256(folder / name)
         except OSError as error:
-            wrong.append(f"{name} cannot be read ({error.strerror})")
+            wrong.append(f"{name} cannot be read ({said_by_system(error)})")
             continue
         except StoreError as error:
             wrong.append(str(error))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import socket
 
 import pytest
 
 from pipeline.errors import first_line, in_one_line, remedy_for, said_by_system
+from tests.real_data import REPOSITORY
 
 OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on device"
 
@@ -18,10 +20,25 @@ OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on dev
         (OSError(errno.EACCES, "Permission denied", "here"), "Permission denied"),
         (OSError("cut short"), "cut short"),
         (TimeoutError(), "TimeoutError"),
+        (
+            socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
+            "Name or service not known",
+        ),
     ],
 )
 def test_words_of_libraries_are_left_out(error, text):
     assert said_by_system(error) == text
+
+
+def test_nobody_takes_the_words_of_libraries():
+    """Except the program that runs others, and knows nothing of the pipeline."""
+    found = {
+        str(path.relative_to(REPOSITORY))
+        for folder in ("flows", "hopscope", "pipeline")
+        for path in (REPOSITORY / folder).rglob("*.py")
+        if ".strerror" in path.read_text()
+    }
+    assert found == {"flows/processes/die_with_parent.py", "pipeline/errors.py"}
 
 
 def test_an_error_of_the_system_is_the_file_and_the_reason():

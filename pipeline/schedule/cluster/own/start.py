@@ -23,7 +23,7 @@ from distributed import Client, LocalCluster
 from kernels.host import THREADS_VARIABLE, n_cores
 from pipeline.children import no_stops_in_children
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import ClusterLostError, UsageError, is_no_room, remedy_for
+from pipeline.errors import ClusterLostError, UsageError, is_no_room, remedy_for, said_by_system
 from pipeline.metrics import compiled_work
 from pipeline.model.words import number
 from pipeline.schedule.cluster.credentials import temporary
@@ -173,7 +173,7 @@ def _temporary_files_named() -> Iterator[None]:
         remedy = remedy_for(cause, "set TMPDIR to a folder that can be written and has room")
         raise UsageError(
             f"workers cannot be started: {cause.filename or tempfile.gettempdir()}: "
-            f"{cause.strerror}; {remedy}"
+            f"{said_by_system(cause)}; {remedy}"
         ) from None
 
 
