@@ -12,9 +12,10 @@ from flows.measure import measured
 from flows.options import with_config
 from flows.pages.artifacts import show_warnings
 from flows.report import report_stage
-from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.turns import in_turn
 from pipeline.config import AnalyzeConfig
+from pipeline.places import in_one_line
 
 
 def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
@@ -34,7 +35,7 @@ def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
     try:
         held = open_for(config)
     except EXPECTED as error:
-        return None, Failed(message=one_line(error))
+        return None, Failed(message=in_one_line(error))
     with held, stages_of_a_run(config.store, config.out):
         config = dataclasses.replace(config, snapshot=held.name, version=held.version)
         handover, failure = measured(config)

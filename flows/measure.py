@@ -17,12 +17,13 @@ from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
 from flows.runs.handover import FOLDER, read_measurement, remove_old, write_measurement
 from flows.runs.log import warnings_in_run_log
-from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import CLUSTER_LOST, ONCE_MORE, failed
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
 from pipeline.model.search.results import Measurement
+from pipeline.places import in_one_line
 
 
 def new_handover(config: AnalyzeConfig) -> Path:
@@ -51,7 +52,7 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
         if not measurement.lost or _is_fuller(measurement, handover):
             write_measurement(handover, measurement, started)
     except ClusterLostError as error:
-        return Failed(name=CLUSTER_LOST, message=one_line(error))
+        return Failed(name=CLUSTER_LOST, message=in_one_line(error))
     except EXPECTED as error:
         return failed(error)
     return Failed(name=CLUSTER_LOST, message=measurement.lost) if measurement.lost else handover

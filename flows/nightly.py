@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from flows.processes.missing import why_no_prefect
+from pipeline.places import in_one_line
 from pipeline.terminal.lines import fail, open_closed_streams, print_line, status_of
 
 if __name__ == "__main__":
@@ -54,7 +55,6 @@ from flows.runs.outcome import (
     EXPECTED,
     ended,
     log_failed_states_in_one_line,
-    one_line,
     result_or_failure,
 )
 from flows.runs.turns import in_turn
@@ -138,7 +138,7 @@ def nightly(**parameters: Any) -> State:
     try:
         notify = config_of(NotifyConfig, given_values(OPTIONS, parameters))
     except EXPECTED as error:
-        return Failed(message=one_line(error))
+        return Failed(message=in_one_line(error))
     try:
         state = _in_turn(parameters)
     except Exception as error:  # a fault of the program: Prefect logs it and ends the run
@@ -155,7 +155,7 @@ def _in_turn(parameters: Mapping[str, Any]) -> State:
     try:
         ingest_config, analyze_config = _checked(parameters)
     except EXPECTED as error:
-        return Failed(message=one_line(error))
+        return Failed(message=in_one_line(error))
     night = functools.partial(_shown_night, ingest_config, analyze_config)
     return in_turn(ingest_config.store, night, makes_store=True)
 
@@ -284,7 +284,7 @@ def main(arguments: list[str]) -> int:
             fail("stopped")
             return stopping.exit_status
         except EXPECTED as error:
-            fail(one_line(error))
+            fail(in_one_line(error))
             return stopping.exit_status if stopping.is_asked else 2
     if not state.is_completed():
         fail(state.message or f"the flow run ended {state.name}")

@@ -16,9 +16,10 @@ from typing import Annotated, Any, Literal
 from prefect.states import Failed, State
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from flows.runs.outcome import EXPECTED, one_line
+from flows.runs.outcome import EXPECTED
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, options_of, values
+from pipeline.places import in_one_line
 
 FURTHER = "options"  # the parameter for options that have none of their own
 
@@ -84,7 +85,7 @@ def with_config(
             try:
                 config: Any = config_of(config_type, given_values(options, parameters))
             except EXPECTED as error:
-                return Failed(message=one_line(error))
+                return Failed(message=in_one_line(error))
             return function(config, **given)
 
         return with_parameters(options, **others)(run)

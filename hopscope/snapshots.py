@@ -6,6 +6,7 @@ import operator
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from pipeline.errors import StoreError
 from pipeline.model.choices import as_number_in
 from pipeline.model.words import ingresses_text, node_words, number
-from pipeline.places import folder_of, shown, url_of
+from pipeline.places import folder_of, in_one_line, shown, url_of
 from pipeline.store import Snapshot as StoredSnapshot
 from pipeline.store import open_snapshot, snapshot_names
 
@@ -44,9 +45,29 @@ def open_store(store: str | os.PathLike, reports: str | os.PathLike | None = Non
         If there is no snapshot.
     """
     path = folder_of(store)
-    if not snapshot_names(path):
-        open_snapshot(path)  # says that there is none, and what makes one
+    if not _names(path):
+        _opened(path)  # says that there is none, and what makes one
     return Store(path, None if reports is None else folder_of(reports))
+
+
+@contextmanager
+def _named_by_urls() -> Iterator[None]:
+    """Errors of a store at a URL name it, not its mirror on this disk."""
+    try:
+        yield
+    except StoreError as error:
+        error.args = (in_one_line(error),)
+        raise
+
+
+def _names(path: Path) -> list[str]:
+    with _named_by_urls():
+        return snapshot_names(path)
+
+
+def _opened(path: Path, name: str | None = None) -> StoredSnapshot:
+    with _named_by_urls():
+        return open_snapshot(path, name)
 
 
 class _Placed(ABC):
@@ -82,20 +103,22 @@ class Store(_Placed, Mapping[str, "Snapshot"]):
         self.path, self.reports = path, reports
 
     def __getitem__(self, name: str) -> Snapshot:
-        if name not in snapshot_names(self.path):
-            raise KeyError(f"no snapshot {name!r} in {self.path}; there are: {', '.join(self)}")
-        return Snapshot(open_snapshot(self.path, name), self.reports)
+        if name not in _names(self.path):
+            raise KeyError(
+                f"no snapshot {name!r} in {shown(self.path)}; there are: {', '.join(self)}"
+            )
+        return Snapshot(_opened(self.path, name), self.reports)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(snapshot_names(self.path))
+        return iter(_names(self.path))
 
     def __len__(self) -> int:
-        return len(snapshot_names(self.path))
+        return len(_names(self.path))
 
     @property
     def newest(self) -> Snapshot:
         """The snapshot ingested last."""
-        return Snapshot(open_snapshot(self.path), self.reports)
+        return Snapshot(_opened(self.path), self.reports)
 
     @property
     def _place(self) -> tuple[object, ...]:
@@ -114,7 +137,7 @@ class Store(_Placed, Mapping[str, "Snapshot"]):
                 with open_snapshot(self.path, name) as stored:
                     counts = _counts(stored)
             except StoreError as error:
-                counts = str(error)
+                counts = in_one_line(error)
             rows.append((name, counts))
         return _html(f"Store {shown(self.path)}", ("snapshot", "holds"), rows)
 

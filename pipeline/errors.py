@@ -33,13 +33,6 @@ def said_by_system(error: OSError) -> str:
     return error.strerror or first_line(error)  # kinds of libraries have numbers of their own
 
 
-def in_one_line(error: Exception) -> str:
-    """An error for people; one of the system as the file that it is about, and why."""
-    if isinstance(error, OSError):
-        return f"{error.filename or 'system'}: {said_by_system(error)}"
-    return str(error)
-
-
 class PipelineError(Exception):
     """Base of every error raised by ``pipeline``."""
 

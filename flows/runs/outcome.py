@@ -8,8 +8,7 @@ from typing import Any
 from prefect.exceptions import CancelledRun, FailedRun
 from prefect.states import Completed, Failed, State
 
-from pipeline.errors import PipelineError, said_by_system
-from pipeline.places import with_urls
+from pipeline.errors import PipelineError
 
 # Errors caused by input, options or disks: reported in one line, not as faults of the program.
 EXPECTED = (PipelineError, OSError)
@@ -25,13 +24,6 @@ def ended(message: str, data: Any, *, complete: bool) -> State:
         return Completed(message=message, data=data)
     left_out = f"{message}; something was left out, see the warnings"
     return Completed(name=PARTIAL, message=left_out, data=data)
-
-
-def one_line(error: BaseException) -> str:
-    """Message of an expected error."""
-    if isinstance(error, OSError):  # a full disk, a folder that is a file, no permission
-        return f"{error.filename or 'system'}: {said_by_system(error)}"
-    return with_urls(str(error))
 
 
 def result_or_failure(state: State) -> tuple[Any, State | None]:

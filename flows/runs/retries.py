@@ -10,7 +10,7 @@ from typing import Any
 
 from prefect.states import Failed, State
 
-from flows.runs.outcome import one_line
+from pipeline.places import in_one_line
 
 UNAVAILABLE = "Unavailable"  # name of the task's state
 CLUSTER_LOST = "ClusterLost"  # likewise
@@ -26,7 +26,7 @@ _PASSING = frozenset(
 
 def failed(error: BaseException, more: str = "") -> State:
     """The state of a task with an expected error, in one line; its name says if it may pass."""
-    message = one_line(error) + more
+    message = in_one_line(error) + more
     return Failed(name=UNAVAILABLE, message=message) if _passes(error) else Failed(message=message)
 
 

@@ -23,9 +23,8 @@ from prefect.states import Cancelled, Failed, Running, State
 
 from flows.processes.holders import Holder, Seat
 from flows.runs.api import PROCESS_LABEL
-from flows.runs.outcome import one_line
 from pipeline.errors import UsageError
-from pipeline.places import url_of
+from pipeline.places import in_one_line, url_of
 from pipeline.terminal import log
 from pipeline.terminal.lines import warn
 
@@ -100,7 +99,7 @@ def in_turn(store: Path, work: Callable[[], State], *, makes_store: bool) -> Sta
         except Overlapping as error:
             return Cancelled(name=OVERLAPPING_STATE, message=str(error))
         except OSError as error:
-            return Failed(message=one_line(error))
+            return Failed(message=in_one_line(error))
         return work()
 
 

@@ -23,6 +23,7 @@ from pipeline.generate import MODELS
 from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, LocalServer, names_this_machine, origins
 from pipeline.model.choices import DEVICE_CHOICES, as_number_in
 from pipeline.options import options_of
+from pipeline.places import in_one_line
 from pipeline.schedule.cluster.gpus import visible_gpus
 
 _POLICY = (
@@ -134,7 +135,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             self._send_json(act() or {})
         except PipelineError as error:
-            self._send_json({"error": str(error)}, HTTPStatus.UNPROCESSABLE_ENTITY)
+            self._send_json({"error": in_one_line(error)}, HTTPStatus.UNPROCESSABLE_ENTITY)
 
     def _send_json(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
         data = json.dumps(value, allow_nan=False).encode()

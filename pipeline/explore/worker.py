@@ -11,9 +11,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import PipelineError, UsageError, in_one_line
+from pipeline.errors import PipelineError, UsageError
 from pipeline.model.progress import Progress
 from pipeline.model.words import number
+from pipeline.places import in_one_line
 from pipeline.stopping import end_with_parent
 
 MAX_BARS = 60  # of levels; more are added up

@@ -4,6 +4,6 @@ The mirror of ``s3://bucket/store`` is a folder below ``mirrors()``, and the mir
 the path of the same name in it, so either follows from the other. See docs/adr/0012-places.md.
 """
 
-from pipeline.places.urls import folder_of, shown, url_of, with_urls
+from pipeline.places.urls import folder_of, in_one_line, shown, url_of, with_urls
 
-__all__ = ["folder_of", "shown", "url_of", "with_urls"]
+__all__ = ["folder_of", "in_one_line", "shown", "url_of", "with_urls"]

@@ -11,7 +11,7 @@ import os
 import re
 from pathlib import Path
 
-from pipeline.errors import WrongPartError
+from pipeline.errors import WrongPartError, said_by_system
 
 # Object stores whose PUT shows an object whole or not at all, and the package for each.
 PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs"}
@@ -84,6 +84,13 @@ def with_urls(text: str) -> str:
         return text
     protocols = "|".join(PACKAGES)
     return re.sub(rf"{re.escape(root)}({protocols})(?:-[0-9a-f]{{8}})?/", rf"\1{_MARK}", text)
+
+
+def in_one_line(error: BaseException) -> str:
+    """An error for people; one of the system as the file that it is about, and why."""
+    if isinstance(error, OSError):
+        return with_urls(f"{error.filename or 'system'}: {said_by_system(error)}")
+    return with_urls(str(error))
 
 
 def redacted(text: str) -> str:

@@ -12,9 +12,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from pipeline.errors import in_one_line
 from pipeline.model.words import UNPRINTABLE, printable
-from pipeline.places import with_urls
+from pipeline.places import in_one_line, with_urls
 from pipeline.terminal import log
 
 STANDARD_OUTPUT = "standard output"

@@ -6,7 +6,8 @@ import logging
 from pathlib import Path
 
 from pipeline.compare import Night, References, follow
-from pipeline.errors import PipelineError, in_one_line
+from pipeline.errors import PipelineError
+from pipeline.places import in_one_line
 from pipeline.stages.nights.snapshots import night_before, open_night
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.references import keep_references, read_references

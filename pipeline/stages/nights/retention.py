@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import PipelineError, in_one_line
+from pipeline.errors import PipelineError
 from pipeline.model.words import number
+from pipeline.places import in_one_line
 from pipeline.report.folder import remove_report, report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.nights.broken import broken_nights

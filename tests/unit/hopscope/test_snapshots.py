@@ -10,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import hopscope
-from hopscope.snapshots import open_store
+from hopscope import snapshots
+from hopscope.snapshots import Store, open_store
 from kernels import msbfs
 from pipeline.errors import StoreError
+from pipeline.places import folder_of
 from pipeline.report import write_reports
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.report.test_from_store import search
@@ -182,3 +184,21 @@ def test_a_snapshot_that_is_ingested_again_is_another_one(tmp_path):
     assert len({old, new}) == 2
     make_store(tmp_path / "other", "night")
     assert hopscope.open(tmp_path / "other") != hopscope.open(tmp_path / "store")
+
+
+def test_errors_of_a_store_at_a_url_name_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path))
+    mirror = folder_of("s3://bucket/store")
+    store = Store(mirror)
+    monkeypatch.setattr(snapshots, "snapshot_names", lambda path: ["night"])
+
+    def breaks(*given):
+        raise StoreError(f"{mirror}/snapshots/night.json: is not a pointer")
+
+    monkeypatch.setattr(snapshots, "open_snapshot", breaks)
+    with pytest.raises(StoreError, match=r"^s3://bucket/store/snapshots/night\.json: is not"):
+        store["night"]
+    with pytest.raises(KeyError, match="no snapshot 'x' in s3://bucket/store; there are: night"):
+        store["x"]
+    assert "s3://bucket/store/snapshots/night.json" in store._repr_html_()
+    assert str(tmp_path) not in store._repr_html_()

@@ -7,7 +7,8 @@ import socket
 
 import pytest
 
-from pipeline.errors import first_line, in_one_line, remedy_for, said_by_system
+from pipeline.errors import first_line, remedy_for, said_by_system
+from pipeline.places import in_one_line
 from tests.real_data import REPOSITORY
 
 OF_ARROW = "Error writing bytes to file. Detail: [errno 28] No space left on device"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError, WrongPartError
 from pipeline.options import Option, options_of
-from pipeline.places import folder_of, shown, url_of, with_urls
+from pipeline.places import folder_of, in_one_line, shown, url_of, with_urls
 from pipeline.places.urls import mirrors, redacted
 
 SECRET = "wJalrXUtnFEMI"
@@ -92,3 +93,10 @@ def test_a_url_of_another_kind_is_refused(url):
 def test_files_are_on_this_machine():
     with pytest.raises(UsageError, match="--ip2as takes a file or folder on this machine's disks"):
         option(IngestConfig, "ip2as").parse(["s3://bucket/table"], "--ip2as")
+
+
+def test_an_error_names_urls_and_not_their_mirrors():
+    folder = folder_of("s3://bucket/store")
+    full = OSError(errno.ENOSPC, "words of a library", f"{folder}/x")
+    assert in_one_line(full) == "s3://bucket/store/x: No space left on device"
+    assert in_one_line(UsageError(f"{folder}: no snapshot")) == "s3://bucket/store: no snapshot"
