@@ -12,6 +12,7 @@ from kernels.breadth_first.check import check_levels
 from kernels.errors import CheckError
 from kernels.shortest_paths import dijkstra, weighted_arrays
 from kernels.shortest_paths.check import check_distances
+from kernels.stated import stated_node
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -30,17 +31,18 @@ def check_shortest_path(found: ShortestPath) -> None:
     """
     graph = found.graph.to("cpu")
     nodes = found.nodes.tolist()
-    least = _least(graph, found.source, found.target, found.weighted)
+    source = stated_node("source", found.source, graph.n_nodes)
+    target = stated_node("target", found.target, graph.n_nodes)
+    least = _least(graph, source, target, found.weighted)
     if not nodes or least == np.inf:
         if nodes or least < np.inf or found.length < np.inf:
             raise CheckError(
                 f"a path of {len(nodes)} nodes, of length {found.length}; the shortest has {least}"
             )
         return
-    if (nodes[0], nodes[-1]) != (found.source, found.target):
+    if (nodes[0], nodes[-1]) != (source, target):
         raise CheckError(
-            f"the path leads from {nodes[0]} to {nodes[-1]}, not from {found.source} to "
-            f"{found.target}"
+            f"the path leads from {nodes[0]} to {nodes[-1]}, not from {source} to {target}"
         )
     length, weights = np.float64(0), weighted_arrays(graph)[2] if found.weighted else None
     for u, v in pairwise(nodes):

@@ -13,6 +13,7 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
+from kernels.stated import stated_node
 from kernels.types import LEVEL, NODE, UNREACHED
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def check_levels(
     level = np.ascontiguousarray(to_host(level), LEVEL)
     if level.shape != (len(indptr) - 1,):
         raise CheckError(f"levels have shape {level.shape}; there are {len(indptr) - 1} nodes")
-    limit = NO_LIMIT if target is None or level[target] < 0 else int(level[target])
+    source, limit = stated_node("source", source, len(level)), NO_LIMIT
+    if target is not None:
+        target = stated_node("target", target, len(level))
+        limit = NO_LIMIT if level[target] < 0 else int(level[target])
     code, u, v = _level_fault(to_host(indptr), to_host(indices), source, level, limit)
     if code == OK:
         return
@@ -87,6 +91,7 @@ def check_parents(indptr: Any, indices: Any, source: int, level: Any, parent: An
     if parent.shape != level.shape:
         raise CheckError(f"parents have shape {parent.shape}, levels {level.shape}")
     parent = np.ascontiguousarray(parent, NODE)
+    source = stated_node("source", source, len(parent))
     u = _parent_fault(indptr, indices, source, np.ascontiguousarray(level, LEVEL), parent)
     if u >= 0:
         raise CheckError(

@@ -11,6 +11,7 @@ from kernels.breadth_first.check import check_levels
 from kernels.csr import CSRGraph, Shard, to_host
 from kernels.errors import CheckError
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs
+from kernels.stated import stated_nodes
 from kernels.types import LEVEL, N_FARTHEST, UNREACHED
 
 BLOCK_BYTES = 256 << 20  # levels made at a time for a result that has none
@@ -46,6 +47,7 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
     for name, (shape, expected) in shapes.items():
         if shape != expected:
             raise CheckError(f"{name} has shape {shape}, not {expected}")
+    stated_nodes("sources", sources, host.n_nodes)
     size = max(1, BLOCK_BYTES // max(1, host.n_nodes))
     for first in range(0, n_sources, size):
         block = slice(first, first + size)
@@ -84,6 +86,7 @@ def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult
     for i in range(host.n_graphs):
         rows = range(int(source_ptr[i]), int(source_ptr[i + 1]))
         graph = host.graph(i)
+        stated_nodes(f"sources of graph {i}", sources[rows.start : rows.stop], graph.n_nodes)
         size = max(1, BLOCK_BYTES // max(1, graph.n_nodes))
         for first in range(rows.start, rows.stop, size):
             own = range(first, min(first + size, rows.stop))

@@ -15,6 +15,7 @@ from kernels.errors import CheckError
 from kernels.partition.exchange import Collective
 from kernels.partition.search import PartResult
 from kernels.partition.split import Part
+from kernels.stated import stated_node
 from kernels.types import UNREACHED
 
 
@@ -31,6 +32,7 @@ def check_part(part: Part, source: int, result: PartResult, collective: Collecti
         By the graph's own number.
     """
     whole, first = part.split, part.split.first
+    source = stated_node("source", source, whole.n_nodes)
     number = int(whole.renumber(np.array([source]))[0])
     rank = part.rank
     every = every_level(part, result.level, collective)

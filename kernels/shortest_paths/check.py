@@ -13,6 +13,7 @@ from numba import njit, types
 from kernels._cpu.signatures import F32, F64, I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
+from kernels.stated import stated_node
 from kernels.types import NODE, UNREACHED
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def check_distances(
             f"distances are {distance.dtype} {distance.shape}; they are float64 ({n_nodes},)"
         )
     arrays = to_host(indptr), to_host(indices), to_host(weights)
-    limit = np.inf if target is None else float(distance[target])
+    source, limit = stated_node("source", source, n_nodes), np.inf
+    if target is not None:
+        limit = float(distance[stated_node("target", target, n_nodes)])
     code, u, v = _distance_fault(*arrays, source, distance, limit)
     if code == OK:
         return
@@ -100,6 +103,7 @@ def check_parents(
     if parent.shape != distance.shape:
         raise CheckError(f"parents have shape {parent.shape}, distances {distance.shape}")
     parent = np.ascontiguousarray(parent, NODE)
+    source = stated_node("source", source, len(parent))
     u = _parent_fault(indptr, indices, weights, source, np.ascontiguousarray(distance), parent)
     if u >= 0:
         raise CheckError(

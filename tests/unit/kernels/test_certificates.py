@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kernels
+import kernels.breadth_first.check as breadth_first_check
+import kernels.shortest_paths.check as shortest_paths_check
 from kernels import (
     CheckError,
     CSRGraph,
@@ -129,6 +131,51 @@ def test_a_search_may_not_end_before_its_target_nor_go_beyond():
         array[1] = array[2]
         with pytest.raises(CheckError):
             replace(found, **{name: array}).check()
+
+
+# Compiled certificates index by nodes that results name: these were read outside of the arrays.
+OUTSIDE = [
+    (name, role, place)
+    for name in RESULTS
+    if name not in ("components", "dfs", "dfs from a source", "mst")
+    for role in ("source", "target")
+    if role == "source" or "path" in name or "target" in name
+    for place in (-1, 8, 10**9, 1.5)
+    if place != 1.5 or not name.startswith("msbfs")
+]
+
+
+@pytest.mark.parametrize(("name", "role", "place"), OUTSIDE)
+def test_a_source_or_target_that_is_not_a_node_is_refused(name, role, place):
+    found = RESULTS[name](small())
+    if name.startswith("msbfs"):
+        wrong = {"sources": np.array([place, *found.sources[1:]])}
+    else:
+        wrong = {role: place}
+    with pytest.raises(CheckError, match=r"not a node|not all nodes"):
+        replace(found, **wrong).check()
+
+
+@pytest.mark.parametrize("place", [-1, 8, 10**9])
+def test_certificates_of_arrays_refuse_a_source_or_target_that_is_not_a_node(place):
+    graph = small()
+    arrays = graph.indptr, graph.indices
+    by_hops, by_weight = bfs(graph, 0, parents=True), sssp(graph, 0, parents=True)
+    hops, weights = (*arrays, 0, by_hops.level), (*arrays, graph.weights, 0, by_weight.distance)
+    with pytest.raises(CheckError, match=f"source {place} is not a node"):
+        certificates.check_levels(*arrays, place, by_hops.level)
+    with pytest.raises(CheckError, match=f"target {place} is not a node"):
+        certificates.check_levels(*hops, place)
+    with pytest.raises(CheckError, match=f"source {place} is not a node"):
+        certificates.check_distances(*arrays, graph.weights, place, by_weight.distance)
+    with pytest.raises(CheckError, match=f"target {place} is not a node"):
+        certificates.check_distances(*weights, place)
+    with pytest.raises(CheckError, match=f"source {place} is not a node"):
+        breadth_first_check.check_parents(*arrays, place, by_hops.level, by_hops.parent)
+    with pytest.raises(CheckError, match=f"source {place} is not a node"):
+        shortest_paths_check.check_parents(
+            *arrays, graph.weights, place, by_weight.distance, by_weight.parent
+        )
 
 
 def test_a_path_that_is_not_shortest_or_not_there_is_refused():

@@ -207,6 +207,15 @@ def test_a_source_outside_is_an_error():
         search(CpuSteps(part), part, 40, thread_collectives(1)[0])
 
 
+@pytest.mark.parametrize("source", [-1, 40, 10**9])
+def test_levels_from_a_source_outside_are_refused(source):
+    graph = grid(5, 8)
+    (part,) = parts_of(graph, 1)
+    (found,) = search_parts([part], 0)
+    with pytest.raises(CheckError, match=f"source {source} is not a node"):
+        check_part(part, source, found, thread_collectives(1)[0])
+
+
 class Dying(CpuSteps):
     """Steps that end before the third level is done."""
 
