@@ -22,6 +22,7 @@ from kernels.eccentricity.results import (
 )
 from kernels.errors import CheckError
 from kernels.shortest_paths import weighted_arrays
+from kernels.stated import stated_node
 
 
 def check_path(graph: CSRGraph, path: np.ndarray) -> None:
@@ -173,7 +174,8 @@ def check_widths(found: WidthResult) -> None:
     lowers, uppers = found.lowers, found.uppers
     if lowers.shape != values.shape or uppers.shape != values.shape:
         raise CheckError(f"{len(lowers)} and {len(uppers)} bounds of {len(values)} components")
-    wrong = (lowers > values) | (values > uppers) | (found.exact & (lowers != uppers))
+    holds = (lowers <= values) & (values <= uppers)  # not of NaN
+    wrong = ~holds | (found.exact & (lowers != uppers))
     if wrong.any():
         i = int(np.argmax(wrong))
         raise CheckError(
@@ -207,11 +209,13 @@ def _check_nodes(graph: CSRGraph, found: WidthResult, truth: PlainBounds, larges
         value = found.upper
         if found.radius != value:
             raise CheckError(f"a radius of {found.radius} is not its bound, {value}")
-        if not (0 <= found.center < graph.n_nodes and own[found.center]):
-            raise CheckError(f"node {found.center} is not in the component")
-        distance = truth.distances(np.array([found.center]))[own]
-        if found.exact and distance.max() != value:
-            raise CheckError(f"node {found.center} has eccentricity {distance.max()}, not {value}")
+        center = stated_node("center", found.center, graph.n_nodes)
+        if not own[center]:
+            raise CheckError(f"node {center} is not in the component")
+        distance = truth.distances(np.array([center]))[own]
+        # Cut short, the radius is what is proven of this node: at least its eccentricity.
+        if distance.max() > value or (found.exact and distance.max() != value):
+            raise CheckError(f"node {center} has eccentricity {distance.max()}, not {value}")
     elif isinstance(found, CenterResult):
         if found.radius != found.upper:
             raise CheckError(f"a radius of {found.radius} is not its bound, {found.upper}")
@@ -289,7 +293,7 @@ def check_shard_widths(found: ShardWidths) -> None:
         ("radius", least, found.radius_lower, found.radius_upper, {"radius", "center"}),
     ):
         known = found.exact & bool((questions | {"eccentricities"}) & set(found.questions))
-        wrong = (lower > value) | (value > upper) | (known & (lower != upper))
+        wrong = ~((lower <= value) & (value <= upper)) | (known & (lower != upper))
         if wrong.any():
             i = int(np.argmax(wrong))
             raise CheckError(f"the {name} of component {truth.names[i]} is {value[i]}")

@@ -83,7 +83,8 @@ class RadiusResult(WidthResult[Value]):
     radius : int or float
         Of the component; if it is not ``exact``, the smallest known (``upper``).
     center : int
-        A node that attains it; -1 without nodes.
+        A node that attains it, or if it is not ``exact``, of no larger eccentricity; -1 without
+        nodes.
     """
 
     radius: Value

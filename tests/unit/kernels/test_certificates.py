@@ -229,6 +229,30 @@ def test_widths_of_any_graph_are_certified(device, graph, data):
     search(graph.to(device), max_searches=data.draw(st.integers(0, 4))).check()
 
 
+@pytest.mark.parametrize("name", ["radius", "weighted_radius"])
+def test_a_center_cut_short_is_no_farther_from_any_node_than_its_radius(name):
+    path = weighted(graph_of(9, [(i, i + 1) for i in range(8)]), [1] * 8)
+    found = WIDTHS[name](path, max_searches=2)
+    assert not found.exact
+    found.check()
+    assert found.radius < 8
+    with pytest.raises(CheckError, match="node 0 has eccentricity 8"):
+        replace(found, center=0).check()
+    for place in (-1, 9, 1.5):
+        with pytest.raises(CheckError, match=f"center {place} is not a node"):
+            replace(found, center=place).check()
+
+
+def test_bounds_that_are_not_numbers_are_refused():
+    path = weighted(graph_of(9, [(i, i + 1) for i in range(8)]), [1] * 8)
+    found = kernels.weighted_radius(path, max_searches=1)
+    with pytest.raises(CheckError, match="the radius of component 0"):
+        replace(found, lower=np.nan, lowers=np.array([np.nan])).check()
+    several = weighted_widths(path, ["radius"], 1)
+    with pytest.raises(CheckError, match="the radius of component 0"):
+        replace(several, radius_lower=np.array([np.nan])).check()
+
+
 QUESTIONS = ["diameter", "radius", "center", "periphery", "eccentricities"]
 
 
