@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.csr import to_host
 from kernels.errors import CheckError
 
 
@@ -22,6 +23,39 @@ def stated_node(role: str, node: Any, n_nodes: int) -> int:
     if not 0 <= number < n_nodes:
         raise CheckError(f"{role} {number} is not a node; the graph has {n_nodes} nodes")
     return number
+
+
+def stated_array(name: str, given: Any, dtype: np.dtype, shape: tuple[int | None, ...]) -> Any:
+    """The array on the host as the dtype that certificates take; CheckError unless it holds these.
+
+    Parameters
+    ----------
+    name : str
+    given : array
+        On any device. One of another dtype is taken if it has the same values: whole numbers for
+        whole numbers, any numbers for others. Only then are the values looked at.
+    dtype : np.dtype
+    shape : tuple of int or None
+        None: any length.
+    """
+    try:
+        array = np.asarray(to_host(given))
+    except ValueError as error:  # rows of different lengths
+        raise CheckError(f"{name} cannot be read: {error}") from None
+    expected = tuple(n if m is None else m for n, m in zip(array.shape, shape, strict=False))
+    if array.ndim != len(shape) or array.shape != expected:
+        lengths = ", ".join("any" if n is None else str(n) for n in shape)
+        raise CheckError(f"{name} has shape {array.shape}, not ({lengths})")
+    if array.dtype == dtype:
+        return np.require(array, requirements=("C", "A"))  # as numba's signatures ask for
+    if array.size and array.dtype.kind not in ("iu" if dtype.kind in "iu" else "iuf"):
+        raise CheckError(f"{name} has dtype {array.dtype}; it must be {dtype}")
+    with np.errstate(over="ignore"):
+        cast = array.astype(dtype)
+    wrong = np.flatnonzero(cast != array)
+    if len(wrong):
+        raise CheckError(f"{name} holds {array.flat[wrong[0]]}, which {dtype} cannot hold")
+    return cast
 
 
 def stated_nodes(role: str, nodes: np.ndarray, n_nodes: int, least: int = 0) -> None:

@@ -12,7 +12,7 @@ from kernels.breadth_first.check import check_levels
 from kernels.errors import CheckError
 from kernels.shortest_paths import dijkstra, weighted_arrays
 from kernels.shortest_paths.check import check_distances
-from kernels.stated import stated_node
+from kernels.stated import stated_array, stated_node
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def check_shortest_path(found: ShortestPath) -> None:
     O(n_nodes + n_arcs) in hops, O((n_nodes + n_arcs) log n_nodes) by weight, on the host.
     """
     graph = found.graph.to("cpu")
-    nodes = found.nodes.tolist()
+    nodes = stated_array("nodes", found.nodes, NODE, (None,)).tolist()
     source = stated_node("source", found.source, graph.n_nodes)
     target = stated_node("target", found.target, graph.n_nodes)
     least = _least(graph, source, target, found.weighted)

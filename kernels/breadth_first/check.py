@@ -13,7 +13,7 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.stated import stated_node
+from kernels.stated import stated_array, stated_node
 from kernels.types import LEVEL, NODE, UNREACHED
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NO_LIMIT = np.iinfo(LEVEL).max
 def check_bfs(found: BFSResult) -> None:
     """Raise CheckError unless all that a search found is right; on the host."""
     arrays = to_host(found.graph.indptr), to_host(found.graph.indices)
-    level = to_host(found.level)
+    level = stated_array("level", found.level, LEVEL, (found.graph.n_nodes,))
     check_levels(*arrays, found.source, level, found.target)
     if found.parent is not None:
         check_parents(*arrays, found.source, level, found.parent)
@@ -59,9 +59,7 @@ def check_levels(
     the level of the target) or rises by more than one level; each other reached node has a
     neighbour one level up.
     """
-    level = np.ascontiguousarray(to_host(level), LEVEL)
-    if level.shape != (len(indptr) - 1,):
-        raise CheckError(f"levels have shape {level.shape}; there are {len(indptr) - 1} nodes")
+    level = stated_array("level", level, LEVEL, (len(indptr) - 1,))
     source, limit = stated_node("source", source, len(level)), NO_LIMIT
     if target is not None:
         target = stated_node("target", target, len(level))
@@ -87,12 +85,10 @@ def check_parents(indptr: Any, indices: Any, source: int, level: Any, parent: An
     Parameters are as for ``check_levels``; parent : (n_nodes,) int32. Levels may be those of a
     search that stopped at a target.
     """
-    indptr, indices, level, parent = (to_host(a) for a in (indptr, indices, level, parent))
-    if parent.shape != level.shape:
-        raise CheckError(f"parents have shape {parent.shape}, levels {level.shape}")
-    parent = np.ascontiguousarray(parent, NODE)
+    level = stated_array("level", level, LEVEL, (len(indptr) - 1,))
+    parent = stated_array("parent", parent, NODE, (len(indptr) - 1,))
     source = stated_node("source", source, len(parent))
-    u = _parent_fault(indptr, indices, source, np.ascontiguousarray(level, LEVEL), parent)
+    u = _parent_fault(to_host(indptr), to_host(indices), source, level, parent)
     if u >= 0:
         raise CheckError(
             f"source {source}: node {u} at level {level[u]} has parent {parent[u]}, which is not "

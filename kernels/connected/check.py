@@ -10,6 +10,7 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64
 from kernels.csr import to_host
 from kernels.errors import CheckError
+from kernels.stated import stated_array
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ def check_components(indptr: Any, indices: Any, component: Any) -> None:
     -----
     One search from the smallest node that no search has reached names each component again.
     """
-    component = np.ascontiguousarray(to_host(component), NODE)
-    if component.shape != (len(indptr) - 1,):
-        raise CheckError(f"components have shape {component.shape}; {len(indptr) - 1} nodes")
+    component = stated_array("component", component, NODE, (len(indptr) - 1,))
     node = _component_fault(to_host(indptr), to_host(indices), component)
     if node >= 0:
         raise CheckError(

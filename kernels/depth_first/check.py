@@ -13,6 +13,7 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
+from kernels.stated import stated_array, stated_nodes
 from kernels.types import NODE, OFFSET, UNREACHED
 
 OK, ORDER, ROOT, UP, OPENED, CLOSED, LEFT, LEAVES, CROSS, PARENT, LATE = range(11)
@@ -45,13 +46,11 @@ def check_dfs(
     root when all smaller nodes had been. O(n_nodes + n_arcs).
     """
     n_nodes = len(indptr) - 1
-    discovery, finish = (np.ascontiguousarray(to_host(one), OFFSET) for one in (discovery, finish))
-    parent, order = (np.ascontiguousarray(to_host(one), NODE) for one in (parent, order))
-    for name, array in (("discovery", discovery), ("finish", finish), ("parent", parent)):
-        if array.shape != (n_nodes,):
-            raise CheckError(f"{name} has shape {array.shape}; there are {n_nodes} nodes")
-    if len(order) and not 0 <= order.min() <= order.max() < n_nodes:
-        raise CheckError(f"nodes from {order.min()} to {order.max()}; there are {n_nodes}")
+    discovery = stated_array("discovery", discovery, OFFSET, (n_nodes,))
+    finish = stated_array("finish", finish, OFFSET, (n_nodes,))
+    parent = stated_array("parent", parent, NODE, (n_nodes,))
+    order = stated_array("order", order, NODE, (None,))
+    stated_nodes("order", order, n_nodes)
     if source is not None and (len(order) == 0 or order[0] != source):
         raise CheckError(f"the order does not begin with the source {source}")
     if source is None and len(order) != n_nodes:

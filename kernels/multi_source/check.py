@@ -11,9 +11,10 @@ from kernels.breadth_first.check import check_levels
 from kernels.csr import CSRGraph, Shard, to_host
 from kernels.errors import CheckError
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs
-from kernels.stated import stated_nodes
-from kernels.types import LEVEL, N_FARTHEST, UNREACHED
+from kernels.stated import stated_array, stated_nodes
+from kernels.types import LEVEL, N_FARTHEST, NODE, UNREACHED
 
+LEVELS = np.uint8, np.uint16, LEVEL
 BLOCK_BYTES = 256 << 20  # levels made at a time for a result that has none
 
 
@@ -34,7 +35,7 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
     O(n_arcs * n_sources): one certificate per source (``breadth_first.check``).
     """
     host = graph.to("cpu")
-    sources = np.asarray(to_host(sources), np.int64).reshape(-1)
+    sources = stated_array("sources", sources, NODE, (None,))
     n_sources = len(sources)
     shapes = {
         "hop_counts": (result.hop_counts.shape[:1], (n_sources,)),
@@ -61,8 +62,8 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
                 int(source),
                 level[row - first],
                 result.hop_counts[row],
-                int(result.eccentricity[row]),
-                int(result.n_reached[row]),
+                result.eccentricity[row],
+                result.n_reached[row],
                 result.farthest[row],
             )
 
@@ -70,7 +71,7 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
 def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult) -> None:
     """Raise CheckError unless every row of ``result`` is right; parameters as ``msbfs_shard``."""
     host = shard.to("cpu")
-    sources = np.asarray(to_host(sources), np.int64).reshape(-1)
+    sources = stated_array("sources", sources, NODE, (None,))
     n_sources = len(sources)
     shapes = {
         "eccentricity": (result.eccentricity, n_sources),
@@ -99,8 +100,8 @@ def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult
                     int(sources[row]),
                     level[row - first],
                     result.hop_counts[hops],
-                    int(result.eccentricity[row]),
-                    int(result.n_reached[row]),
+                    result.eccentricity[row],
+                    result.n_reached[row],
                     result.farthest[nodes],
                 )
 
@@ -124,6 +125,8 @@ def check_source(
     hop_counts : zeros beyond the last level are allowed
     farthest : up to N_FARTHEST nodes, -1 after the last
     """
+    if level.dtype not in LEVELS:
+        raise CheckError(f"level has dtype {level.dtype}, not uint8, uint16 or int32")
     if level.dtype != LEVEL or (level.size and level.max() == np.iinfo(LEVEL).max):
         unreached = level == np.iinfo(level.dtype).max
         level = level.astype(LEVEL)

@@ -13,12 +13,13 @@ from numba import njit, types
 from kernels._cpu.signatures import F32, F64, I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.stated import stated_node
+from kernels.stated import stated_array, stated_node
 from kernels.types import NODE, UNREACHED
 
 if TYPE_CHECKING:
     from kernels.shortest_paths import SSSPResult
 
+DISTANCE = np.dtype(np.float64)
 OK, SOURCE, BELOW, LEAVES, RELAXES, LOOSE, BEYOND = range(7)
 
 
@@ -26,7 +27,7 @@ def check_sssp(found: SSSPResult) -> None:
     """Raise CheckError unless all that a search found is right; on the host."""
     graph = found.graph
     arrays = to_host(graph.indptr), to_host(graph.indices), to_host(graph.weights)
-    distance = to_host(found.distance)
+    distance = stated_array("distance", found.distance, DISTANCE, (graph.n_nodes,))
     check_distances(*arrays, found.source, distance, found.target)
     if found.parent is not None:
         check_parents(*arrays, found.source, distance, found.parent)
@@ -67,11 +68,7 @@ def check_distances(
     around a cycle of weight 0 each node has one, whatever the distance. O(n_nodes + n_arcs).
     """
     n_nodes = len(indptr) - 1
-    distance = np.ascontiguousarray(to_host(distance))
-    if distance.shape != (n_nodes,) or distance.dtype != np.float64:
-        raise CheckError(
-            f"distances are {distance.dtype} {distance.shape}; they are float64 ({n_nodes},)"
-        )
+    distance = stated_array("distance", distance, DISTANCE, (n_nodes,))
     arrays = to_host(indptr), to_host(indices), to_host(weights)
     source, limit = stated_node("source", source, n_nodes), np.inf
     if target is not None:
@@ -97,14 +94,11 @@ def check_parents(
 
     Parameters are as for ``check_distances``; parent : (n_nodes,) int32.
     """
-    indptr, indices, weights, distance, parent = (
-        to_host(array) for array in (indptr, indices, weights, distance, parent)
-    )
-    if parent.shape != distance.shape:
-        raise CheckError(f"parents have shape {parent.shape}, distances {distance.shape}")
-    parent = np.ascontiguousarray(parent, NODE)
+    distance = stated_array("distance", distance, DISTANCE, (len(indptr) - 1,))
+    parent = stated_array("parent", parent, NODE, (len(indptr) - 1,))
     source = stated_node("source", source, len(parent))
-    u = _parent_fault(indptr, indices, weights, source, np.ascontiguousarray(distance), parent)
+    arrays = to_host(indptr), to_host(indices), to_host(weights)
+    u = _parent_fault(*arrays, source, distance, parent)
     if u >= 0:
         raise CheckError(
             f"source {source}: node {u} at distance {distance[u]} has parent {parent[u]}, which is "

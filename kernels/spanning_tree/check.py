@@ -13,12 +13,13 @@ from numba import njit
 from kernels._cpu.signatures import F32, I32, I64, OUT_I32, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.types import NODE
+from kernels.stated import stated_array, stated_nodes
+from kernels.types import NODE, WEIGHT
 
 if TYPE_CHECKING:
     from kernels.spanning_tree import SpanningForest
 
-OK, ORDER, MISSING, WEIGHT, CYCLE, APART, LIGHTER = range(7)
+OK, ORDER, MISSING, OTHER, CYCLE, APART, LIGHTER = range(7)
 
 
 def check_mst(found: SpanningForest) -> None:
@@ -54,15 +55,13 @@ def check_forest(
     log2(n_nodes) steps, of ascending edges; the last edge of a path is where its ends meet.
     O(n_arcs log n_nodes).
     """
-    tails, heads = (np.ascontiguousarray(to_host(array), NODE) for array in (tails, heads))
-    theirs = np.ascontiguousarray(to_host(theirs), np.float32)
-    if not len(tails) == len(heads) == len(theirs):
-        raise CheckError(f"{len(tails)} tails, {len(heads)} heads, {len(theirs)} weights")
+    tails = stated_array("tails", tails, NODE, (None,))
+    heads = stated_array("heads", heads, NODE, (len(tails),))
+    theirs = stated_array("weights", theirs, WEIGHT, (len(tails),))
     arrays = to_host(indptr), to_host(indices), to_host(weights)
     n_nodes = len(arrays[0]) - 1
-    ends = np.concatenate([tails, heads])
-    if len(ends) and not 0 <= ends.min() <= ends.max() < n_nodes:
-        raise CheckError(f"ends from {ends.min()} to {ends.max()}; the graph has {n_nodes} nodes")
+    stated_nodes("tails", tails, n_nodes)
+    stated_nodes("heads", heads, n_nodes)
     above, joined = np.arange(n_nodes, dtype=NODE), np.full(n_nodes, -1, NODE)
     # Edges that are not in order are refused before this is used: equal weights need no more keys.
     order = np.argsort(theirs, kind="stable").astype(NODE)
@@ -70,7 +69,7 @@ def check_forest(
     messages = {
         ORDER: f"the edge {u} - {v} does not come after the one before it",
         MISSING: f"{u} - {v} is not an edge of the graph",
-        WEIGHT: f"the edge {u} - {v} has another weight in the graph",
+        OTHER: f"the edge {u} - {v} has another weight in the graph",
         CYCLE: f"the edge {u} - {v} closes a cycle",
         APART: f"{u} and {v} are neighbours, and no path of the forest connects them",
         LIGHTER: f"the edge {u} - {v} comes before one of the path that connects its ends",
@@ -95,7 +94,7 @@ def _forest_fault(indptr, indices, weights, tails, heads, theirs, order, above, 
         if arc == end or indices[arc] != v:
             return MISSING, u, v
         if weights[arc] != theirs[i]:
-            return WEIGHT, u, v
+            return OTHER, u, v
     size = np.ones(above.size, np.int32)
     for rank in range(order.size):
         a, b = np.int64(tails[order[rank]]), np.int64(heads[order[rank]])

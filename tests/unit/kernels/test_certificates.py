@@ -178,6 +178,77 @@ def test_certificates_of_arrays_refuse_a_source_or_target_that_is_not_a_node(pla
         )
 
 
+def unlike(array: np.ndarray) -> list[Any]:
+    """Values that become those of the array when they are cast, and arrays of another shape."""
+    some = array < np.inf if array.dtype.kind == "f" else array >= 0
+    near = np.where(some, array.astype(np.float64) + 1e-9, array)
+    others = [near, array.astype(str), array.astype(object), np.array([array, array])]
+    if array.dtype.kind == "f":
+        return others
+    return [*others, np.where(some, array.astype(np.float64) + 0.5, array), array + 2**32]
+
+
+@pytest.mark.parametrize("name", sorted(set(RESULTS) - {"msbfs", "msbfs levels", "msbfs_shard"}))
+def test_arrays_are_not_cast_before_they_are_certified(name):
+    found = RESULTS[name](small())
+    arrays = {key: each for key, each in vars(found).items() if isinstance(each, np.ndarray)}
+    n_refused = 0
+    for key in sorted(set(arrays) - {"ids", "sizes"}):
+        array = arrays[key].astype(np.int64) if arrays[key].dtype.kind == "i" else arrays[key]
+        for other in unlike(array):
+            with pytest.raises(CheckError):
+                replace(found, **{key: other}).check()
+            n_refused += 1
+    assert n_refused > 3
+
+
+def test_rows_of_many_searches_are_not_cast_before_they_are_certified():
+    graph = small()
+    for found in (msbfs(graph, [0, 4], levels=True), RESULTS["msbfs_shard"](graph)):
+        for name in ("eccentricity", "n_reached"):
+            with pytest.raises(CheckError, match=r"eccentricity|reached"):
+                replace(found, **{name: getattr(found, name) + 0.5}).check()
+        with pytest.raises(CheckError, match="sources has dtype float64"):
+            replace(found, sources=found.sources + 0.5).check()
+    level = msbfs(graph, [0], levels=True)
+    for dtype in (np.float64, np.int64, np.uint64):
+        with pytest.raises(CheckError, match="level has dtype"):
+            replace(level, level=level.level.astype(dtype)).check()
+
+
+def test_arrays_with_the_same_values_are_certified_whatever_their_dtype_and_order():
+    graph = small()
+    arrays = graph.indptr, graph.indices
+    level = bfs(graph, 0).level
+    for same in (level.astype(np.int64), level.tolist(), level.astype(">i4"), read_only(level)):
+        certificates.check_levels(*arrays, 0, same)
+    certificates.check_levels(*arrays, 0, np.repeat(level, 2)[::2])
+    forest = mst(graph)
+    ends = forest.tails.astype(np.uint64), forest.heads.tolist()
+    certificates.check_forest(*arrays, graph.weights, *ends, forest.weights.astype(np.float64))
+    certificates.check_forest(*arrays, graph.weights, *ends, forest.weights.astype(np.int64))
+    with pytest.raises(CheckError, match="level cannot be read"):
+        certificates.check_levels(*arrays, 0, [[0], [1, 2]])
+    with pytest.raises(CheckError, match="level holds 4294967296, which int32 cannot hold"):
+        certificates.check_levels(*arrays, 0, level.astype(np.uint64) + np.uint64(2**32))
+    near = forest.weights + np.float64(1e-9)
+    with pytest.raises(CheckError, match=r"weights holds 1\.000000001, which float32 cannot hold"):
+        certificates.check_forest(*arrays, graph.weights, *ends, near)
+    for array in (forest.tails, forest.heads, forest.weights):  # in two dimensions
+        edges = [
+            np.stack([each, each]) if each is array else each
+            for each in (forest.tails, forest.heads, forest.weights)
+        ]
+        with pytest.raises(CheckError, match="has shape"):
+            certificates.check_forest(*arrays, graph.weights, *edges)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
 def test_a_path_that_is_not_shortest_or_not_there_is_refused():
     graph = weighted(graph_of(5, [(0, 1), (1, 2), (0, 2), (2, 3)]), [1, 5, 1, 1])
     found = shortest_path(graph, 0, 3)

@@ -157,7 +157,7 @@ def test_certificate_refuses_the_search_in_another_order_of_arcs(graph, data):
         (0, [0, 1, 1], [0, 0, 1, 0], "in the order twice"),
         (1, [0, 1, 2, 3], [0, 0, 1, 0], "does not begin with the source"),
         (None, [0, 1, 2], [0, 0, 1, 0], "3 of 5 nodes"),
-        (0, [0, 1, 9], [0, 0, 1, 0], "there are 5"),
+        (0, [0, 1, 9], [0, 0, 1, 0], "the graph has 5 nodes"),
         (0, [0, 1, 2, 3], [0, 0, 1, 3], "is a root, and 0 comes first"),
         (0, [0, 1, 3, 2], [0, 0, 1, 0], "not open when 2 is found"),
         (0, [0, 1, 2, 3], [0, 0, 0, 0], "neither is above"),
