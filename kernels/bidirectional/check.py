@@ -35,7 +35,7 @@ def check_shortest_path(found: ShortestPath) -> None:
     target = stated_node("target", found.target, graph.n_nodes)
     least = _least(graph, source, target, found.weighted)
     if not nodes or least == np.inf:
-        if nodes or least < np.inf or found.length < np.inf:
+        if nodes or least < np.inf or found.length != np.inf:  # NaN is not inf
             raise CheckError(
                 f"a path of {len(nodes)} nodes, of length {found.length}; the shortest has {least}"
             )

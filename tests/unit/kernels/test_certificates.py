@@ -264,6 +264,9 @@ def test_a_path_that_is_not_shortest_or_not_there_is_refused():
         replace(by_weight, nodes=found.nodes, length=6.0).check()
     nowhere = shortest_path(graph, 0, 4)
     nowhere.check()
+    for length in (np.nan, -np.inf, 7.0):
+        with pytest.raises(CheckError, match="of length"):
+            replace(nowhere, length=length).check()
     with pytest.raises(CheckError, match="the shortest has 2"):
         replace(nowhere, target=3).check()
 
