@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.csr import to_host
 from kernels.errors import CheckError
+from kernels.types import OFFSET
 
 
 def stated_node(role: str, node: Any, n_nodes: int) -> int:
@@ -65,3 +66,14 @@ def stated_nodes(role: str, nodes: np.ndarray, n_nodes: int, least: int = 0) -> 
             f"{role} from {nodes.min()} to {nodes.max()} are not all nodes; the graph has "
             f"{n_nodes} nodes"
         )
+
+
+def stated_rows(name: str, ptr: Any, n_rows: int, n_items: int) -> Any:
+    """Where rows begin and end, (n_rows + 1,) int64; CheckError unless every item is in one row."""
+    ptr = stated_array(name, ptr, OFFSET, (n_rows + 1,))
+    if ptr[0] != 0 or ptr[-1] != n_items or (ptr[1:] < ptr[:-1]).any():
+        raise CheckError(
+            f"{name} runs from {ptr[0]} to {ptr[-1]}; it must rise from 0 to {n_items}, of what "
+            f"{n_rows} rows hold"
+        )
+    return ptr

@@ -22,7 +22,8 @@ from kernels.eccentricity.results import (
 )
 from kernels.errors import CheckError
 from kernels.shortest_paths import weighted_arrays
-from kernels.stated import stated_node
+from kernels.stated import stated_array, stated_node, stated_nodes, stated_rows
+from kernels.types import NODE
 
 
 def check_path(graph: CSRGraph, path: np.ndarray) -> None:
@@ -270,6 +271,8 @@ def check_shard_widths(found: ShardWidths) -> None:
     shard = found.shard.to("cpu")
     weights = shard.weights if isinstance(shard, CSRGraph) else None
     graph = CSRGraph(shard.indptr, shard.indices, weights, trusted=True)
+    node_ptr = shard.node_ptr if isinstance(shard, Shard) else np.array([0, graph.n_nodes])
+    paths = _stated_paths(found, len(node_ptr) - 1, graph.n_nodes)
     if graph.n_nodes == 0:
         if len(found.names) or len(found.component):
             raise CheckError("a shard without nodes has no components")
@@ -283,7 +286,7 @@ def check_shard_widths(found: ShardWidths) -> None:
     ):
         if not np.array_equal(ours, theirs):
             raise CheckError(f"{name} are not those of the components")
-    _check_lengths(found, len(truth.names), graph.n_nodes)
+    _check_arrays(found, len(truth.names), graph.n_nodes)
     for question in QUESTIONS:
         if question in ("diameter", "radius", *found.questions):
             truth.answer(question, np.ones(len(truth.names), bool))
@@ -306,11 +309,12 @@ def check_shard_widths(found: ShardWidths) -> None:
         if marks is not None and (marks[known] != expected[known]).any():
             node = np.flatnonzero(known & (marks != expected))[0]
             raise CheckError(f"the {name} of node {node} is wrong")
-    if found.path is not None and found.path_ptr is not None:
-        _check_paths(graph, found, truth, weighted)
+    for i, path in enumerate(paths):
+        own = (truth.names >= node_ptr[i]) & (truth.names < node_ptr[i + 1])
+        _check_longest_of(i, graph, path, np.flatnonzero(own), found, truth)
 
 
-def _check_lengths(found: ShardWidths, n_components: int, n_nodes: int) -> None:
+def _check_arrays(found: ShardWidths, n_components: int, n_nodes: int) -> None:
     of_component = ("diameter_lower", "diameter_upper", "radius_lower", "radius_upper", "exact")
     of_node = ("eccentricity", "is_center", "is_periphery")
     for names, length in ((of_component, n_components), (of_node, n_nodes)):
@@ -318,24 +322,44 @@ def _check_lengths(found: ShardWidths, n_components: int, n_nodes: int) -> None:
             array = getattr(found, name)
             if array is not None and array.shape != (length,):
                 raise CheckError(f"{name} has shape {array.shape}, not ({length},)")
+    for name in ("exact", "is_center", "is_periphery"):
+        array = getattr(found, name)
+        if array is not None and array.dtype != np.bool_:  # numbers would choose entries
+            raise CheckError(f"{name} has dtype {array.dtype}, not bool")
 
 
-def _check_paths(graph: CSRGraph, found: ShardWidths, truth: PlainBounds, weighted: bool) -> None:
-    """Of each graph that has nodes, as long as the diameter of its largest component."""
-    assert found.path is not None
-    assert found.path_ptr is not None
-    shard = found.shard.to("cpu")
-    node_ptr = shard.node_ptr if isinstance(shard, Shard) else np.array([0, graph.n_nodes])
-    for i in range(len(node_ptr) - 1):
-        path = found.path[found.path_ptr[i] : found.path_ptr[i + 1]]
-        own = np.flatnonzero((truth.names >= node_ptr[i]) & (truth.names < node_ptr[i + 1]))
-        if not len(own):
-            continue
-        largest = own[np.argmax(truth.size[own])]
-        if not len(path) and not found.exact[largest]:
-            continue
-        inside = len(path) and 0 <= path.min() <= path.max() < graph.n_nodes
-        if not inside or (truth.component[path] != largest).any():
-            raise CheckError(f"the path of graph {i} is not in its largest component")
-        if _length_of(graph, path, truth, weighted) != found.diameter_lower[largest]:
-            raise CheckError(f"the path of graph {i} is not as long as its diameter")
+def _stated_paths(found: ShardWidths, n_graphs: int, n_nodes: int) -> list[np.ndarray]:
+    """The path of each graph; none if the diameter was not requested."""
+    if found.path is None or found.path_ptr is None:
+        if "diameter" in found.questions or found.path is not found.path_ptr:
+            raise CheckError(
+                "path and path_ptr are there if the diameter was requested, or neither"
+            )
+        return []
+    path = stated_array("path", found.path, NODE, (None,))
+    stated_nodes("path", path, n_nodes)
+    ptr = stated_rows("path_ptr", found.path_ptr, n_graphs, len(path))
+    return [path[first:end] for first, end in pairwise(ptr.tolist())]
+
+
+def _check_longest_of(
+    i: int,
+    graph: CSRGraph,
+    path: np.ndarray,
+    own: np.ndarray,
+    found: ShardWidths,
+    truth: PlainBounds,
+) -> None:
+    """The path of a graph is as long as the diameter of the largest of its ``own`` components."""
+    if not len(own):
+        if len(path):
+            raise CheckError(f"graph {i} has no nodes, and a path")
+        return
+    largest = own[np.argmax(truth.size[own])]
+    if not len(path) and not found.exact[largest]:
+        return
+    if not len(path) or (truth.component[path] != largest).any():
+        raise CheckError(f"the path of graph {i} is not in its largest component")
+    weighted = found.diameter_lower.dtype.kind == "f"
+    if _length_of(graph, path, truth, weighted) != found.diameter_lower[largest]:
+        raise CheckError(f"the path of graph {i} is not as long as its diameter")

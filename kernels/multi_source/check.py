@@ -11,7 +11,7 @@ from kernels.breadth_first.check import check_levels
 from kernels.csr import CSRGraph, Shard, to_host
 from kernels.errors import CheckError
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs
-from kernels.stated import stated_array, stated_nodes
+from kernels.stated import stated_array, stated_nodes, stated_rows
 from kernels.types import LEVEL, N_FARTHEST, NODE, UNREACHED
 
 LEVELS = np.uint8, np.uint16, LEVEL
@@ -76,14 +76,15 @@ def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult
     shapes = {
         "eccentricity": (result.eccentricity, n_sources),
         "n_reached": (result.n_reached, n_sources),
-        "hop_ptr": (result.hop_ptr, n_sources + 1),
-        "farthest_ptr": (result.farthest_ptr, n_sources + 1),
-        "hop_counts": (result.hop_counts, int(result.hop_ptr[-1])),
-        "farthest": (result.farthest, int(result.farthest_ptr[-1])),
+        "hop_counts": (result.hop_counts, result.hop_counts.size),
+        "farthest": (result.farthest, result.farthest.size),
     }
     for name, (array, length) in shapes.items():
         if array.shape != (length,):
             raise CheckError(f"{name} has shape {array.shape}, not ({length},)")
+    source_ptr = stated_rows("source_ptr", source_ptr, host.n_graphs, n_sources)
+    hop_ptr = stated_rows("hop_ptr", result.hop_ptr, n_sources, len(result.hop_counts))
+    last_ptr = stated_rows("farthest_ptr", result.farthest_ptr, n_sources, len(result.farthest))
     for i in range(host.n_graphs):
         rows = range(int(source_ptr[i]), int(source_ptr[i + 1]))
         graph = host.graph(i)
@@ -93,8 +94,8 @@ def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult
             own = range(first, min(first + size, rows.stop))
             level = msbfs(graph, sources[own.start : own.stop], levels=True).level
             for row in own:
-                hops = slice(int(result.hop_ptr[row]), int(result.hop_ptr[row + 1]))
-                nodes = slice(int(result.farthest_ptr[row]), int(result.farthest_ptr[row + 1]))
+                hops = slice(int(hop_ptr[row]), int(hop_ptr[row + 1]))
+                nodes = slice(int(last_ptr[row]), int(last_ptr[row + 1]))
                 check_source(
                     graph,
                     int(sources[row]),

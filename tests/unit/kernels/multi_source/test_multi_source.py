@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels import GraphError, Shard, bfs, msbfs, msbfs_shard
+from kernels import CheckError, GraphError, Shard, bfs, msbfs, msbfs_shard
 from kernels.multi_source.check import check_msbfs, check_shard
 from kernels.multi_source.cpu import search as cpu
 from kernels.multi_source.cpu import sweeps
@@ -166,6 +166,28 @@ def test_certificate_of_a_shard_refuses_a_wrong_number(name):
         wrong[at] += 1
         with pytest.raises(AssertionError):
             check_shard(shard, sources, source_ptr, replace(right, **{name: wrong}))
+
+
+@pytest.mark.parametrize(
+    ("name", "ptr"),
+    [
+        ("source_ptr", [0, 1, 2]),  # the last source is in no row
+        ("source_ptr", [1, 2, 3]),
+        ("source_ptr", [0, 4, 3]),
+        ("source_ptr", [0, 3]),
+        ("source_ptr", [0, 2, 3, 3]),
+        ("source_ptr", [0, 2.5, 3]),
+        ("source_ptr", [[0, 2, 3]]),
+        ("source_ptr", []),
+        ("hop_ptr", []),
+        ("hop_ptr", [0, 5, 8]),
+        ("farthest_ptr", [1, 1, 3, 5]),
+    ],
+)
+def test_certificate_of_a_shard_reads_every_row_or_refuses_it(name, ptr):
+    right = msbfs_shard(Shard.from_graphs([path(5), star(3)]), [0, 2, 1], [0, 2, 3])
+    with pytest.raises(CheckError, match=f"{name} (has|runs)"):
+        replace(right, **{name: np.array(ptr)}).check()
 
 
 def test_hand_counted_graph_with_two_components(device):
