@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from kernels.eccentricity.results import (
     Diameter,
     DiameterResult,
     PeripheryResult,
+    Proof,
     RadiusResult,
     ShardWidths,
     WidthResult,
@@ -31,8 +33,10 @@ def check_path(graph: CSRGraph, path: np.ndarray) -> None:
 
     O(n_nodes + n_arcs): levels from one end, themselves certified, rise by one along it.
     """
+    path = stated_array("path", path, NODE, (None,))
     if not len(path):
         raise CheckError("the path is empty")
+    stated_nodes("path", path, graph.n_nodes)
     level = bfs_queue(graph, int(path[0])).level
     check_levels(graph.indptr, graph.indices, int(path[0]), level)
     if (level[path] != np.arange(len(path))).any():
@@ -75,24 +79,25 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
         raise CheckError(f"the path lies in component {nodes[0]}, not {found.component}")
     # Neighbours are 1 hop away, and each further hop has at least one node of its own.
     upper = np.minimum(len(nodes) - 1, len(nodes) - np.diff(graph.indptr))
-    for source in found.proof.sources.tolist():
+    proof = _stated_proof(found.proof, graph.n_nodes)
+    for source in proof.sources.tolist():
         if level[source] < 0:
             continue
         search = bfs_queue(graph, source)
         upper[nodes] = np.minimum(upper[nodes], search.level[nodes] + search.eccentricity)
         upper[source] = search.eccentricity
     open_nodes = nodes[upper[nodes] > found.diameter]
-    if found.proof.by_trees:
+    if proof.by_trees:
         is_tip, longest = _tips(graph)
         if longest[nodes].max() > found.diameter:
             raise CheckError(f"a pendant tree has a path of {longest[nodes].max()} hops")
         open_nodes = open_nodes[is_tip[open_nodes]]
     outside = open_nodes
-    for centre in found.proof.centres.tolist():
+    for centre in proof.centres.tolist():
         if centre >= 0 and level[centre] >= 0:
             from_centre = bfs_queue(graph, centre).level[open_nodes]
             outside = open_nodes[2 * from_centre > found.diameter]
-    landmarks = [z for z in found.proof.landmarks.tolist() if level[z] >= 0]
+    landmarks = [z for z in proof.landmarks.tolist() if level[z] >= 0]
     rows = [bfs_queue(graph, z).level[open_nodes] for z in landmarks]
     hops = np.array(rows, np.int32).reshape(len(landmarks), len(open_nodes))
     place = np.searchsorted(open_nodes, outside)
@@ -104,6 +109,14 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
                 f"nothing in the proof keeps nodes {node} and {far[0]} within {found.diameter} "
                 f"hops ({len(far)} such nodes)"
             )
+
+
+def _stated_proof(proof: Proof, n_nodes: int) -> Proof:
+    arrays = {}
+    for name, least in (("sources", 0), ("centres", -1), ("landmarks", 0)):
+        arrays[name] = stated_array(f"{name} of the proof", getattr(proof, name), NODE, (None,))
+        stated_nodes(f"{name} of the proof", arrays[name], n_nodes, least)
+    return replace(proof, **arrays)
 
 
 def _tips(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
@@ -231,10 +244,11 @@ def _check_nodes(graph: CSRGraph, found: WidthResult, truth: PlainBounds, larges
 
 def _check_longest(graph: CSRGraph, found: DiameterResult, truth: PlainBounds) -> None:
     """The path of a diameter is a shortest one, and that long."""
-    path = found.path.tolist()
-    if not path or not 0 <= min(path) <= max(path) < graph.n_nodes:
-        raise CheckError("the path is empty, or has nodes that are not there")
-    length = _length_of(graph, found.path, truth, not isinstance(found, Diameter))
+    path = stated_array("path", found.path, NODE, (None,))
+    if not len(path):
+        raise CheckError("the path is empty")
+    stated_nodes("path", path, graph.n_nodes)
+    length = _length_of(graph, path, truth, not isinstance(found, Diameter))
     if length != found.lower:
         raise CheckError(f"a path of length {length} for a diameter of {found.lower}")
 

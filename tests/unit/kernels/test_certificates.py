@@ -295,6 +295,25 @@ def test_widths_are_certified_and_any_change_is_refused(device, name):
     assert n_refused > 10
 
 
+@pytest.mark.parametrize("place", [-2, 8, 10**9, 0.5])
+def test_a_path_or_a_proof_by_nodes_that_are_not_there_is_refused(place):
+    graph = small()
+    for search in (kernels.diameter, kernels.weighted_diameter):
+        found = search(graph)
+        for at in range(len(found.path)):
+            path = found.path.astype(type(place))
+            path[at] = place
+            with pytest.raises(CheckError, match=r"path (from|has)"):
+                replace(found, path=path).check()
+    found = kernels.diameter(graph)
+    for name in ("sources", "centres", "landmarks"):
+        proof = replace(found.proof, **{name: np.array([place])})
+        with pytest.raises(CheckError, match=f"{name} of the proof"):
+            replace(found, proof=proof).check()
+    with pytest.raises(CheckError, match="path from"):
+        certificates.check_path(graph, np.array([int(place) or 9]))
+
+
 @PROPERTY
 @given(graph=weighted_graphs(min_nodes=0), data=st.data())
 def test_widths_of_any_graph_are_certified(device, graph, data):
