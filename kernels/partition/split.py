@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernels.arguments import whole_number
 from kernels.csr import MAX_NODES
 from kernels.errors import GraphError
 from kernels.types import NODE, OFFSET
@@ -128,14 +129,16 @@ def split(indptr: np.ndarray, n_ranks: int, block: int | None = None) -> Split:
     Raises
     ------
     GraphError
-        If there are no ranks, no nodes, or too many nodes for int32 after rounding up to blocks.
+        If there are no ranks, no nodes, or too many nodes for int32 after rounding up to blocks;
+        if ``block`` is not a multiple of WORD.
     """
-    n_nodes = len(indptr) - 1
+    n_nodes, n_ranks = len(indptr) - 1, whole_number("n_ranks", n_ranks)
     if n_ranks < 1 or n_nodes < 1:
         raise GraphError(f"{n_nodes} nodes cannot be split over {n_ranks} ranks")
     if block is None:
         room = n_nodes // (BLOCKS_EACH * n_ranks)
         block = max(WORD, min(BLOCK, room // WORD * WORD))
+    block = _checked_block(block)
     n_blocks = -(-n_nodes // block)
     if n_blocks * block > MAX_NODES:
         raise GraphError(f"{n_nodes} nodes in blocks of {block} are more than {MAX_NODES}")
@@ -152,7 +155,7 @@ def block_of(n_nodes: int, n_ranks: int) -> int:
 
 def deal(n_nodes: int, block: int, n_arcs: np.ndarray, n_ranks: int) -> Split:
     """As ``split``, by the arcs of each block of nodes, (n_blocks,) int64."""
-    n_blocks = len(n_arcs)
+    block, n_blocks = _checked_block(block), len(n_arcs)
     work = n_arcs + NODE_WORK * np.diff(np.minimum(np.arange(n_blocks + 1) * block, n_nodes))
     owner = np.empty(n_blocks, np.int64)
     loads = [(0, rank) for rank in range(n_ranks)]
@@ -163,6 +166,14 @@ def deal(n_nodes: int, block: int, n_arcs: np.ndarray, n_ranks: int) -> Split:
     order = np.argsort(owner, kind="stable")
     starts = np.searchsorted(owner[order], np.arange(n_ranks + 1))
     return Split(n_nodes, block, order, starts.astype(OFFSET), int(n_arcs.sum()))
+
+
+def _checked_block(block: int) -> int:
+    """GraphError unless ranks begin at whole words then; others would share one and lose nodes."""
+    block = whole_number("block", block, WORD)
+    if block % WORD:
+        raise GraphError(f"block is {block}; it must be a multiple of {WORD}")
+    return block
 
 
 def part_of(whole: Split, rank: int, read: Read) -> Part:

@@ -17,6 +17,7 @@ from kernels.partition import (
     ExchangeError,
     Profile,
     block_of,
+    deal,
     part_of,
     rows_of,
     search,
@@ -198,6 +199,22 @@ def test_more_ranks_than_blocks_leave_some_without_nodes():
 def test_nothing_to_split_is_an_error(n_nodes, n_ranks):
     with pytest.raises(GraphError, match=f"{n_nodes} nodes cannot be split over {n_ranks} ranks"):
         split(np.zeros(n_nodes + 1, np.int64), n_ranks)
+
+
+@pytest.mark.parametrize("block", [33, 48, -32, 0, 2.5, "a", 1])
+def test_blocks_that_are_not_whole_words_are_an_error(block):
+    indptr = np.zeros(301, np.int64)
+    with pytest.raises(GraphError, match=f"block is {block!r}; it must be"):
+        split(indptr, 3, block)
+    with pytest.raises(GraphError, match=f"block is {block!r}; it must be"):
+        deal(300, block, np.zeros(10, np.int64), 3)
+    assert split(indptr, 3, np.int32(64)).block == 64
+
+
+@pytest.mark.parametrize("n_ranks", [2.5, "a", None])
+def test_a_number_of_ranks_that_is_not_whole_is_an_error(n_ranks):
+    with pytest.raises(GraphError, match=r"n_ranks is .*; it must be a whole number"):
+        split(np.zeros(301, np.int64), n_ranks)
 
 
 def test_a_source_outside_is_an_error():
