@@ -97,9 +97,16 @@ def named_weights(values: Any, name: str, unit: str = "edge") -> np.ndarray:
     return weights
 
 
+def _array(name: str, given: Any) -> np.ndarray:
+    try:
+        return np.asarray(given)
+    except ValueError as error:  # rows of different lengths
+        raise GraphError(f"{name} is not one row of numbers: {error}") from None
+
+
 def _ids(name: str, given: Any) -> np.ndarray:
     """(n,) int64."""
-    ids = np.asarray(given)
+    ids = _array(name, given)
     if ids.ndim != 1:
         raise GraphError(f"{name} has shape {ids.shape}; it must have one dimension")
     if len(ids) == 0:
@@ -112,7 +119,7 @@ def _ids(name: str, given: Any) -> np.ndarray:
 
 
 def _weights(given: Any, n: int) -> np.ndarray:
-    weights = np.asarray(given)
+    weights = _array("weights", given)
     if weights.shape != (n,):
         raise GraphError(f"weights has shape {weights.shape}; there are {n} edges")
     if weights.dtype.kind not in "iuf" and n:
