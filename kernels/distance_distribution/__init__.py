@@ -25,9 +25,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
+from kernels.arguments import whole_number
 from kernels.csr import Shard, to_host
 from kernels.distance_distribution.counts import count_pairs, counts_by_source
 from kernels.errors import GraphError
@@ -94,7 +96,7 @@ def effective_diameters(
     Raises
     ------
     GraphError
-        If ``percentile`` or ``n_sources`` is out of range.
+        If ``percentile``, ``seed`` or ``n_sources`` is out of range, or not a number.
     DeviceError
         If the shard is on a GPU and kernels cannot be built or have no memory there.
     HostMemoryError
@@ -111,8 +113,10 @@ def effective_diameters(
     >>> effective_diameters(Shard(*path, np.array([0, 3]))).value
     array([1.7])
     """
-    if not 0 < percentile <= 1:
-        raise GraphError(f"percentile {percentile} is not a share above 0 and at most 1")
+    if not isinstance(percentile, Real) or not 0 < percentile <= 1:
+        raise GraphError(f"percentile {percentile!r} is not a share above 0 and at most 1")
+    seed, max_exact = whole_number("seed", seed, 0), whole_number("max_exact", max_exact)
+    n_sources = whole_number("n_sources", n_sources)
     if n_sources < 2:
         raise GraphError(f"{n_sources} sources give no error estimate; give at least 2")
     n_nodes = np.diff(to_host(shard.node_ptr))

@@ -173,3 +173,19 @@ def test_what_is_out_of_range_is_refused():
             effective_diameters(shard, percentile)
     with pytest.raises(GraphError, match="1 sources give no error estimate"):
         effective_diameters(shard, n_sources=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"percentile": "a"}, "percentile 'a' is not a share"),
+        ({"percentile": None}, "percentile None is not a share"),
+        ({"n_sources": 2.5}, r"n_sources is 2\.5; it must be a whole number"),
+        ({"seed": -1}, "seed is -1; it must be 0 or more"),
+        ({"seed": None}, "seed is None; it must be a whole number"),
+        ({"max_exact": "a"}, "max_exact is 'a'; it must be a whole number"),
+    ],
+)
+def test_what_is_not_a_number_is_refused(wrong, message):
+    with pytest.raises(GraphError, match=message):
+        effective_diameters(alone(path(3)), **wrong)
