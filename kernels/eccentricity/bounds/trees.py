@@ -95,6 +95,34 @@ class TreeEnds:
             is_closed[numbers] = 1
             close_marked(self._component, is_closed, *bounds)
 
+    def part(
+        self, nodes: np.ndarray, component: np.ndarray, numbers: np.ndarray
+    ) -> TreeEnds | None:
+        """The same of some components alone, or None if no tree of them is left.
+
+        Parameters
+        ----------
+        nodes : (n_nodes,) int32
+            All nodes of these components; node i of the part is nodes[i].
+        component : (n_nodes,) int32
+            Their components, renumbered.
+        numbers : (n_components,) int64
+            Components of the part, by their old numbers.
+        """
+        if not self.is_left[numbers].any():
+            return None
+        part = TreeEnds.__new__(TreeEnds)
+        part.is_left, part._component = self.is_left[numbers], component
+        part._reach, part._next = self._reach[numbers], np.full(len(numbers), -1, NODE)
+        ends = np.flatnonzero(self._next[self._component[nodes]] == nodes)
+        part._next[component[ends]] = ends
+        return part
+
+    def take_back(self, part: TreeEnds, nodes: np.ndarray, numbers: np.ndarray) -> None:
+        """Replace what is known of the components of a part by what it knows now."""
+        self.is_left[numbers], self._reach[numbers] = part.is_left, part._reach
+        self._next[numbers] = np.where(part._next < 0, -1, nodes[part._next])
+
     def _note(self, sources: np.ndarray, reach: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """The components, (n,) int32, whose lower bounds are eccentricities from now on.
 

@@ -21,7 +21,7 @@ from kernels.eccentricity.weighted.results import (
     WeightedPeriphery,
     WeightedRadius,
 )
-from kernels.shortest_paths import checked_mean, search, sssp
+from kernels.shortest_paths import checked_mean, sssp
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def weighted_widths(
         If the graph is on a GPU that cannot be used or has too little memory.
     """
     from kernels.eccentricity.shard import checked_questions, plan_questions
+    from kernels.eccentricity.weighted.answering import answer
 
     asked = checked_questions(questions)
     checked_limit(max_searches)
@@ -164,13 +165,7 @@ def weighted_widths(
     bounds = _bounds(graph, component)
     for question in plan_questions(asked):
         bounds.ask(question)
-        while not bounds.done:
-            sources = bounds.take()
-            if max_searches is not None:
-                sources = sources[bounds.searched[component[sources]] < max_searches]
-            if not len(sources):
-                break
-            bounds.update(sources, _distances(graph, sources, mean))
+        answer(graph, bounds, mean, most_each=max_searches)
     return _widths(graph, bounds, found.ids, asked)
 
 
@@ -194,11 +189,13 @@ class _Results:
         self.largest, n_searches, exact = -1, 0, True
         lowers, uppers = np.empty(0), np.empty(0)
         if graph.n_nodes:
+            from kernels.eccentricity.weighted.answering import answer
+
             found = components(graph)
             names = found.ids
             component = np.searchsorted(names, to_host(found.component)).astype(np.int32)
             self.bounds = _bounds(graph, component, question)
-            _search(graph, self.bounds, max_searches, mean)
+            answer(graph, self.bounds, mean, most=max_searches)
             self.largest = int(np.argmax(self.bounds.size))
             n_searches, exact = self.bounds.n_searches, self.bounds.done
             lowers, uppers = self.bounds.interval()
@@ -228,17 +225,6 @@ def _bounds(
 
     degree = np.diff(to_host(graph.indptr)).astype(np.int32)
     return WeightedBounds(question, component, degree, unit_of(to_host(graph.weights)))
-
-
-def _search(graph: CSRGraph, bounds: WeightedBounds, max_searches: int | None, mean: float) -> None:
-    """Search until the question is answered or the searches are used up."""
-    while not bounds.done:
-        sources = bounds.take()
-        if max_searches is not None:
-            sources = sources[: max_searches - bounds.n_searches]
-            if not len(sources):
-                break
-        bounds.update(sources, _distances(graph, sources, mean))
 
 
 def _widths(
@@ -277,16 +263,6 @@ def _widths(
         path=path,
         shard=graph,
     )
-
-
-def _distances(graph: CSRGraph, sources: np.ndarray, mean: float) -> np.ndarray:
-    """Distances from the source of each component, on the host."""
-    arrays = (graph.indptr, graph.indices, graph.weights)
-    if graph.device == "cpu":
-        return search(arrays, sources, mean)
-    from kernels.shortest_paths import gpu
-
-    return to_host(gpu.sssp(*arrays, sources)[0])
 
 
 def _path(graph: CSRGraph, bounds: WeightedBounds, component: int) -> np.ndarray:

@@ -84,7 +84,8 @@ class WeightedBounds:
 
     Notes
     -----
-    29 bytes per node. ``take`` and ``update`` are passes over all nodes.
+    29 bytes per node. ``take`` and ``update`` are passes over all nodes; ``part`` leaves out those
+    of components that are answered.
     """
 
     def __init__(self, question: Question, component: np.ndarray, degree: np.ndarray, unit: float):
@@ -212,6 +213,52 @@ class WeightedBounds:
             bounds = (self.lower, self.upper, self.least)
             self._trees.close(sources, known, distance, bounds)
         self._refresh()
+
+    def part(self, nodes: np.ndarray, component: np.ndarray, numbers: np.ndarray) -> WeightedBounds:
+        """The bounds of some components alone, which take the sources that they would take here.
+
+        Parameters
+        ----------
+        nodes : (n_nodes,) int32
+            All nodes of these components, ascending in each; node i of the part is nodes[i].
+        component : (n_nodes,) int32
+            Their components, renumbered.
+        numbers : (n_components,) int64
+            Components of the part, by their old numbers; ascending.
+        """
+        part = WeightedBounds(self.question, component, self.degree[nodes], 1.0)
+        part._most_exact, part._by_upper = self._most_exact, self._by_upper
+        part.n_searches = self.n_searches
+        for own, whole in zip(part._of_nodes(), self._of_nodes(), strict=True):
+            own[:] = whole[nodes]
+        for own, whole in zip(part._of_components(), self._of_components(), strict=True):
+            own[:] = whole[numbers]
+        part._trees = None
+        if self._trees is not None:
+            part._trees = self._trees.part(nodes, part.component, numbers)
+        part._refresh()
+        return part
+
+    def take_back(self, part: WeightedBounds, nodes: np.ndarray, numbers: np.ndarray) -> None:
+        """Replace the bounds of the components of a part; what is open is known after ``ask``."""
+        self.n_searches, self._by_upper = part.n_searches, part._by_upper
+        for own, whole in zip(part._of_nodes(), self._of_nodes(), strict=True):
+            whole[nodes] = own
+        for own, whole in zip(part._of_components(), self._of_components(), strict=True):
+            whole[numbers] = own
+        rises = part.farthest >= 0
+        self.farthest[numbers[rises]] = nodes[part.farthest[rises]]
+        if self._trees is not None and part._trees is not None:
+            self._trees.take_back(part._trees, nodes, numbers)
+
+    def _of_nodes(self) -> tuple[np.ndarray, ...]:
+        """What is known of each node."""
+        return self.lower, self.upper, self._from_centre
+
+    def _of_components(self) -> tuple[np.ndarray, ...]:
+        """What is known of each component, besides its farthest node."""
+        most_and_least = (self.most, self.least, self.widest)
+        return (*most_and_least, self._reach, self._centre_reach, self.searched)
 
     def _try_centres(self, distance: np.ndarray, reach: np.ndarray, margin: np.ndarray) -> None:
         """Put the ball around a source of smaller eccentricity, where sums are exact."""

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import F32, F64, I32, OUT_F64, OUT_I32, OUT_U8
+from kernels._cpu.signatures import F32, F64, I32, I64, OUT_F32, OUT_F64, OUT_I32, OUT_U8
 from kernels.eccentricity.bounds.steps import matters
 from kernels.eccentricity.questions import DIAMETER
 
@@ -107,3 +107,12 @@ def choose(
                 best[c] = v
         elif lower[v] < lower[b] or (lower[v] == lower[b] and degree[v] > degree[b]):
             best[c] = v
+
+
+@njit([types.void(I64, F32, I32, I64, OUT_F32)], cache=True, nogil=True)
+def copy_weights(indptr, weights, nodes, new_indptr, new_weights):
+    """Weights of the arcs of ``nodes``, in the order in which a part of the graph has them."""
+    for i in range(nodes.size):
+        begin = indptr[nodes[i]]
+        for k in range(new_indptr[i + 1] - new_indptr[i]):
+            new_weights[new_indptr[i] + k] = weights[begin + k]
