@@ -13,7 +13,6 @@ from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
 from kernels.printed import Printed
 from kernels.shortest_paths import sssp, weighted_arrays
-from kernels.types import NODE
 
 __all__ = ["ShortestPath", "shortest_path"]
 
@@ -136,9 +135,7 @@ def _by_weight(graph: CSRGraph, source: int, target: int) -> ShortestPath:
 
 def _from_one_end(graph: CSRGraph, source: int, target: int) -> tuple[np.ndarray, float]:
     """By the tree of shortest paths, which exists whatever the weights."""
+    from kernels.shortest_paths.cpu import path_to
+
     found = sssp(graph, source, target, parents=True)
-    parent = to_host(found.parent)
-    backwards = [target]
-    while backwards[-1] != source:
-        backwards.append(int(parent[backwards[-1]]))
-    return np.array(backwards[::-1], NODE), float(found.distance[target])
+    return path_to(to_host(found.parent), target), float(found.distance[target])

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, I64, OUT_I32
+from kernels._cpu.signatures import I32, OUT_I32
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import steps
 from kernels.eccentricity.bounds.bounds import EccentricityBounds
@@ -324,7 +324,7 @@ def _paths(found: _ComponentResults, node_ptr: np.ndarray) -> tuple[np.ndarray, 
     )
     path = np.empty(int(path_ptr[-1]), NODE)
     arrays = (found.graph.indptr, found.graph.indices, upper)
-    trace_back(*arrays, far[chosen], path_ptr[with_nodes], path_ptr[with_nodes + 1], path)
+    steps.trace_back(*arrays, far[chosen], path_ptr[with_nodes], path_ptr[with_nodes + 1], path)
     return path_ptr, path
 
 
@@ -335,17 +335,3 @@ def find_nodes(component, value, wanted, found):
         c = component[v]
         if found[c] < 0 and value[v] == wanted[c]:
             found[c] = v
-
-
-@njit([types.void(I64, I32, I32, I32, I64, I64, OUT_I32)], cache=True, nogil=True)
-def trace_back(indptr, indices, level, ends, start, stop, path):
-    """Paths to ``ends``, along which levels fall by one; path[start[i]:stop[i]] is the i-th."""
-    for i in range(ends.size):
-        v = np.int64(ends[i])
-        for at in range(stop[i] - 1, start[i], -1):
-            path[at] = v
-            arc = indptr[v]
-            while level[indices[arc]] != level[v] - 1:
-                arc += 1
-            v = np.int64(indices[arc])
-        path[start[i]] = v

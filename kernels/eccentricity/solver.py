@@ -11,6 +11,7 @@ from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.bounds.flatness import closes_little
+from kernels.eccentricity.bounds.steps import trace_back
 from kernels.eccentricity.finishing import Finishing
 from kernels.eccentricity.questions import QUESTIONS_OF_MANY, Question
 from kernels.eccentricity.reductions import references
@@ -390,11 +391,9 @@ class EccentricitySolver:
             ends = np.flatnonzero(own & (bounds.lower == length))
             found = self.searches.search(ends[:1].astype(NODE))
         source = int(found.sources[own[found.sources]][0])
-        upper = found.upper.astype(np.int64)  # level and eccentricity
+        upper = found.upper.astype(np.int32)  # level and eccentricity
         node = int(np.flatnonzero(own & (upper == upper[source] + length))[0])
-        path = [node]
-        while node != source:
-            neighbours = self.graph.indices[self.graph.indptr[node] : self.graph.indptr[node + 1]]
-            node = int(neighbours[upper[neighbours] == upper[node] - 1][0])
-            path.append(node)
-        return np.array(path[::-1], NODE)
+        path = np.empty(length + 1, NODE)
+        arrays = (self.graph.indptr, self.graph.indices, upper)
+        trace_back(*arrays, np.array([node], NODE), np.array([0]), np.array([length + 1]), path)
+        return path

@@ -197,6 +197,19 @@ def forget_beyond(distance, limit):
         distance[v] = distance[v] if distance[v] <= limit else np.inf
 
 
+@njit([OUT_I32(I32, types.int64)], cache=True, nogil=True)
+def path_to(parent, node):
+    """The path to a node, from the node that is its own parent."""
+    n, at = 1, node
+    while parent[at] != at:
+        n, at = n + 1, np.int64(parent[at])
+    path = np.empty(n, np.int32)
+    for i in range(n - 1, -1, -1):
+        path[i] = node
+        node = np.int64(parent[node])
+    return path
+
+
 @njit([types.Tuple((types.float64, types.int64))(F64)], cache=True, nogil=True)
 def summarise(distance):
     """The largest finite distance, and how many are finite."""

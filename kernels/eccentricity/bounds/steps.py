@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, OUT_I32, OUT_U8, U8, U16
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U8, U8, U16
 from kernels.eccentricity.questions import CENTER, DIAMETER, PERIPHERY, RADIUS
 
 FREE, SEARCHED, OUTER, CENTRAL = range(4)  # the last two are in flight; see ``take``
@@ -220,3 +220,17 @@ def cover(first, second, count, chosen):
                 count[first[i]] -= 1
                 count[second[i]] -= 1
     return n_chosen
+
+
+@njit([types.void(I64, I32, I32, I32, I64, I64, OUT_I32)], cache=True, nogil=True)
+def trace_back(indptr, indices, level, ends, start, stop, path):
+    """Paths to ``ends``, along which levels fall by one; path[start[i]:stop[i]] is the i-th."""
+    for i in range(ends.size):
+        v = np.int64(ends[i])
+        for at in range(stop[i] - 1, start[i], -1):
+            path[at] = v
+            arc = indptr[v]
+            while level[indices[arc]] != level[v] - 1:
+                arc += 1
+            v = np.int64(indices[arc])
+        path[start[i]] = v

@@ -271,11 +271,9 @@ def _path(graph: CSRGraph, bounds: WeightedBounds, component: int) -> np.ndarray
     if node < 0:  # an isolated node, which needs no search; or no search was allowed
         nodes = np.flatnonzero(bounds.component == component)
         return nodes.astype(NODE) if len(nodes) == 1 else np.empty(0, NODE)
+    from kernels.shortest_paths.cpu import path_to
+
     found = sssp(graph, node, parents=True)
     distance, parent = to_host(found.distance), to_host(found.parent)
     node = int(np.flatnonzero(distance == found.eccentricity)[0])
-    path = [node]
-    while parent[node] != node:
-        node = int(parent[node])
-        path.append(node)
-    return np.array(path[::-1], NODE)
+    return path_to(parent, node)

@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernels import CSRGraph, GraphError, bfs
-from kernels.bidirectional import shortest_path
+from kernels.bidirectional import cpu, shortest_path
+from tests.interpreted import n_lines
 from tests.oracles.paths import distances
 from tests.oracles.weighted import length_of
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs, weighted
@@ -101,3 +102,14 @@ def test_what_cannot_be_done_is_refused(device):
         broken = CSRGraph(*arrays, np.array([1, 1, bad, bad], np.float32), trusted=True)
         with pytest.raises(GraphError, match=r"weights\[2\]"):
             shortest_path(broken.to(device), 0, 2, weighted=True)
+
+
+def test_a_long_path_from_one_end_is_followed_by_compiled_code(monkeypatch):
+    """The search from one end takes over where that from both would take too long."""
+    graph = weighted(path(20_000), np.full(19_999, 0.5))
+    monkeypatch.setattr(cpu, "by_weight", lambda *given: None)
+    shortest_path(graph, 19_999, 0, weighted=True)  # imports what it needs
+    n, found = n_lines(lambda: shortest_path(graph, 19_999, 0, weighted=True))
+    assert found.length == 9_999.5
+    assert found.nodes.tolist() == list(range(19_999, -1, -1))
+    assert n < 5_000
