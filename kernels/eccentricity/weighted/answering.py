@@ -79,7 +79,7 @@ class _Rest:
 
     def shrink(self, most_each: int | None) -> None:
         """Go on with those components only that may still be searched, if they are few."""
-        if len(self.bounds.component) <= SMALL_NODES:
+        if len(self.bounds.size) == 1 or len(self.bounds.component) <= SMALL_NODES:
             return
         is_left = ~self.bounds.answered
         if most_each is not None:
