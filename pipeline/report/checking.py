@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import first_line, said_by_system
 from pipeline.model.words import number
-from pipeline.report.folder import REPORT, mapping_or_empty, read_report
+from pipeline.report.folder import mapping_or_empty, read_report
+from pipeline.report.names import REPORT
 from pipeline.report.pages.ases.as_changes import size_without_changes
 from pipeline.report.pages.reuse import PAGES
 

@@ -22,7 +22,7 @@ from pipeline.metrics.columns import WEIGHTED
 from pipeline.model.columns import schema_of
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
-from pipeline.report.folder import ASES
+from pipeline.report.names import ASES
 from pipeline.report.tables.nodes.reach import row_groups
 
 _READERS = 4  # of files of nodes: there may be tens of thousands

@@ -20,12 +20,10 @@ import pyarrow.parquet as pq
 from pipeline.errors import UsageError, said_by_system
 from pipeline.model.words import printable
 from pipeline.places import url_of
+from pipeline.report.names import ADDRESSES, ASES, REPORT
 from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
 
-REPORT = "report.json"
-ASES = "ases.parquet"  # of a report; a snapshot has a file of that name with other columns
-ADDRESSES = "addresses"  # folder of scripts with numbers as names
 N_NAMED = 3  # files of a folder that a refusal names
 
 # What reports consist of. Anything else in a folder of a report belongs to its user.

@@ -32,7 +32,8 @@ from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.origins import Origins, origins_of
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words, printable
-from pipeline.report.folder import ASES, REPORT, carry_over, earlier_report
+from pipeline.report.folder import carry_over, earlier_report
+from pipeline.report.names import ASES, REPORT
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.provenance import Provenance

@@ -20,7 +20,7 @@ from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
 from pipeline.places import url_of
 from pipeline.report.checking import check_report
-from pipeline.report.folder import REPORT
+from pipeline.report.names import REPORT
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.schedule.gang.choice import explain

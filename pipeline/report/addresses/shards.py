@@ -17,7 +17,7 @@ import numpy as np
 from pipeline.model.addresses import format_addr, is_v4
 from pipeline.report.addresses.table import AddressList
 from pipeline.report.escaping import script_json
-from pipeline.report.folder import ADDRESSES
+from pipeline.report.names import ADDRESSES
 
 SHARD = 1 << 14  # addresses; some 80 kB
 

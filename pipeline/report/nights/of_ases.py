@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from markupsafe import Markup
 
 from pipeline.model.words import printable
-from pipeline.report.folder import ASES, report_of
+from pipeline.report.folder import report_of
+from pipeline.report.names import ASES
 from pipeline.report.nights.history import history
 from pipeline.store.pointers.nights import is_night
 

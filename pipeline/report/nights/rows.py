@@ -22,7 +22,8 @@ from pipeline.model.choices import is_name
 from pipeline.model.measured.mapped import mapped_percent
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.words import printable
-from pipeline.report.folder import REPORT, mapping_or_empty, report_of
+from pipeline.report.folder import mapping_or_empty, report_of
+from pipeline.report.names import REPORT
 from pipeline.report.tables.changes import night_before_of
 from pipeline.store.pointers.nights import is_night
 

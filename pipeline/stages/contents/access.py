@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError, first_line
-from pipeline.report.folder import ASES
+from pipeline.report.names import ASES
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.stages.contents.export import edge_table, node_table

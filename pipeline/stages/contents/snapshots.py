@@ -15,7 +15,8 @@ from pipeline.config import ListConfig, ShowConfig
 from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
-from pipeline.report.folder import ASES, earlier_report
+from pipeline.report.folder import earlier_report
+from pipeline.report.names import ASES
 from pipeline.report.published import bring_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import node_texts

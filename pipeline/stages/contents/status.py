@@ -13,7 +13,7 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.model.progress import MOST_SHARE, STEPS
 from pipeline.model.words import number, rough_duration
 from pipeline.places import objects, url_of
-from pipeline.report.folder import REPORT
+from pipeline.report.names import REPORT
 from pipeline.report.published import published
 from pipeline.stages.run_metrics import NAME, last_success
 from pipeline.store.running import runs_on

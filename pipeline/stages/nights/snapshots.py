@@ -16,7 +16,7 @@ from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
-from pipeline.report.folder import ASES
+from pipeline.report.names import ASES
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.stages.nights.broken import check_report, is_reported, is_there
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
