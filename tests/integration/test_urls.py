@@ -189,11 +189,11 @@ def test_a_store_that_cannot_be_used_is_one_line_before_anything_is_read(
 
 def test_commands_that_need_a_folder_say_so():
     done = subprocess.run(
-        [sys.executable, "-m", "flows.serve", "--store", STORE],
+        [sys.executable, "-m", "flows.serve", "--out", STORE],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         timeout=RUN_S,
     )
     assert done.returncode == 2
-    assert "--store takes a file or folder on this machine's disks" in done.stderr
+    assert "--out takes a file or folder on this machine's disks" in done.stderr

@@ -14,6 +14,7 @@ from pipeline.errors import UsageError
 from pipeline.stages.doctor import examine
 from pipeline.store import bytes_of_snapshot, leftovers, open_snapshot, remove_leftovers
 from pipeline.store.references import keep_references, read_references, reference_file
+from tests.full_disk import files_up_to
 from tests.unit.pipeline.compare.by_hand import ONE, night
 
 LINES = {ONE: ["20.1.0.1/1 20.1.0.2/3 20.3.0.9! > 20.3.0.9"]}
@@ -81,8 +82,7 @@ def test_references_of_nights_that_are_gone_are_named_and_removed(kept):
     assert not gone.exists()
 
 
-def test_a_store_that_cannot_be_written_is_an_error(kept, monkeypatch):
+def test_a_store_that_cannot_be_written_is_an_error(kept):
     store, version, usual = kept
-    monkeypatch.setattr("tempfile.mkstemp", lambda **_: (_ for _ in ()).throw(OSError(28, "full")))
-    with pytest.raises(UsageError, match="full"):
+    with files_up_to(100), pytest.raises(UsageError, match="File too large"):
         keep_references(store, version, usual)
