@@ -57,7 +57,7 @@ class Changes:
     n_traces, n_pairs, n_vantages : (n,) int64
         Traces, pairs of vantage point and target, and vantage points that it touches, on the night
         that has it.
-    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage : (n,) int64
+    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage, n_as_target : (n,) int64
         What became of these pairs (``evidence``).
     old, new : (n,) float64
         Values, NaN for none.
@@ -86,6 +86,7 @@ class Changes:
     n_elsewhere: Annotated[np.ndarray, Flat(np.int64)]
     n_no_target: Annotated[np.ndarray, Flat(np.int64)]
     n_no_vantage: Annotated[np.ndarray, Flat(np.int64)]
+    n_as_target: Annotated[np.ndarray, Flat(np.int64)]
     old: Annotated[np.ndarray, Flat(np.float64)]
     new: Annotated[np.ndarray, Flat(np.float64)]
     reason: Annotated[np.ndarray, Flat(object)]

@@ -23,7 +23,14 @@ import numpy as np
 
 from pipeline.compare import changes as kinds
 from pipeline.compare.changes import NO_ROW, Changes
-from pipeline.compare.links import ELSEWHERE, IN_OTHER_ASES, NO_TARGET, NO_VANTAGE, SILENT
+from pipeline.compare.links import (
+    AS_TARGET,
+    ELSEWHERE,
+    IN_OTHER_ASES,
+    NO_TARGET,
+    NO_VANTAGE,
+    SILENT,
+)
 from pipeline.compare.matching import label_joined, number_rows
 from pipeline.model.columns import Flat
 from pipeline.model.topology import NO_ASN
@@ -188,6 +195,17 @@ def _join(
             _join_by(event, own, changes.vantage, changes.vantage[rows], event[rows])
         else:
             event[own] = event[rows[0]]
+        # What showed that their far end is a router was not measured: its other links, or they.
+        own = own[event[own] != NO_ROW]
+        unmeasured = changes.n_no_vantage if reason == NO_VANTAGE else changes.n_no_target
+        there = free[link & (changes.kind[free] == unseen) & (changes.reason[free] == AS_TARGET)]
+        for ends_of in (changes.group[own], changes.other_group[own]):
+            _join_by(event, there, changes.other_group, ends_of, event[own])
+        there = there[unmeasured[there] > 0]
+        if reason == NO_VANTAGE:
+            _join_by(event, there, changes.vantage, changes.vantage[rows], event[rows])
+        else:
+            event[there[event[there] == NO_ROW]] = event[rows[0]]
     elif name in _OF_ROUTERS:
         groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
         events = np.concatenate([event[rows], event[rows]])

@@ -6,10 +6,13 @@ one of these on the other night:
 - **turned**: it crosses the near router again, and the next hop is another router, or the target:
   the link is gone from its way, and would be there if it still existed;
 - **silent**: it crosses the near router, and what is behind does not answer;
+- **as target**: it crosses the link, whose far end is its target: a router on the night that has
+  the link, since other traces passed it, and on the other one taken for a host;
 - **elsewhere**: it does not cross the near router;
 - **no target**, **no vantage**: it was not measured.
 
-One pair that turned is enough to call the link removed; without any the link is not observable.
+One pair that turned is enough to call the link removed, if none crosses it to its target; without
+any the link is not observable.
 The same question with the nights exchanged shows whether a link is new or was just not seen before.
 """
 
@@ -24,7 +27,8 @@ from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations, Steps
 
-_NO_VANTAGE = 4  # verdict on a pair
+# Verdicts on a pair that was not measured, and on one whose target is the far end.
+_NO_TARGET, _NO_VANTAGE, _AS_TARGET = 3, 4, 5
 _CHUNK = 1 << 20  # paths that are walked at a time
 
 
@@ -58,7 +62,7 @@ class Evidence:
     ----------
     n_traces, n_pairs, n_vantages
         That crossed it on its night.
-    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage
+    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage, n_as_target
         Pairs by what became of them.
     vantage
         Common number of the vantage point that did not measure by which most pairs crossed it; -1
@@ -75,6 +79,7 @@ class Evidence:
     n_elsewhere: np.ndarray
     n_no_target: np.ndarray
     n_no_vantage: np.ndarray
+    n_as_target: np.ndarray
     vantage: np.ndarray
     near: np.ndarray
     far: np.ndarray
@@ -185,7 +190,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
     crossing = np.flatnonzero(_holds_one(steps, link >= 0, here.seen.paths.step))
     there_pairs = np.unique(there.pair)
     known_vantages = np.unique(there.vantage)
-    counts = np.zeros((5, len(keys)), np.int64)
+    counts = np.zeros((6, len(keys)), np.int64)
     n_traces, n_pairs = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
     vantages: list[np.ndarray] = []
     lost: list[np.ndarray] = [np.empty(0, np.int64)]  # link and vantage point that did not measure
@@ -210,13 +215,15 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         np.add.at(n_pairs, of_link, 1)
         vantages.append(np.unique(of_link * n_vantages + vantage))
         measured = _position(there_pairs, pair) >= 0
-        verdict = np.where(_position(known_vantages, here.vantage[vantage]) >= 0, 3, _NO_VANTAGE)
+        verdict = np.where(
+            _position(known_vantages, here.vantage[vantage]) >= 0, _NO_TARGET, _NO_VANTAGE
+        )
         verdict[measured] = _verdicts(
             there, pair[measured], near[measured], beyond[first][measured]
         )
         np.add.at(counts, (verdict, of_link), 1)
         lost.append((of_link * n_vantages + vantage)[verdict == _NO_VANTAGE])
-    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage = counts
+    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage, n_as_target = counts
     distinct = np.unique(np.concatenate(vantages)) if vantages else np.empty(0, np.int64)
     near, far = _directions(steps, link, len(keys))
     return Evidence(
@@ -228,6 +235,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         n_elsewhere,
         n_no_target,
         n_no_vantage,
+        n_as_target,
         _most_often(np.concatenate(lost), here.vantage, len(keys)),
         near,
         far,
@@ -255,9 +263,9 @@ def _first_of(*columns: np.ndarray) -> np.ndarray:
 
 
 def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarray) -> np.ndarray:
-    """What became of pairs that were measured: 0 turned, 1 silent, 2 elsewhere.
+    """What became of pairs that were measured: 0 turned, 1 silent, 2 elsewhere, or as target.
 
-    ``beyond``: the pair went on behind the link, and a target right behind its near router counts.
+    ``beyond``: the pair went on behind the link; else the link led to its target.
     """
     steps, paths = there.seen.steps, there.seen.paths
     asked = np.unique(pair)
@@ -279,7 +287,8 @@ def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarra
     verdict = np.full(len(pair), 2)
     verdict[_position(np.unique(np.concatenate(silent)), key) >= 0] = 1
     verdict[_position(np.unique(np.concatenate([last[:0], *turned])), key) >= 0] = 0
-    verdict[(_position(np.unique(last[paths.direct[rows]]), key) >= 0) & beyond] = 0
+    meets = _position(np.unique(last[paths.direct[rows]]), key) >= 0  # its target, right behind
+    verdict[meets] = np.where(beyond[meets], 0, _AS_TARGET)
     return verdict
 
 

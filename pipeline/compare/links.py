@@ -35,6 +35,7 @@ from pipeline.compare.night import Night
 TURNED = "a pair that crossed it crosses its near router, and goes elsewhere"
 SILENT = "what is behind its near router does not answer"
 ELSEWHERE = "traces do not cross its near router"
+AS_TARGET = "its far end answers as a target, and no trace shows that it is a router"
 NO_TARGET = "its targets were not measured"
 NO_VANTAGE = "its vantage points did not measure"
 PLAIN = "by plain difference, without traces"
@@ -167,11 +168,17 @@ def _of_one_night(
 
 
 def judge(found: Evidence, kinds: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
-    """Kind of each link and why: observable if a pair turned, else the commonest reason."""
+    """Kind of each link and why.
+
+    Observable if a pair turned, unless another one still crosses it to its target; else the
+    commonest reason.
+    """
     others = np.array([found.n_silent, found.n_elsewhere, found.n_no_target, found.n_no_vantage])
     words = np.array([SILENT, ELSEWHERE, NO_TARGET, NO_VANTAGE], object)
-    turned = found.n_turned > 0
+    is_there = found.n_as_target > 0
+    turned = (found.n_turned > 0) & ~is_there
     reason = np.where(turned, TURNED, words[others.argmax(axis=0)])
+    reason[is_there] = AS_TARGET
     reason[found.n_pairs == 0] = NOT_CROSSED
     return np.where(turned, kinds[0], kinds[1]).astype(object), reason.astype(object)
 

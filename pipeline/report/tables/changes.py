@@ -22,7 +22,7 @@ _KIND = b"hopscope.node_kind"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
-    *("n_no_target", "n_no_vantage"),
+    *("n_no_target", "n_no_vantage", "n_as_target"),
 )
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from pipeline.compare import Changes, Night, compare_nights
+from pipeline.compare.changes import NOT_BEFORE, UNSEEN
+from pipeline.compare.links import AS_TARGET
 from tests.unit.pipeline.compare.by_hand import ONE, TWO, night, told
 from tests.unit.pipeline.infer.handmade import PREFIXES, alias_sets
 
@@ -41,6 +43,25 @@ def test_a_link_is_removed_only_if_somebody_looked(tmp_path, lines, kind):
     # The other way round a link that nobody could see before is not called new.
     back = {"removed": "added", "not observable": "not observable before", None: None}[kind]
     assert told(changed(new, old)).get((B, C)) == back
+
+
+def test_a_link_that_still_leads_to_a_target_is_crossed(tmp_path):
+    """It was said that no trace crosses its near router."""
+    target = "20.3.0.1"
+    hops = f"{A} {B} {target}! > {target}"
+    lines = {ONE: [hops], TWO: [f"20.8.0.2 {D} {target} > 20.3.0.9"]}  # TWO shows a router
+    turned = lines | {ONE: [hops, f"{A} {B} {target} 20.3.0.5 {ELSEWHERE}"]}
+    fewer = {ONE: [hops, f"{A} {B} {E} 20.3.0.5 {ELSEWHERE}"]}
+    for before, after, n_no_longer in ((lines, {ONE: [hops]}, 0), (turned, fewer, 1)):
+        old, new = night(tmp_path / "old", before), night(tmp_path / "new", after)
+        for one, other, kind in ((old, new, UNSEEN), (new, old, NOT_BEFORE)):
+            changes, events = compare_nights(one, other)
+            assert told(changes)[B, target] == kind
+            of_link = (changes.what == "link") & (changes.reason == AS_TARGET)
+            assert changes.n_as_target[of_link].tolist() == [1]
+            assert changes.n_elsewhere[of_link].tolist() == [0]
+            assert changes.n_turned[of_link].tolist() == [n_no_longer]
+            assert events.kind[changes.event[of_link][0]].startswith("vantage point")
 
 
 def test_merged_and_split_routers_change_no_link(tmp_path):
