@@ -62,13 +62,13 @@ def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:
         (new, old, Groups(groups.new, groups.old, groups.n), JOINED),
     ):
         asn, n_parts = _parts(before_, after, of)
-        n_pairs = np.zeros(len(asn), np.int64)
+        n_pairs = n_traces = np.zeros(len(asn), np.int64)
         if found is not None:
-            ases, counts, behind = _cut_off(found, before_, of, reverse=kind == JOINED)
+            ases, counts, traces, behind = _cut_off(found, before_, of, reverse=kind == JOINED)
             cut = np.isin(ases, asn) | behind
             n_parts = _filled(ases[cut], asn, n_parts)
             asn = ases[cut]
-            n_pairs = counts[cut]
+            n_pairs, n_traces = counts[cut], traces[cut]
         yield make_changes(
             len(asn),
             "AS",
@@ -77,7 +77,7 @@ def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:
             old=1 if kind == PARTED else n_parts,
             new=n_parts if kind == PARTED else 1,
             n_pairs=n_pairs,
-            n_traces=n_pairs,
+            n_traces=n_traces,
         )
 
 
@@ -217,12 +217,12 @@ def _filled(asn: np.ndarray, known: np.ndarray, n_parts: np.ndarray) -> np.ndarr
 
 def _cut_off(
     found: Rerouted, before: Night, groups: Groups, reverse: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """ASes in which routes end that went on to their target before.
 
     Returns
     -------
-    asn, n_pairs : (n,) int64
+    asn, n_pairs, n_traces : (n,) int64
     behind : (n,) bool
         On these routes many routers of the AS were passed that nobody sees any more.
     """
@@ -232,7 +232,9 @@ def _cut_off(
     which &= np.diff(new.ptr) > 0
     ends = np.full(len(which), NO_ASN, np.int64)
     ends[which] = new.asn[new.ptr[1:][which] - 1]
-    asn, n_pairs = np.unique(ends[which], return_counts=True)
+    asn, row, n_pairs = np.unique(ends[which], return_inverse=True, return_counts=True)
+    traces = found.new_traces if reverse else found.old_traces
+    n_traces = np.bincount(row, traces[which], len(asn))
     of_hop = ends[row_of_value(old.ptr)]
     lost = (of_hop == old.asn) & ~np.isin(old.group, groups.new)
     (owner, _), _ = tally(old.asn[lost], old.group[lost])
@@ -241,4 +243,4 @@ def _cut_off(
     size = before.node_ptr[row + 1] - before.node_ptr[row]
     behind = n_lost >= np.maximum(_MIN_ROUTERS, _MIN_PART * size)
     kept = n_pairs >= _MIN_CUT_OFF
-    return asn[kept], n_pairs[kept], behind[kept]
+    return asn[kept], n_pairs[kept], n_traces[kept], behind[kept]

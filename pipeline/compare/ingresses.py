@@ -89,7 +89,7 @@ def _without(rows: np.ndarray, moved: np.ndarray) -> np.ndarray:
 
 
 def _moves(sides: Sides, found: Rerouted, old_only: np.ndarray, new_only: np.ndarray) -> np.ndarray:
-    """(6, n) int64: AS, neighbour, group before and after, pairs, vantage points.
+    """(7, n) int64: AS, neighbour, group before and after, pairs, vantage points, traces.
 
     Pairs entered the AS from the neighbour by a router that is no ingress for it any more, and now
     do by one that was none before. The links by which they enter are of one night only: where only
@@ -113,7 +113,8 @@ def _moves(sides: Sides, found: Rerouted, old_only: np.ndarray, new_only: np.nda
     rows, n_pairs = tally(*columns)
     row, n_rows = number_rows(*columns)
     vantages = n_vantages(row, found.vantage[old.pair[at]], n_rows)
-    table = np.array([*rows, n_pairs, vantages], np.int64)
+    n_traces = np.bincount(row, found.old_traces[old.pair[at]], n_rows)
+    table = np.array([*rows, n_pairs, vantages, n_traces], np.int64)
     # Of several routers that took the place of one, that of most pairs.
     order = np.lexsort((-table[3], table[4], table[2], table[1], table[0]))
     table = table[:, order]
@@ -133,7 +134,7 @@ def _entries_by(entries: Entries, only: np.ndarray, other_keys: np.ndarray) -> n
 
 def _moved(sides: Sides, moves: np.ndarray) -> Changes:
     groups = sides.groups
-    asn, neighbor, before, after, n_pairs, n_of = moves
+    asn, neighbor, before, after, n_pairs, n_of, n_traces = moves
     own = first_nodes(groups.old, groups.n)[before]
     other = first_nodes(groups.new, groups.n)[after]
     if not len(asn):
@@ -147,7 +148,7 @@ def _moved(sides: Sides, moves: np.ndarray) -> Changes:
         "ingress",
         kind=SHIFTED,
         n_pairs=n_pairs,
-        n_traces=n_pairs,
+        n_traces=n_traces,
         n_vantages=n_of,
         **columns | {"asn": asn},
     )

@@ -44,7 +44,8 @@ class Rerouted:
     """Pairs of both nights, and the routes of those whose routers differ.
 
     ``pairs``: rows of ``common``; ``vantage`` and ``longer_by`` (hops, NaN where the target did not
-    answer on both nights) of each; ``direct``: the target answered right behind the last router.
+    answer on both nights) of each; ``direct``: the target answered right behind the last router;
+    ``traces``: of this route.
     ``same``: rows of the others, or as even a part of them.
     """
 
@@ -59,6 +60,8 @@ class Rerouted:
     new_reached: np.ndarray
     old_direct: np.ndarray
     new_direct: np.ndarray
+    old_traces: np.ndarray
+    new_traces: np.ndarray
 
     @cached_property
     def swaps(self) -> Swaps:
@@ -91,6 +94,8 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
         now_reached,
         old_paths.direct[old],
         new_paths.direct[new],
+        old_paths.n_traces[old],
+        new_paths.n_traces[new],
     )
 
 
@@ -118,6 +123,7 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     address = _first_gone(sides)
     sure = enough & (n_pairs >= _MIN_SWAPPED) & (n_other <= _OTHER_SHARE * n_pairs)
     sure &= address != NO_ROW
+    n_traces = np.bincount(gone, found.old_traces[swaps.pair[which]], n)
     vantages = n_vantages(gone, found.vantage[swaps.pair[which]], n)
     (one, other), times = tally(gone, come)
     order = np.lexsort((other, -times, one))  # the most frequent of each router first
@@ -136,7 +142,7 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
         addr_low=sides.old.addr[at, 1],
         **other_router(sides.new, sides.groups.new, first_nodes(sides.groups.new, n)[other]),
         n_pairs=n_pairs[one],
-        n_traces=n_pairs[one],
+        n_traces=n_traces[one],
         n_vantages=vantages[one],
     )
 
@@ -181,6 +187,7 @@ def compare_lengths(sides: Sides, found: Rerouted, references: References) -> It
     vantages = n_vantages(row, found.common.vantage[both], len(asn))
     before, after = (medians(row, values, len(asn))[0] for values in (usual, hops))
     n_pairs = np.bincount(row, minlength=len(asn))
+    n_traces = np.bincount(row, old.n_traces[at], len(asn))
     for kind, sign in ((LONGER, 1), (SHORTER, -1)):
         some = np.flatnonzero(is_news(which, sign) & (vantages >= MIN_VANTAGES))
         yield make_changes(
@@ -191,7 +198,7 @@ def compare_lengths(sides: Sides, found: Rerouted, references: References) -> It
             old=before[some],
             new=after[some],
             n_pairs=n_pairs[some],
-            n_traces=n_pairs[some],
+            n_traces=n_traces[some],
             n_vantages=vantages[some],
         )
 

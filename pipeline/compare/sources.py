@@ -47,13 +47,14 @@ def _vantages(here: View, there: View, kind: str) -> Changes:
 def _targets(here: View, there: View, kind: str, n_targets: int) -> Changes:
     """One row for all targets that vantage points of both nights measured on this night alone."""
     common = np.intersect1d(here.pair // n_targets, there.pair // n_targets)
-    pair = here.pair[np.isin(here.pair // n_targets, common)]
-    target = np.unique(pair % n_targets)
+    is_common = np.isin(here.pair // n_targets, common)
+    target = np.unique(here.pair[is_common] % n_targets)
     others = np.unique(there.pair[np.isin(there.pair // n_targets, common)] % n_targets)
     only = np.setdiff1d(target, others, assume_unique=True)
     if len(only) <= MIN_TARGETS * len(target):
         return make_changes(0, "targets", kind=kind)
-    pairs = np.unique(pair[np.isin(pair % n_targets, only)])
+    is_lost = is_common & np.isin(here.pair % n_targets, only)
+    pairs = np.unique(here.pair[is_lost])
     before, after = (len(target), len(others)) if kind == LOST else (len(others), len(target))
     return make_changes(
         1,
@@ -62,6 +63,6 @@ def _targets(here: View, there: View, kind: str, n_targets: int) -> Changes:
         old=before,
         new=after,
         n_pairs=len(pairs),
-        n_traces=len(pairs),
+        n_traces=here.seen.paths.n_traces[is_lost].sum(),
         n_vantages=len(np.unique(pairs // n_targets)),
     )

@@ -50,7 +50,7 @@ def compare_traffic(sides: Sides, found: Rerouted, told: np.ndarray) -> list[Cha
     ----------
     sides : Sides
     found : Rerouted
-    told : (6, n) int64
+    told : (7, n) int64
         Ingresses that moved to another router for the same neighbour: their pairs count nowhere.
     """
     ingress, moved, n_stayed = _by_ingress(sides, found, told)
@@ -70,9 +70,9 @@ def compare_traffic(sides: Sides, found: Rerouted, told: np.ndarray) -> list[Cha
     n_of_as = np.bincount(of_as, n_left + n_stayed)[of_as] if n else np.zeros(0)
     groups = sides.groups
     changes = []
-    for kind, is_most, is_other, rows, n_pairs, night, group in (
-        (LOST, lost, is_end[0], moved.old, n_left, sides.old, groups.old),
-        (GAINED, gained, is_end[1], moved.new, n_came, sides.new, groups.new),
+    for kind, is_most, is_other, rows, n_pairs, traces, night, group in (
+        (LOST, lost, is_end[0], moved.old, n_left, found.old_traces, sides.old, groups.old),
+        (GAINED, gained, is_end[1], moved.new, n_came, found.new_traces, sides.new, groups.new),
     ):
         some = np.flatnonzero(is_most | is_other)
         asn, neighbor, router = ingress[:, some]
@@ -89,7 +89,7 @@ def compare_traffic(sides: Sides, found: Rerouted, told: np.ndarray) -> list[Cha
                 old=(n_left + n_stayed)[some] / n_of_as[some],
                 new=(n_came + n_stayed)[some] / n_of_as[some],
                 n_pairs=n_pairs[some],
-                n_traces=n_pairs[some],
+                n_traces=np.bincount(rows, traces[moved.pair], n)[some],
                 n_vantages=n_vantages(rows, vantage, n)[some],
                 reason=np.where(is_most[some], MOST_MOVED, OTHER_END).astype(object),
             )

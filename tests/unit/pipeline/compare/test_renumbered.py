@@ -69,3 +69,23 @@ def test_links_of_a_router_added_beside_another_one_are_reported(tmp_path):
     changes, events = compare_nights(old, new)
     assert told(changes) == {(A, E): "added", (E, D): "not observable before"}
     assert events.kind.tolist() == ["links added"]
+
+
+def test_each_trace_of_a_pair_counts(tmp_path):
+    """Pairs were taken for traces, and events are ranked by these."""
+    old, new = (
+        night(tmp_path / name, {ONE: ways(router)[ONE] * 3})
+        for name, router in (("o", B), ("n", E))
+    )
+    changes, events = compare_nights(old, new)
+    assert changes.n_pairs[changes.what == "router"].tolist() == [N]
+    assert changes.n_traces[changes.what == "router"].tolist() == [3 * N]
+    assert events.n_traces.tolist() == [3 * N]
+
+
+def test_traces_to_lost_targets_count_each(tmp_path):
+    old = night(tmp_path / "old", {ONE: ways(B)[ONE] * 3})
+    new = night(tmp_path / "new", {ONE: ways(B)[ONE][:3]})
+    changes, _ = compare_nights(old, new)
+    (row,) = (changes.what == "targets").nonzero()[0]
+    assert (changes.n_pairs[row], changes.n_traces[row]) == (3, 9)
