@@ -63,6 +63,7 @@ def test_a_map_of_ases_is_drawn_by_ases_and_has_no_neighbours_to_group_by(page, 
         snapshot, measured(snapshot), tmp_path, options={}, warnings=[], started=time.time()
     ).path
     opened(page, report)
+    page.wait_for_selector(".charts[data-ready]")
     assert "Ingresses (up) by ASes (across)" in page.inner_text(".charts")
     assert page.get_attribute("#list td.n_nodes", "data-noun") == "ASes"
     page.goto(f"{(report / 'as' / '7.html').as_uri()}#by=neighbour")
