@@ -116,9 +116,11 @@ class NightlySummary:
     @property
     def warnings(self) -> list[str]:
         of_changes = self.compared.warnings if self.compared else []
+        # The run has compared again what the report left out.
+        made = {self.analyzed.report.left_out} if self.compared else set()
         return [
             *self.ingested.warnings,
-            *self.analyzed.warnings,
+            *(line for line in self.analyzed.warnings if line not in made),
             *of_changes,
             *self.not_compared,
         ]

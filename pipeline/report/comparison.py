@@ -1,7 +1,8 @@
 """Files of a comparison, beside the report of the newer night.
 
 They are in ``OUT/<new>/``, whether there is a report or not. A report that is written there later
-keeps them; a comparison replaces nothing but the files of an earlier comparison.
+keeps them, if it is of the version that was compared; a comparison replaces nothing but the files
+of an earlier comparison.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pipeline import __version__
 from pipeline.errors import UsageError, remedy_for, said_by_system
 from pipeline.files import replaced_whole
 from pipeline.model.choices import FIRST_EVENTS
+from pipeline.report.compared import Compared
 from pipeline.report.folder import earlier_report
 from pipeline.report.nights.of_ases import histories_of
 from pipeline.report.pages.changes_page import link_changes, write_changes_page
@@ -44,6 +46,7 @@ def write_comparison(
     warning: str = "",
     usual: tuple[int, str] = (1, ""),
     kind: str = "router",
+    versions: tuple[str, str] = ("", ""),
 ) -> ComparisonFiles:
     """Write the files of a comparison; each takes the place of an earlier one as a whole.
 
@@ -63,6 +66,8 @@ def write_comparison(
         Nights that references cover, and the first of them.
     kind : str
         What a node is on both nights, see ``node_words``.
+    versions : str, str
+        Of the snapshots; empty: unknown.
 
     Raises
     ------
@@ -70,16 +75,17 @@ def write_comparison(
         If the folder cannot be written, or holds something that is not a report of ours.
     """
     folder = Path(out) / check_name(new)
-    earlier_report(folder)
+    report = earlier_report(folder)
     rows = changes_table(changes)
-    listed = naming_nights(events_table(events, rows, names, kind), old, new, usual[0], kind)
+    compared = Compared(old, new, *versions)
+    listed = naming_nights(events_table(events, rows, names, kind), compared, usual[0], kind)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in (("changes.parquet", rows), ("events.parquet", listed)):
             _replace(folder / name, table)
         histories = histories_of(Path(out), new, _first_ases(listed), names)
         write_changes_page(folder, old, new, rows, listed, __version__, histories, warning, usual)
-        link_changes(folder)
+        link_changes(folder, (report or {}).get("snapshot_version"))
     except OSError as error:
         remedy = remedy_for(error, "give --out a folder that can be written and has room")
         raise UsageError(

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from pipeline.errors import UsageError, said_by_system
 from pipeline.model.words import printable
 from pipeline.places import url_of
+from pipeline.report.compared import COMPARISON
 from pipeline.report.names import ADDRESSES, ASES, REPORT
 from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
@@ -50,9 +51,7 @@ _FILES = frozenset(
     }
 )
 # Files of comparisons: kept as those of users are, and no report by themselves.
-_COMPARISON_FILES = frozenset(
-    {"changes.parquet", "events.parquet", "changes.html", "hopscope.css", "hopscope.js"}
-)
+_COMPARISON_FILES = COMPARISON | {"hopscope.css", "hopscope.js"}
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
 _FOLDERS = frozenset({*_OF_ASES, ADDRESSES})
 
@@ -178,7 +177,7 @@ def _is_comparison(folder: Path) -> bool:
     return are_files and {entry.name for entry in entries} == _COMPARISON_FILES
 
 
-def carry_over(before: Path, after: Path) -> None:
+def carry_over(before: Path, after: Path, left_out: Collection[str] = ()) -> None:
     """Put what users added to a report into the folder of another one.
 
     Files are linked, so that both folders have them; what is there already is kept.
@@ -189,6 +188,8 @@ def carry_over(before: Path, after: Path) -> None:
         Report of ours; may be missing.
     after : Path
         Report of ours, complete.
+    left_out : collection of str
+        Files of ``before`` itself that stay behind.
 
     Raises
     ------
@@ -203,7 +204,8 @@ def carry_over(before: Path, after: Path) -> None:
         here = Path(folder).relative_to(before)
         links = [name for name in subfolders if os.path.islink(os.path.join(folder, name))]
         for path in (here / name for name in [*names, *links]):
-            if not _is_of_report(path, asns) and not os.path.lexists(after / path):
+            is_kept = not _is_of_report(path, asns) and str(path) not in left_out
+            if is_kept and not os.path.lexists(after / path):
                 (after / path).parent.mkdir(parents=True, exist_ok=True)
                 _link(before / path, after / path)
         if here.parts and str(here) not in _FOLDERS:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -176,11 +176,17 @@ def _publish(
     }
     check()
     objects.write(f"{url}/{name}/{CURRENT}", orjson.dumps(content))
-    for rest in files:
-        if rest.endswith(".html") and "/" not in rest:
-            page = _LEADS.format(page=f"{version}/{rest}")
-            objects.write(f"{url}/{name}/{rest}", page.encode())
+    for rest in _first_pages(files):
+        page = _LEADS.format(page=f"{version}/{rest}")
+        objects.write(f"{url}/{name}/{rest}", page.encode())
+    gone = _first_pages(before["files"]) - _first_pages(files)  # such as a comparison's
+    objects.remove([f"{url}/{name}/{rest}" for rest in sorted(gone)])
     _write_note(out, name, content, whole=True)
+
+
+def _first_pages(files: Iterable[str]) -> set[str]:
+    """Pages of a report that a browser is led to."""
+    return {rest for rest in files if rest.endswith(".html") and "/" not in rest}
 
 
 def _bring(url: str, out: Path, name: str, content: Mapping[str, Any], whole: bool) -> None:

@@ -14,11 +14,12 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -27,11 +28,11 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError, remedy_for, said_by_system
-from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.origins import Origins, origins_of
 from pipeline.model.search.results import Measurement
-from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words, printable
+from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
+from pipeline.report.compared import COMPARISON, compared_before
 from pipeline.report.folder import carry_over, earlier_report
 from pipeline.report.names import ASES, REPORT
 from pipeline.report.pages.changes_page import link_changes
@@ -39,28 +40,13 @@ from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.swapping import swap, sync
+from pipeline.report.tables.largest import largest_ases
 from pipeline.report.tables.nodes.node_files import write_node_files
 from pipeline.report.tables.summarise import Summary, summarise
-from pipeline.report.tables.width.widths import width_or_bounds, with_bounds
 from pipeline.store import check_name
 from pipeline.store.versions.held import WRITING, held_folder, release_folder
 
 SCHEMA_VERSION = 1
-
-N_TABLE = 10  # ASes in the terminal's table
-
-# Columns of the terminal's table and their headings.
-_TABLE = {
-    "asn": "asn",
-    "name": "name",
-    "n_nodes": "{nouns}",
-    "n_edges": "links",
-    "n_ingresses": "ingresses",
-    "mean_hops": "mean",
-    "max_hops": "max",
-    "n_unreached": "unreached",
-    "n_candidates": "candidates",
-}
 
 
 @dataclass(frozen=True)
@@ -86,6 +72,8 @@ class ReportSummary:
         Notes on the snapshot besides its figures, one line each.
     synthetic : list of dict
         Sources that were not measured, as in report.json.
+    left_out : str
+        A line if the comparison with another night is not kept; empty: it is, or there is none.
     """
 
     path: Path
@@ -100,6 +88,7 @@ class ReportSummary:
     notes: list[str] = field(default_factory=list)
     synthetic: list[dict] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    left_out: str = ""
 
 
 def write_reports(
@@ -115,10 +104,11 @@ def write_reports(
     processes: int | None = None,
     on_progress: Callable[[int], None] = lambda n_pages: None,
     check: Callable[[], None] = lambda: None,
+    versions: Mapping[str, str] = MappingProxyType({}),
 ) -> ReportSummary:
     """Write everything under ``out/<snapshot>/``; a report of ours that is there is replaced.
 
-    Files that users put into it are kept.
+    Files that users put into it are kept, and a comparison of the same versions of both nights.
 
     Parameters
     ----------
@@ -142,6 +132,8 @@ def write_reports(
         As for ``write_pages``.
     check
         Called when all is written; an error of it leaves the report that is there.
+    versions : mapping of str to str
+        Of other nights, as far as they are known, by name.
 
     Raises
     ------
@@ -150,7 +142,11 @@ def write_reports(
     """
     begun = time.time()
     final = Path(out) / check_name(snapshot.name)
-    is_kept = _is_of_version(earlier_report(final), snapshot.version)
+    earlier = earlier_report(final)
+    is_kept = _is_of_version(earlier, snapshot.version)
+    before = None if earlier is None else str(earlier.get("snapshot_version"))
+    left_out = compared_before(final, before).left_out(snapshot.version, versions)
+    stay_behind = COMPARISON if left_out else ()
     pages = pages or (is_kept and (final / "index.html").exists())
     try:
         with held_folder(final.parent, WRITING) as held:
@@ -177,11 +173,11 @@ def write_reports(
             if is_kept and (final / "distances").is_dir():  # of other ASes, or of an earlier run
                 _take_in(final / "distances", aside / "distances", asns)
             earlier_report(final)  # someone may have put something there in the meantime
-            carry_over(final, aside)
-            link_changes(aside)
+            carry_over(final, aside, stay_behind)
+            link_changes(aside, snapshot.version)
             check()
             swap(aside, final)
-            carry_over(aside, final)  # and what was put there since
+            carry_over(aside, final, stay_behind)  # and what was put there since
             if made is not None:
                 release_folder(made)
     except OSError as error:
@@ -198,7 +194,7 @@ def write_reports(
     }
     counts = snapshot.manifest.get("counts") or {}
     origins = _reported_origins(snapshot, summary)
-    columns, rows = _table(summary, node_words(origins.kind).nouns)
+    columns, rows = largest_ases(summary, node_words(origins.kind).nouns)
     return ReportSummary(
         path=final,
         index=final / ("index.html" if pages else names["report"]),
@@ -212,6 +208,7 @@ def write_reports(
         notes=[note for note in (mapped_of(counts), *origins.notes()) if note],
         synthetic=origins.facts(),
         warnings=list(warnings),
+        left_out=left_out,
     )
 
 
@@ -333,31 +330,6 @@ def task_table(tasks: dict) -> pa.Table:
         for field in TASKS
     ]
     return pa.table(columns, schema=TASKS)
-
-
-def _table(summary: Summary, nouns: str) -> tuple[tuple[str, ...], list[tuple]]:
-    """Columns and rows of the terminal's table; its widths are those in hops, if there are any."""
-    listed = summary.widths.listed()
-    listed = [column for column in listed if column.unit != BY_WEIGHT] or listed
-    keys = [column.name for column in listed]
-    named = {key: name.format(nouns=nouns) for key, name in _TABLE.items()}
-    if not summary.totals["n_candidates"]:
-        del named["n_candidates"]
-    last = {key: named.pop(key) for key in list(named)[list(named).index("n_unreached") :]}
-    if keys:  # or names would be cut to a few letters in 80 columns
-        del named["n_edges"], named["max_hops"]
-    named |= {key: key.replace(WEIGHTED, "weighted ") for key in keys} | last
-    largest = summary.ases.sort_by([("n_nodes", "descending"), ("asn", "ascending")])
-    measured = [key for key in named if key not in keys]
-    rows = (
-        largest.slice(0, N_TABLE)
-        .select([*measured, *with_bounds(listed, summary.ases)])
-        .to_pylist()
-    )
-    for row in rows:
-        row |= {key: width_or_bounds(row, key) for key in keys}
-        row["name"] = None if row["name"] is None else printable(row["name"])
-    return tuple(named.values()), [tuple(row[key] for key in named) for row in rows]
 
 
 def _versions() -> dict[str, str]:

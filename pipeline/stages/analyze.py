@@ -40,6 +40,7 @@ from pipeline.stages.warnings import (
 )
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.alone import forget_crashed
+from pipeline.store.pointers.versions import versions_named
 from pipeline.store.running import running
 from pipeline.store.versions.held import release_folder
 
@@ -293,6 +294,7 @@ def _report(
             # A report that is added to has pages of other ASes too.
             on_progress=lambda n: progress(Progress("report", min(n, n_ases), n_ases, "ASes")),
             check=check,
+            versions=versions_named(config.store),
         )
     progress(Progress("report", n_ases, n_ases, "ASes"))
     unlisted = _list_nights(config, first=config.pages)
@@ -317,7 +319,7 @@ def _report(
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
-        warnings=[*measured, *unused, *filter(None, [unlisted])],
+        warnings=[*measured, *unused, *filter(None, [report.left_out, unlisted])],
         wall_s=time.time() - started,
     )
 

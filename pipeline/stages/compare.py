@@ -11,11 +11,11 @@ from pipeline.compare import Changes, compare_nights
 from pipeline.config import CompareConfig
 from pipeline.errors import UsageError
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.report.compared import compared_in
 from pipeline.report.comparison import write_comparison
-from pipeline.report.folder import report_turn
+from pipeline.report.folder import report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
-from pipeline.report.tables.changes import night_compared_with
 from pipeline.stages.nights.references import keep_up_to, references_up_to
 from pipeline.stages.nights.snapshots import (
     before,
@@ -98,7 +98,9 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
                 "; ".join(warnings),
                 (usual.n_nights, usual.since),
                 old.kind if old.kind == new.kind and old.kind != "as" else "mixed",
+                (old.version, new.version),
             )
+            unshown = _not_shown(config, new.version)
             if (config.out / NIGHTS_PAGE).exists():
                 write_nights(config.out, config.store)
     return CompareSummary(
@@ -110,15 +112,27 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         files.events,
         count_changes(changes),
         time.time() - started,
-        warnings,
+        [*warnings, *filter(None, [unshown])],
         usual.n_nights,
+    )
+
+
+def _not_shown(config: CompareConfig, version: str) -> str:
+    """What to say if the report beside a comparison is of another version, and shows none of it."""
+    folder = config.out / config.new
+    report = report_of(folder)
+    if report is None or report.get("snapshot_version") == version:
+        return ""
+    return (
+        f"{folder}: the report is of another version of {config.new} than the store has, so its "
+        f"pages do not show what changed; hopscope analyze --snapshot {config.new} writes it again"
     )
 
 
 def _check_not_own(config: CompareConfig) -> None:
     """Refuse to replace the comparison of a night with the one before it by another one."""
     folder = config.out / config.new
-    there = night_compared_with(folder)
+    there = compared_in(folder).old
     if there in ("", config.old) or there != night_before(config.store, config.out, config.new):
         return
     raise UsageError(

@@ -23,6 +23,7 @@ from pipeline.report.nights.history import history
 from pipeline.report.nights.rows import NightRow, night_rows
 from pipeline.report.pages.templating import environment
 from pipeline.store import snapshot_names
+from pipeline.store.pointers.versions import versions_named
 
 NIGHTS_PAGE = "index.html"
 MAX_DRAWN = 366  # nights in a drawing, the last ones
@@ -59,13 +60,14 @@ def write_nights(out: Path, store: Path | None = None) -> str:
     """
     path = Path(out) / NIGHTS_PAGE
     names: list[str] = []
+    versions = {} if store is None else versions_named(store)
     if store is not None:
         with contextlib.suppress(StoreError, OSError):  # a broken store costs only its own rows
             names = snapshot_names(store)
     try:
         if not _may_replace(path):
             return f"{path}: not written by hopscope, so the page of all nights was not written"
-        text = nights_page(night_rows(Path(out), names)).encode()
+        text = nights_page(night_rows(Path(out), names, versions)).encode()
         with replaced_whole(path, durable=True, alone=True) as file:
             file.write(text)
     except OSError as error:

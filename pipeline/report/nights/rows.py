@@ -10,9 +10,10 @@ import contextlib
 import datetime
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from pipeline.model.choices import is_name
 from pipeline.model.measured.mapped import mapped_percent
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.words import printable
+from pipeline.report.compared import compared_of
 from pipeline.report.folder import mapping_or_empty, report_of
 from pipeline.report.names import REPORT
 from pipeline.report.tables.changes import night_before_of
@@ -47,6 +49,8 @@ class NightRow:
         Share of the addresses that answered and are mapped, per cent.
     since : str
         Night that it was compared with.
+    is_since_earlier : bool
+        Whether that night was ingested again since.
     first_event : str
         The event that touches the most traces.
     made_by : tuple of str
@@ -64,6 +68,7 @@ class NightRow:
     n_warnings: int = 0
     changes_href: str = ""
     since: str = ""
+    is_since_earlier: bool = False
     n_events: int | None = None
     n_changes: int | None = None
     first_event: str = ""
@@ -76,7 +81,9 @@ class NightRow:
         return is_night(self.name)
 
 
-def night_rows(out: Path, in_store: Iterable[str] = ()) -> list[NightRow]:
+def night_rows(
+    out: Path, in_store: Iterable[str] = (), versions: Mapping[str, str] = MappingProxyType({})
+) -> list[NightRow]:
     """Rows of all reports in a folder, and of nights that only the store has; the newest first.
 
     Parameters
@@ -85,6 +92,8 @@ def night_rows(out: Path, in_store: Iterable[str] = ()) -> list[NightRow]:
         Folder of reports.
     in_store : iterable of str
         Names of snapshots; those without a report are listed if they are dates.
+    versions : mapping of str to str
+        Of snapshots by name, as far as they are known.
 
     Raises
     ------
@@ -97,7 +106,7 @@ def night_rows(out: Path, in_store: Iterable[str] = ()) -> list[NightRow]:
             if is_name(entry.name) and entry.is_dir(follow_symlinks=False):
                 report = report_of(Path(entry.path))
                 if report is not None:
-                    rows[entry.name] = _row(Path(entry.path), report)
+                    rows[entry.name] = _row(Path(entry.path), report, versions)
     for name in in_store:
         if is_night(name) and name not in rows:
             rows[name] = NightRow(name, NO_REPORT)
@@ -117,7 +126,7 @@ def _day(seconds: float) -> str:
         return ""
 
 
-def _row(folder: Path, report: dict) -> NightRow:
+def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:
     totals, counts = mapping_or_empty(report.get("totals")), mapping_or_empty(report.get("counts"))
     inputs = [entry for entry in _list(report.get("inputs")) if isinstance(entry, dict)]
     left_out = sum(_count(totals.get(name)) or 0 for name in ("n_failed", "n_partial"))
@@ -139,12 +148,12 @@ def _row(folder: Path, report: dict) -> NightRow:
         n_warnings=len(_list(report.get("warnings"))),
         made_by=_made_by(report.get("synthetic")),
         newest_s=newest_s if math.isfinite(newest_s) else 0.0,
-        **_comparison(folder),
+        **_comparison(folder, str(report.get("snapshot_version")), versions),
     )
 
 
-def _comparison(folder: Path) -> dict[str, Any]:
-    """What a comparison beside a report found; empty if there is none that can be read."""
+def _comparison(folder: Path, version: str, versions: Mapping[str, str]) -> dict[str, Any]:
+    """What a comparison beside a report found; empty if none of its version can be read."""
     try:
         n_changes = pq.read_metadata(folder / "changes.parquet").num_rows
         with pq.ParquetFile(folder / "events.parquet") as events:
@@ -152,12 +161,16 @@ def _comparison(folder: Path) -> dict[str, Any]:
             if n_events:
                 first = str(events.read_row_group(0, columns=["text"])["text"][0].as_py() or "")
             since = night_before_of(events.schema_arrow)
+            compared = compared_of(events.schema_arrow)
     except (OSError, pa.ArrowException, KeyError):
+        return {}
+    if not compared.is_of(version):
         return {}
     has_page = (folder / "changes.html").exists()
     return {
         "changes_href": f"{folder.name}/changes.html" if has_page else "",
         "since": printable(since),
+        "is_since_earlier": compared.is_replaced(versions),
         "n_events": n_events,
         "n_changes": n_changes,
         "first_event": printable(first),

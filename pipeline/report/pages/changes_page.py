@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pipeline.files import replaced_whole
 from pipeline.model.choices import FIRST_EVENTS
 from pipeline.model.words import NodeWords, printable
+from pipeline.report.compared import compared_in
 from pipeline.report.pages.ases.as_changes import (
     changes_in_events,
     show_on_as_pages,
@@ -30,6 +31,7 @@ from pipeline.report.texts import NONE, figure
 MAX_EVENTS = 200  # that the page lists
 MAX_ROWS = 50  # of its other tables
 _NO_LINK = b"<!--changes-->"  # where an index of a report has room for a link
+_LINK = b'<a href="changes.html">Changes</a>'
 
 
 def write_changes_page(
@@ -98,25 +100,31 @@ def write_changes_page(
         file.write(text.encode())
 
 
-def link_changes(folder: Path) -> None:
+def link_changes(folder: Path, version: str | None = None) -> None:
     """Have a report show the comparison beside it, if there are both: its index and its ASes.
+
+    If the comparison is of another version of the night, the report shows nothing of it.
 
     Parameters
     ----------
     folder : Path
         Of a report, of a comparison, or of both.
+    version : str or None
+        Of the night in the report; None: unknown.
     """
     index = folder / "index.html"
     if not index.exists() or not (folder / "changes.html").exists():
         return
+    is_shown = version is None or compared_in(folder).is_of(version)
     text = index.read_bytes()
-    linked = text.replace(_NO_LINK, b'<a href="changes.html">Changes</a>', 1)
+    linked = text.replace(*((_NO_LINK, _LINK) if is_shown else (_LINK, _NO_LINK)), 1)
     if linked != text:
         with replaced_whole(index, durable=False, alone=True) as file:
             file.write(linked)
     tables = read_comparison(folder)
     if tables is not None:
-        show_on_as_pages(folder, night_before_of(tables[1].schema), *tables)
+        changes, events = tables if is_shown else (table.slice(0, 0) for table in tables)
+        show_on_as_pages(folder, night_before_of(events.schema), changes, events)
 
 
 def _tiles(changes: pa.Table, words: NodeWords) -> list[tuple[str, int]]:

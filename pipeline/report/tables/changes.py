@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 from pipeline.compare.changes import MOVED, WIDTHS
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import NodeWords, node_words, number
+from pipeline.report.compared import Compared, compared_of
 from pipeline.report.tables.moved_traffic import traffic_texts
 from pipeline.report.texts import as_text
 
-# Of events.parquet: names of the two nights, the nights that references cover, what a node is.
-_OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
-_KIND = b"hopscope.node_kind"
+# Of events.parquet, besides ``Compared``: the nights that references cover, what a node is.
+_N_USUAL, _KIND = b"hopscope.n_reference_nights", b"hopscope.node_kind"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
@@ -85,18 +85,19 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str], kind: str)
     return table.append_column("text", pa.array(texts, pa.string()))
 
 
-def naming_nights(events: pa.Table, old: str, new: str, n_usual: int, kind: str) -> pa.Table:
+def naming_nights(events: pa.Table, compared: Compared, n_usual: int, kind: str) -> pa.Table:
     """The table with what is true of both nights in its metadata.
 
-    That is their names, the number of nights that references cover, and what a node is.
+    That is their names and versions, the number of nights that references cover, and what a node
+    is.
     """
-    facts = {_OLD: old, _NEW: new, _N_USUAL: str(n_usual), _KIND: kind}
-    return events.replace_schema_metadata({name: text.encode() for name, text in facts.items()})
+    facts = {_N_USUAL: str(n_usual).encode(), _KIND: kind.encode()}
+    return events.replace_schema_metadata(compared.metadata() | facts)
 
 
 def night_before_of(schema: pa.Schema) -> str:
     """The older night of a comparison, of the schema of its events; older tables do not say."""
-    return (schema.metadata or {}).get(_OLD, b"an earlier night").decode("utf-8", "replace")
+    return compared_of(schema).old or "an earlier night"
 
 
 def words_of(schema: pa.Schema) -> NodeWords:
@@ -107,15 +108,6 @@ def words_of(schema: pa.Schema) -> NodeWords:
 def what_in_words(what: str, words: NodeWords) -> str:
     """What changed, as pages call it: ``vantage point``, ``mean hops``, ``interface``."""
     return words.noun if what == "router" else what.replace("_", " ")
-
-
-def night_compared_with(folder: Path) -> str:
-    """The older night of the comparison in a folder of a report; empty: there is none."""
-    try:
-        metadata = pq.read_schema(folder / "events.parquet").metadata or {}
-    except (OSError, pa.ArrowException):
-        return ""
-    return metadata.get(_OLD, b"").decode("utf-8", "replace")
 
 
 def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:

@@ -56,6 +56,17 @@ def test_another_machine_has_the_tables_and_all_of_the_night_that_it_adds_to(mac
     assert (folder_of(URL) / "night" / "as" / "10.html").is_file()
 
 
+def test_a_page_that_a_report_has_no_more_leads_nowhere(s3, machine):
+    out = publish()
+    with report_turn(out, "night"):
+        (out / "night" / "changes.html").write_text("what changed")
+    assert "reports/night/changes.html" in keys(s3)
+    with report_turn(out, "night"):
+        (out / "night" / "changes.html").unlink()
+    assert "reports/night/changes.html" not in keys(s3)
+    assert "reports/night/index.html" in keys(s3)
+
+
 def test_an_unchanged_report_is_not_published_again(s3, machine):
     publish()
     before = keys(s3)

@@ -12,6 +12,7 @@ import pytest
 
 from pipeline.config import CompareConfig
 from pipeline.errors import StoreError, UsageError
+from pipeline.report.compared import compared_in
 from pipeline.report.folder import earlier_report
 from pipeline.stages.compare import NightCompared, compare, compare_with_night_before
 from pipeline.stages.nights.snapshots import night_before
@@ -133,6 +134,18 @@ def test_figures_that_cannot_be_read_are_a_warning_that_names_the_file(store, tm
     assert str(tmp_path / "old") in summary.page.read_text()
     (tmp_path / "old" / "report.json").write_text("")
     assert compare(config).warnings[0].startswith(f"{tmp_path / 'old'}: is not a whole report")
+
+
+def test_a_comparison_has_the_versions_and_a_report_of_another_one_is_named(store, tmp_path):
+    report(store, tmp_path, "new")
+    summary = compare(CompareConfig("old", "new", store, tmp_path))
+    nights = [open_snapshot(store, name).version for name in ("old", "new")]
+    assert compared_in(summary.folder) == ("old", "new", *nights)
+    assert "another version" not in " ".join(summary.warnings)
+    report(store, tmp_path, "new", snapshot_version="new-000000000000")
+    (line,) = compare(CompareConfig("old", "new", store, tmp_path)).warnings
+    assert line.startswith(f"{tmp_path / 'new'}: the report is of another version of new than")
+    assert line.endswith("; hopscope analyze --snapshot new writes it again")
 
 
 def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_path):

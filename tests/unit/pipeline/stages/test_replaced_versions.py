@@ -9,11 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.config import AnalyzeConfig
+from pipeline.config import AnalyzeConfig, CompareConfig
 from pipeline.errors import UsageError
 from pipeline.places import folder_of, objects
 from pipeline.report import folder
 from pipeline.stages.analyze import analyze
+from pipeline.stages.compare import compare
 from pipeline.store import open_snapshot
 from tests.s3 import BUCKET
 from tests.unit.pipeline.store.snapshots import some_graphs, write
@@ -131,3 +132,20 @@ def test_nothing_is_published_over_what_another_machine_published_last(machine, 
     with pytest.raises(UsageError, match=SAID):
         analyze(config)
     assert published(out) == later[1] != first
+
+
+def test_the_comparison_of_an_earlier_version_is_left_out(config):
+    write(config.store, "old", some_graphs(n_ases=2, seed=3))
+    ingest(config.store, 1)
+    analyze(config)
+    compared = compare(CompareConfig("old", "night", config.store, config.out))
+    assert analyze(config).warnings == []
+    assert compared.page.exists()
+    ingest(config.store, 2)
+    line = analyze(config).warnings[-1]
+    assert line.startswith("the comparison with old is not of this version of night and was left")
+    assert not compared.page.exists()
+    compare(CompareConfig("old", "night", config.store, config.out))
+    write(config.store, "old", some_graphs(n_ases=2, seed=3))
+    line = analyze(replace(config, snapshot="night")).warnings[-1]
+    assert line.startswith("the comparison with old is of an earlier version of old and was left")

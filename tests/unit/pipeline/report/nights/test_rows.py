@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.report import write_reports
 from pipeline.report.comparison import write_comparison
+from pipeline.report.nights.page import nights_page
 from pipeline.report.nights.rows import NO_REPORT, OK, PARTIAL, night_rows
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.test_comparison import EVIL, some_changes
@@ -75,6 +76,18 @@ def test_a_comparison_gives_its_counts_and_first_event(tmp_path):
     assert "0.0.0.9 in AS7 (<script>alert(1)</script>\ufffd" in row.first_event
     assert row.changes_href == "night/changes.html"
     (tmp_path / "night" / "events.parquet").write_bytes(b"PAR1 cut")
+    assert night_rows(tmp_path)[0].n_events is None
+
+
+def test_a_comparison_of_other_versions_is_not_taken_for_one_of_these(tmp_path):
+    version = json.loads((write_night(tmp_path, "night").files["report"]).read_text())
+    versions = "old-000000000001", version["snapshot_version"]
+    write_comparison(tmp_path, "old", "night", *some_changes(), {}, versions=versions)
+    for now, is_earlier in (({}, False), ({"old": versions[0]}, False), ({"old": "old-2"}, True)):
+        (row,) = night_rows(tmp_path, versions=now)
+        assert (row.since, row.is_since_earlier) == ("old", is_earlier)
+    assert "since <bdi>old</bdi>, an earlier version of it" in nights_page([row])
+    edit(tmp_path, "night", snapshot_version="night-000000000002")
     assert night_rows(tmp_path)[0].n_events is None
 
 

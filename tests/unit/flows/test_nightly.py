@@ -1,0 +1,16 @@
+"""What a nightly run says at its end."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from flows.nightly import NightlySummary
+
+
+def test_a_comparison_that_the_run_made_again_is_not_said_to_be_left_out():
+    line = "the comparison with old is not of this version"
+    ingested = SimpleNamespace(warnings=["one"])
+    analyzed = SimpleNamespace(warnings=["two", line], report=SimpleNamespace(left_out=line))
+    compared = SimpleNamespace(warnings=["three"])
+    assert NightlySummary(ingested, analyzed, None, []).warnings == ["one", "two", line]
+    assert NightlySummary(ingested, analyzed, compared, []).warnings == ["one", "two", "three"]
