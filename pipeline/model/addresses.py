@@ -17,6 +17,9 @@ from pipeline.model.columns.ragged import run_starts
 
 V4_HIGH = np.uint64(0)
 V4_PREFIX = np.uint64(0xFFFF_0000_0000)  # the low word of ::ffff:0.0.0.0
+# Ids of nodes without addresses have their AS as the high word, AS 0 this one: ``::/31`` is no
+# router's. Addresses of ``::/64`` are those of traces.
+HIGH_OF_AS_0 = 1 << 32
 MAPPED_V4 = ipaddress.IPv6Network("::ffff:0:0/96")  # where IPv4 addresses are kept
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.compare.changes import MOVED, WIDTHS
-from pipeline.model.addresses import format_addr
+from pipeline.model.addresses import HIGH_OF_AS_0, format_addr
 from pipeline.model.words import NodeWords, node_words, number
 from pipeline.report.compared import Compared, compared_of
 from pipeline.report.tables.moved_traffic import traffic_texts
@@ -317,5 +317,5 @@ def _addrs(high: np.ndarray, low: np.ndarray) -> pa.Array:
 
 
 def _addr(high: int, low: int) -> str:
-    """An address, or an id of the input, which has its AS before it: no router is in ::/32."""
-    return str(low) if 0 < high < 1 << 32 else format_addr(high, low)
+    """An address, or an id of the input, which has its AS before it: no router is in ::/31."""
+    return str(low) if 0 < high <= HIGH_OF_AS_0 else format_addr(high, low)

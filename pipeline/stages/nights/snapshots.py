@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from kernels import Shard, components
 from pipeline.compare import Night
 from pipeline.errors import StoreError, UsageError, first_line
+from pipeline.model.addresses import HIGH_OF_AS_0
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
@@ -212,7 +213,10 @@ def _links(snapshot: Snapshot, whole: Shard, node_ptr: np.ndarray) -> tuple[np.n
 
 
 def _addresses(snapshot: Snapshot, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every address and its node; ids of the input, with the AS before them, where it has none."""
+    """Every address and its node; ids of the input, with the AS before them, where it has none.
+
+    AS 0 has a high word of its own, or its ids would look like addresses of ``::/64``.
+    """
     table = snapshot.addresses()
     if table is not None:
         addr = np.stack([table.column(f"addr_{w}").to_numpy() for w in ("high", "low")], axis=1)
@@ -225,7 +229,7 @@ def _addresses(snapshot: Snapshot, node_ptr: np.ndarray) -> tuple[np.ndarray, np
             found.append(nodes.addr)
             continue
         number = np.arange(snapshot.n_nodes[row]) if nodes.id is None else nodes.id
-        asn = np.full(len(number), snapshot.asn[row])
+        asn = np.full(len(number), snapshot.asn[row] or HIGH_OF_AS_0)
         found.append(np.stack([asn, number], axis=1).astype(np.uint64))
     every = np.concatenate([np.empty((0, 2), np.uint64), *found])
     return every, np.arange(len(every))

@@ -6,12 +6,15 @@ import json
 import os
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pipeline.config import CompareConfig
 from pipeline.errors import StoreError, UsageError
+from pipeline.graphs import build_graphs
+from pipeline.model.topology import Topology
 from pipeline.report.compared import compared_in
 from pipeline.report.folder import earlier_report
 from pipeline.stages.compare import NightCompared, compare, compare_with_night_before
@@ -146,6 +149,28 @@ def test_a_comparison_has_the_versions_and_a_report_of_another_one_is_named(stor
     (line,) = compare(CompareConfig("old", "new", store, tmp_path)).warnings
     assert line.startswith(f"{tmp_path / 'new'}: the report is of another version of new than")
     assert line.endswith("; hopscope analyze --snapshot new writes it again")
+
+
+def test_routers_of_as_0_have_the_ids_of_their_input_and_short_addresses_stay(tmp_path):
+    store = tmp_path / "store"
+    asn, number = np.array([0, 0, 2]), np.array([0, 75, 135])
+    for name, links in (("old", [(0, 1), (0, 2), (1, 2)]), ("new", [(0, 1)])):
+        near, far = np.array(links).T
+        made = Topology(node_asn=asn, near=near, far=far, node_id=number)
+        write(store, name, build_graphs([made]))
+    summary = compare(CompareConfig("old", "new", store, tmp_path / "out"))
+    rows = pq.read_table(summary.folder / "changes.parquet").to_pylist()
+    links = {(row["addr"], row["other_addr"]) for row in rows if row["kind"] == "removed"}
+    assert links == {("0", "135"), ("75", "135")}
+    addrs = np.array([[0, 0x10002], [0, 75], [0x2001_0DB8 << 32, 5]], np.uint64)
+    for name, n_links in (("v6", 2), ("cut", 1)):
+        near, far = np.arange(n_links), np.arange(n_links) + 1
+        made = Topology(node_asn=np.array([1, 1, 2]), near=near, far=far, node_addr=addrs)
+        write(store, name, build_graphs([made]))
+    summary = compare(CompareConfig("v6", "cut", store, tmp_path / "out"))
+    rows = pq.read_table(summary.folder / "changes.parquet").to_pylist()
+    (removed,) = [row for row in rows if row["kind"] == "removed"]
+    assert (removed["addr"], removed["other_addr"]) == ("::4b", "2001:db8::5")
 
 
 def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_path):
