@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -161,17 +162,32 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _conflicts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line for each table whose entries contradict one another, with how many and what counts."""
-    lines = []
+    """A line for tables whose entries contradict one another, with how many and what counts.
+
+    Tables of one format are read as one, so an entry of one may contradict that of another.
+    """
+    counts: dict[str, Counter[str]] = {}
+    paths: dict[str, list[str]] = {}
     for row in rows:
         notes = row.get("notes")
         if row.get("holds") != "table" or not isinstance(notes, Mapping):
             continue  # a damaged manifest may hold anything
-        found = [
-            f"{name} ({notes[name]}; {CONFLICTS[name]})" for name in CONFLICTS if name in notes
-        ]
+        kind = str(row.get("format", ""))
+        found = {name: notes[name] for name in CONFLICTS if isinstance(notes.get(name), int)}
+        counts.setdefault(kind, Counter()).update(found)
+        if found or row.get("n_records"):
+            paths.setdefault(kind, []).append(str(row.get("path", "")))
+    lines = []
+    for kind, found in counts.items():
         if found:
-            lines.append(f"{row.get('path', '')} contradicts itself: {', '.join(found)}")
+            one, *others = paths[kind]
+            who = f"{one} contradicts itself"
+            if others:
+                n_more = len(others) - 1
+                more = f" and {number(n_more, 'more table')}" if n_more else ""
+                who = f"{one} and {others[0]}{more} contradict one another, or themselves"
+            said = [f"{name} ({n}; {CONFLICTS[name]})" for name, n in found.items()]
+            lines.append(f"{who}: {', '.join(said)}")
     return lines
 
 

@@ -119,6 +119,22 @@ def test_entries_that_contradict_one_another_are_counted_in_a_warning(tmp_path, 
     assert line == f"{report.path} contradicts itself: {note} (1; {CONFLICTS[note]})"
 
 
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("ip2as", "20.1.0.0\t16\t{}\n"), ("delegated", "lab|ZZ|ipv4|9.9.9.0|256|2020|allocated|{}\n")],
+)
+def test_tables_that_contradict_one_another_are_both_named(tmp_path, option, text):
+    paths = tuple(tmp_path / str(k) for k in (1, 2, 3))
+    for path in paths[:2]:
+        path.write_text(text.format(path.name))
+    paths[2].write_text("junk\n")  # rejected, so nothing of it contradicts anything
+    given = replace(config(tmp_path, **GOOD), **{option: paths})
+    reports = read_tables(given, needed=True).reports
+    rows = [vars(report) | {"holds": "table"} for report in reports]
+    line = next(line for line in input_warnings(rows) if "one another" in line)
+    assert line.startswith(f"{paths[0]} and {paths[1]} contradict one another, or themselves: ")
+
+
 def test_options_that_only_an_election_uses_are_named_without_one(tmp_path):
     given = config(tmp_path, **GOOD | {"as_rel": "5|6|-1\n", "as2org": "5 a\n"})
     given = replace(given, ixp=(), inputs=(ATLAS,), asn=5, allow_special=SPECIAL)
