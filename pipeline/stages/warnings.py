@@ -71,8 +71,10 @@ def unmapped_text(share: MappedShare) -> str:
         for name, n in share.special[:MAX_RANGES]
     ]
     if n_unrouted := share.n_unrouted + n_admitted:
-        family = "an IPv6" if share.n_unrouted_v6 == n_unrouted else "a newer"
-        helps.append((n_unrouted, f"{family} prefix table (--ip2as)"))
+        which = "a newer"
+        if share.n_unrouted_v6 == n_unrouted:
+            which = "a newer IPv6" if share.has_v6_table else "an IPv6"
+        helps.append((n_unrouted, f"{which} prefix table (--ip2as)"))
     if share.n_on_lan > N_ON_LANS * share.n_addrs:
         helps.append((share.n_on_lan, "LANs with their true prefix lengths (--ixp)"))
     helps.sort(key=lambda entry: -entry[0])

@@ -85,6 +85,7 @@ def mapped_share(
         special_unrouted=_unrouted_ranges(lost[lost_special], position[lost_special], prefixes),
         n_unrouted=int(np.count_nonzero(unrouted)),
         n_unrouted_v6=int(np.count_nonzero(unrouted & ~is_v4(lost))),
+        has_v6_table=prefixes is not None and len(prefixes.v6.first) > 0,
     )
 
 

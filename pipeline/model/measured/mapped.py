@@ -35,6 +35,8 @@ class MappedShare:
         Those of them with an address that no prefix table covers: admitted, it still has no AS.
     n_unrouted, n_unrouted_v6 : int
         Addresses of no AS outside of special ranges; those of IPv6 among them.
+    has_v6_table : bool
+        Whether a prefix table has prefixes of IPv6.
     """
 
     n_addrs: int
@@ -46,6 +48,7 @@ class MappedShare:
     special_unrouted: frozenset[str] = frozenset()
     n_unrouted: int = 0
     n_unrouted_v6: int = 0
+    has_v6_table: bool = False
 
 
 def mapped_text(n_addrs: int, n_mapped: int) -> str:

@@ -175,6 +175,13 @@ def test_lans_that_hold_many_addresses_are_the_cause_that_is_named():
     )
 
 
+def test_an_ipv6_table_that_was_given_should_be_newer():
+    lost = {"n_addrs": 5, "n_mapped": 2, "n_in_as": 2, "n_unrouted": 3, "n_unrouted_v6": 3}
+    for has_table, which in ((True, "a newer IPv6"), (False, "an IPv6")):
+        text = unmapped_text(MappedShare(**lost, has_v6_table=has_table))
+        assert text.endswith(f"; to fix this: {which} prefix table (--ip2as) for 3")
+
+
 def test_special_ranges_beyond_the_first_are_counted():
     special = tuple((f"10.{i}.0.0/16", 9 - i) for i in range(5))
     text = unmapped_text(MappedShare(n_addrs=99, n_mapped=1, n_in_as=1, special=special))

@@ -85,6 +85,13 @@ def test_unmapped_prefixes_are_the_largest_of_both_families(tmp_path):
     assert (share.n_unrouted, share.n_unrouted_v6) == (56, 20)
 
 
+def test_a_table_that_has_prefixes_of_ipv6_is_told_from_one_that_has_none(tmp_path):
+    for text, has_v6 in (("20.1.0.0 16 1\n", False), ("2a10:2:: 32 2\n", True)):
+        prefixes = prefix_table(tmp_path, text)
+        share = infer(tmp_path, f"{A} 2a10:1::1 2a10:2::1", prefixes=prefixes).mapped
+        assert share.has_v6_table == has_v6
+
+
 def test_addresses_of_several_files_count_once(tmp_path):
     seen = [observe(tmp_path, traces(f"{A} {DARK}")), observe(tmp_path, traces(f"{DARK} {B}"))]
     share = infer_topology(seen, prefixes=prefix_table(tmp_path)).mapped
