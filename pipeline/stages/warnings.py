@@ -66,6 +66,9 @@ def unmapped_text(share: MappedShare) -> str:
     if share.largest:
         shown += "; largest prefixes without an AS: "
         shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
+    if share.of_no_router:
+        shown += "; addresses that no router has: "
+        shown += ", ".join(f"{name} ({n:,})" for name, n in share.of_no_router)
     helps = [
         (n, f"--allow-special {name}{_COVERED if name in share.special_unrouted else ''}")
         for name, n in share.special[:MAX_RANGES]
@@ -81,6 +84,8 @@ def unmapped_text(share: MappedShare) -> str:
     if others := share.special[MAX_RANGES:]:
         n_others = sum(n for _, n in others)
         helps.append((n_others, f"--allow-special with {number(len(others), 'more range')}"))
+    if not helps:
+        return shown
     return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.owners.prefixes import PrefixTable
-from pipeline.infer.owners.special import special_range, special_ranges
+from pipeline.infer.owners.special import OF_NO_ROUTER, special_range, special_ranges
 from pipeline.model.addresses import format_addr, is_v4
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN
@@ -75,13 +75,15 @@ def mapped_share(
     position = special_range(lost)
     admitted = (position >= 0) & ~lost_special
     unrouted = position < 0
+    ranges = _by_range(position[lost_special])
     return MappedShare(
         n_addrs=len(addrs),
         n_mapped=len(addrs) - len(lost) + int(np.count_nonzero(admitted)),
         n_in_as=in_as,
         n_on_lan=int(np.count_nonzero(on_lan & ~special)),
         largest=_largest(lost),
-        special=_by_range(position[lost_special]),
+        special=tuple(one for one in ranges if one[0] not in OF_NO_ROUTER),
+        of_no_router=tuple(one for one in ranges if one[0] in OF_NO_ROUTER),
         special_unrouted=_unrouted_ranges(lost[lost_special], position[lost_special], prefixes),
         n_unrouted=int(np.count_nonzero(unrouted)),
         n_unrouted_v6=int(np.count_nonzero(unrouted & ~is_v4(lost))),

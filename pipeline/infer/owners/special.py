@@ -53,7 +53,9 @@ SPECIAL_V6 = (
 
 # Ranges that the registries name within those: to be admitted instead of an eighth of all
 # addresses.
-_NAMED_V6 = (
+_NAMED = (
+    "255.255.255.255/32",
+    "::/127",  # unspecified and loopback
     "64:ff9b::/96",
     "64:ff9b:1::/48",
     "100::/64",
@@ -64,10 +66,25 @@ _NAMED_V6 = (
 )
 
 
+# Ranges of no interface of any router: this network, loopback, multicast, broadcast, discard. They
+# can be admitted, but that helps nobody.
+OF_NO_ROUTER = frozenset(
+    {
+        "0.0.0.0/8",
+        "127.0.0.0/8",
+        "224.0.0.0/4",
+        "255.255.255.255/32",
+        "::/127",
+        "100::/64",
+        "ff00::/8",
+    }
+)
+
+
 @functools.cache
 def special_ranges() -> tuple[str, ...]:
     """Special ranges, the narrowest first: the first that holds an address is what to admit."""
-    named = SPECIAL_V4 + SPECIAL_V6 + _NAMED_V6
+    named = SPECIAL_V4 + SPECIAL_V6 + _NAMED
     return tuple(sorted(named, key=lambda text: -int(text.rpartition("/")[2])))
 
 

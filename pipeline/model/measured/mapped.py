@@ -30,7 +30,9 @@ class MappedShare:
         The /24 and /48 that hold most addresses of no AS, and how many each; most first.
     special : tuple of (str, int)
         Ranges of the special-purpose registries that were not admitted, and how many addresses
-        lie in each; most first.
+        lie in each; most first. Without those of no router.
+    of_no_router : tuple of (str, int)
+        Likewise, those that no interface of a router is in, such as loopback and multicast.
     special_unrouted : frozenset of str
         Those of them with an address that no prefix table covers: admitted, it still has no AS.
     n_unrouted, n_unrouted_v6 : int
@@ -45,6 +47,7 @@ class MappedShare:
     n_on_lan: int = 0
     largest: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[str, int], ...] = ()
+    of_no_router: tuple[tuple[str, int], ...] = ()
     special_unrouted: frozenset[str] = frozenset()
     n_unrouted: int = 0
     n_unrouted_v6: int = 0

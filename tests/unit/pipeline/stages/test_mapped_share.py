@@ -182,6 +182,14 @@ def test_an_ipv6_table_that_was_given_should_be_newer():
         assert text.endswith(f"; to fix this: {which} prefix table (--ip2as) for 3")
 
 
+def test_ranges_that_no_router_is_in_are_named_and_not_recommended():
+    lost = {"n_addrs": 5, "n_mapped": 2, "n_in_as": 2, "of_no_router": (("127.0.0.0/8", 2),)}
+    text = unmapped_text(MappedShare(**lost))
+    assert text.endswith("(40.0 %); addresses that no router has: 127.0.0.0/8 (2)")
+    text = unmapped_text(MappedShare(**lost, special=(("10.0.0.0/8", 1),)))
+    assert text.endswith("127.0.0.0/8 (2); to fix this: --allow-special 10.0.0.0/8 for 1")
+
+
 def test_special_ranges_beyond_the_first_are_counted():
     special = tuple((f"10.{i}.0.0/16", 9 - i) for i in range(5))
     text = unmapped_text(MappedShare(n_addrs=99, n_mapped=1, n_in_as=1, special=special))

@@ -5,7 +5,7 @@ import pytest
 
 from pipeline.infer import infer_topology
 from pipeline.infer.owners.mapped import mapped_share, origins
-from pipeline.infer.owners.special import is_special
+from pipeline.infer.owners.special import OF_NO_ROUTER, is_special
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.measured.mapped import mapped_text
 from tests.addresses import format_addrs, parse_addrs
@@ -63,6 +63,14 @@ def test_special_addresses_are_reported_by_the_range_to_admit(tmp_path):
     for text, n in share.special:  # everything that is advised does help
         assert admitted[text].n_mapped == 1 + n
         assert text not in dict(admitted[text].special)
+
+
+def test_ranges_that_no_router_is_in_are_told_apart(tmp_path):
+    never = ["0.0.0.0", "127.0.0.1", "224.0.0.5", "255.255.255.255", "::1", "100::1", "ff02::5"]
+    share = share_of(tmp_path, [*never, "10.0.0.1", "240.0.0.1", A])
+    assert dict(share.special) == {"10.0.0.0/8": 1, "240.0.0.0/4": 1}
+    assert dict(share.of_no_router) == dict.fromkeys(OF_NO_ROUTER, 1)
+    assert (share.n_addrs, share.n_mapped, share.n_unrouted) == (10, 1, 0)
 
 
 def test_an_admitted_range_without_a_prefix_is_mapped_but_in_no_as(tmp_path):
