@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.ingest import FORMATS
 from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
@@ -37,6 +38,9 @@ _NEEDED = {  # ``Option.needs``: why an option has no effect without it
     "widths": "only for widths, and --metrics names none",
 }
 _COVERED = " and a prefix table that covers it (--ip2as)"
+_OF_TRACES = tuple(
+    {suffix for format in FORMATS.values() if format.kind == "traces" for suffix in format.suffixes}
+)
 _NUMBER = re.compile(r"\d+")
 _TASK = re.compile(r"^\w+_AS\d+(_AS\d+)?: ")  # a reason may begin with the task that failed
 
@@ -231,18 +235,29 @@ def _identical_files(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _same_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line for files of one folder whose names differ in endings of compressions alone."""
-    same: dict[tuple[Path, str], list[str]] = {}
+    """A line for files of one folder whose names differ in endings alone.
+
+    These are endings of compressions and, of traces, of formats: programs write one measurement in
+    several.
+    """
+    same: dict[tuple[Path, str], list[Path]] = {}
     for row in rows:
         if row.get("n_records") and row.get("holds") != "table":
             path = Path(str(row.get("path", "")))
-            same.setdefault((path.parent, name_inside(path.name)), []).append(str(path))
-    return [
-        f"{' and '.join(paths)} have one name, plain or compressed: if they hold the same, it "
-        f"counts {number(len(paths), 'time')}; leave all but one out"
-        for paths in same.values()
-        if len(paths) > 1
-    ]
+            name = name_inside(path.name)
+            if row.get("holds") == "traces" and name.endswith(_OF_TRACES):
+                name = name.rpartition(".")[0]
+            same.setdefault((path.parent, name), []).append(path)
+    lines = []
+    for paths in same.values():
+        if len(paths) > 1:
+            is_one = len({name_inside(path.name) for path in paths}) == 1
+            how = "plain or compressed" if is_one else "in several formats"
+            lines.append(
+                f"{' and '.join(map(str, paths))} have one name, {how}: if they hold the same, it "
+                f"counts {number(len(paths), 'time')}; leave all but one out"
+            )
+    return lines
 
 
 def loss_warnings(lost: Sequence[Mapping[str, Any]]) -> list[str]:

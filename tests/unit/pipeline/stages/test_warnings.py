@@ -9,6 +9,7 @@ import pytest
 from pipeline.config import AnalyzeConfig
 from pipeline.stages.warnings import (
     failure_warnings,
+    input_warnings,
     left_out_warnings,
     loss_warnings,
     metric_warnings,
@@ -77,6 +78,17 @@ def test_lost_workers_are_named_with_time_and_tasks():
     (line,) = loss_warnings(lost)
     assert line.startswith("7 workers lost, their tasks were retried: tls://127.0.0.1:1 at")
     assert line.endswith("127.0.0.1:5 at 2001-09-09 01:46:45 UTC with 5 tasks; 2 more")
+
+
+def test_traces_of_one_name_in_several_formats_are_warned_of():
+    traces, topology = {"holds": "traces", "n_records": 1}, {"holds": "topology", "n_records": 1}
+    rows = [traces | {"path": f"in/{name}"} for name in ("T.warts.gz", "t.json", "a/t.json", "u")]
+    rows += [topology | {"path": f"in/{name}"} for name in ("t.brite", "x.json", "x.adj")]
+    rows += [traces | {"path": "in/t.jsonl", "n_records": 0}]
+    assert input_warnings(rows) == [
+        "in/T.warts.gz and in/t.json have one name, in several formats: if they hold the same, it "
+        "counts 2 times; leave all but one out"
+    ]
 
 
 @pytest.mark.parametrize(
