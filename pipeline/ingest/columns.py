@@ -57,6 +57,9 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
     if n_ahead := batch.n_traces - int(believed.sum()):
         report.notes["start time in the future"] += n_ahead
     report.newest_s = max(report.newest_s, float(start_s.max(initial=0.0, where=believed)))
+    oldest_s = float(start_s.min(initial=np.inf, where=believed & (start_s > 0.0)))
+    if oldest_s < (report.oldest_s or np.inf):
+        report.oldest_s = oldest_s
     answered = np.flatnonzero(np.diff(batch.reply_ptr) > 0)
     last = batch.reply_ptr[answered + 1] - 1
     first_of_ttl = np.ones(batch.n_replies, bool)

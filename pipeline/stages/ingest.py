@@ -38,6 +38,7 @@ from pipeline.stages.warnings import (
     input_warnings,
     left_out_warnings,
     mapped_warnings,
+    name_warnings,
     unmapped_text,
 )
 from pipeline.store import check_name, scratch_folder, write_snapshot
@@ -143,11 +144,9 @@ def _ingest_by(
     notes += left_out_warnings(inputs.left_alone, config.format)
     newest_s = newest_record(_input_row(report) for report in reports)
     snapshot = config.snapshot or _date(newest_s or started)
-    if not config.snapshot and _n_traces(reports) and not newest_s:
-        notes.append(
-            f"no trace has a usable time, so the snapshot is named {snapshot}, the date of this "
-            "run, and takes the place of any other of that name; give --snapshot NAME"
-        )
+    if not config.snapshot and _n_traces(reports):
+        oldest_s = min((r.oldest_s for r in reports if r.oldest_s), default=0.0)
+        notes += name_warnings(snapshot, oldest_s, newest_s)
     counts = dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports))
     progress(Progress("write", 0, 1, "snapshot", snapshot))
     path = write_snapshot(

@@ -19,6 +19,7 @@ from pipeline.model.words import number
 from pipeline.options import options_of
 
 N_ON_LANS = 0.1  # share of addresses on LANs from which these look too wide
+LONGEST_NIGHT_S = 2 * 86_400.0  # span of traces that one date may name without a word
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LEFT_OUT_NAMED = 5  # files of folders that are not measurements
 LOSSES_NAMED = 5  # workers that were lost, named one by one
@@ -143,6 +144,30 @@ def left_out_warnings(left_alone: Sequence[Path], chosen: str | None) -> list[st
     n_more = len(left_alone) - LEFT_OUT_NAMED
     kind = {"traces": "trace", None: "measurement"}.get(chosen, chosen)
     return [f"no {kind} files, left out: {names}{f' and {n_more:,} more' if n_more > 0 else ''}"]
+
+
+def name_warnings(snapshot: str, oldest_s: float, newest_s: float) -> list[str]:
+    """A line if the date that names a snapshot of traces is not that of all of them.
+
+    Parameters
+    ----------
+    snapshot : str
+        The name.
+    oldest_s, newest_s : float
+        Time of the first and the last trace, seconds since 1970 UTC; 0: no time is known.
+    """
+    if not newest_s:
+        return [
+            f"no trace has a usable time, so the snapshot is named {snapshot}, the date of this "
+            "run, and takes the place of any other of that name; give --snapshot NAME"
+        ]
+    if newest_s - oldest_s <= LONGEST_NIGHT_S:
+        return []
+    first = datetime.fromtimestamp(oldest_s, UTC).strftime("%Y-%m-%d")
+    return [
+        f"the traces are from {first} to {snapshot}, and the snapshot has the last date as its "
+        "name; give --snapshot NAME for another one, or only the traces of one night"
+    ]
 
 
 def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:

@@ -58,6 +58,7 @@ class ReadReport:
     sha256: str = ""
     size_bytes: int = 0
     newest_s: float = 0.0  # start of the newest record, seconds since 1970 UTC; 0 unknown
+    oldest_s: float = 0.0  # likewise, of the oldest one with a known time
     kind: str = ""
     made_by: str = ""
     as_ranges: list[list[int]] = field(default_factory=list)  # first and last of each run

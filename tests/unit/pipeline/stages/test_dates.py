@@ -42,3 +42,23 @@ def test_traces_without_a_usable_time_are_named_by_the_run_and_say_so(tmp_path, 
         "takes the place of any other of that name; give --snapshot NAME"
     ]
     assert not any("usable time" in line for line in ingest(config(tmp_path, MAPPED)).warnings)
+
+
+@pytest.mark.parametrize(("days", "is_long"), [(2, False), (2.1, True), (300, True)])
+def test_traces_of_many_dates_are_not_named_after_the_last_one_without_a_word(
+    tmp_path, days, is_long
+):
+    newest = 1_700_000_000
+    dated = replace(config(tmp_path, MAPPED, MAPPED, MAPPED), snapshot=None)
+    (path,) = dated.inputs
+    times = [newest - int(days * 86_400), newest, 0]  # one has no time
+    rows = zip(map(orjson.loads, path.read_bytes().splitlines()), times, strict=True)
+    path.write_bytes(b"\n".join(orjson.dumps(row | {"timestamp": at}) for row, at in rows))
+    first = datetime.datetime.fromtimestamp(times[0], datetime.UTC).strftime("%Y-%m-%d")
+    line = (
+        f"the traces are from {first} to 2023-11-14, and the snapshot has the last date as its "
+        "name; give --snapshot NAME for another one, or only the traces of one night"
+    )
+    assert (line in ingest(dated).warnings) == is_long
+    named = replace(dated, snapshot="all")
+    assert not any("last date" in text for text in ingest(named).warnings)
