@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.infer.owners.aims import find_aims
-from pipeline.infer.owners.election.surroundings import HostsBehind, Members
+from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.unannounced import find_holders, number_unannounced
 from pipeline.infer.registries import Registries
@@ -114,22 +114,17 @@ class Gathering:
         )
         # Of what looks like a link, both ends are on one router: of two links, then.
         mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
-        return Evidence(
-            self.spools,
-            self.n_traces,
+        shown = AddressEvidence(
             links,
             mates,
             on_lan,
-            special,
             numbered,
             np.where(on_lan, NO_ASN, self.all_second[is_router]),
-            alias,
-            gateways,
             hosts,
             find_aims(self.spools, self.prefixes, len(self.addrs), self.exchanges),
             Members(*self.exchanges.find_members(self.addrs)),
-            self.asn_of,
         )
+        return Evidence(self.spools, self.n_traces, shown, special, alias, gateways, self.asn_of)
 
 
 def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:

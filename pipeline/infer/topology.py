@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from pipeline.errors import UsageError
 from pipeline.infer.destinations import find_passages, find_routers
 from pipeline.infer.gathering import Gathering, mates_of
 from pipeline.infer.ingresses import find_ingresses
+from pipeline.infer.nodes import Nodes
 from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.election.borders import Election
@@ -40,59 +42,18 @@ from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, SIBLINGS, Topology
 
 
-@dataclass(frozen=True, eq=False)
-class _Routers:
-    """Nodes: alias sets, inferred routers, and every other interface by itself.
+class _Owned(NamedTuple):
+    """Nodes and whose they are.
 
-    ``node_of`` (n_interfaces,) int64; ``first`` (n_nodes,) int64: smallest interface of each
-    node, ascending; ``alias`` (n_interfaces,) int64: ``first`` where an alias set says so, or -1.
+    ``asn`` (n_nodes,) int64, ``NO_ASN`` for none; ``election``: of their addresses; ``counts``: of
+    what is said about them.
     """
 
-    node_of: np.ndarray
-    first: np.ndarray
-    alias: np.ndarray
-
-
-def _make_routers(addrs: np.ndarray, aliases: AliasTable | None) -> _Routers:
-    n = len(addrs)
-    if aliases is None:
-        every = np.arange(n)
-        return _Routers(every, every, np.full(n, -1, np.int64))
-    router = aliases.routers_of(addrs)
-    in_set = np.flatnonzero(router >= 0)
-    _, first_at, inverse = np.unique(router[in_set], return_index=True, return_inverse=True)
-    alias = np.full(n, -1, np.int64)
-    alias[in_set] = in_set[first_at][inverse]  # ids ascend, so the first is the smallest
-    return _number_routers(np.where(alias >= 0, alias, np.arange(n)), alias)
-
-
-def _number_routers(representative: np.ndarray, alias: np.ndarray) -> _Routers:
-    """Nodes in the order of their smallest interfaces, (n_interfaces,) int64."""
-    first, node_of = np.unique(representative, return_inverse=True)
-    return _Routers(node_of.astype(np.int64), first, alias)
-
-
-def _most_common(
-    node_of: np.ndarray, asn: np.ndarray, n_nodes: int, private: np.ndarray | None = None
-) -> np.ndarray:
-    """AS that most mapped interfaces of each node have; the smallest number of equal ones.
-
-    Private ones count only where others are equal, and stand-ins only where nothing else is known.
-    """
-    mapped = np.flatnonzero(asn != NO_ASN)
-    order = mapped[np.lexsort((asn[mapped], node_of[mapped]))]
-    node, value = node_of[order], asn[order]
-    first = np.ones(len(order), bool)
-    first[1:] = (node[1:] != node[:-1]) | (value[1:] != value[:-1])
-    starts = np.flatnonzero(first)
-    votes = np.diff(starts, append=len(order))
-    public = votes if private is None else np.add.reduceat(~private[order], starts, dtype=np.int64)
-    known = value[starts] < FIRST_STAND_IN
-    # The winner comes last.
-    best = np.lexsort((-value[starts], votes, public, known, node[starts]))
-    result = np.full(n_nodes, NO_ASN, np.int64)
-    result[node[starts][best]] = value[starts][best]
-    return result
+    nodes: Nodes
+    asn: np.ndarray
+    election: Election
+    lans: Lans | None
+    counts: dict[str, int]
 
 
 def _observed(observations: Sequence[Observation]) -> Counter[str]:
@@ -164,19 +125,12 @@ def infer_topology(
         Without ``prefixes`` and ``asn``; if ``allow_special`` holds something other than a prefix;
         if ``borders`` or ``routers`` is not one of these words.
     """
-    if prefixes is None and asn is None:
-        raise UsageError(
-            "traces name no AS; give prefix tables (--ip2as FILE) or one AS for all (--asn N)"
-        )
-    if borders not in BORDERS:
-        raise UsageError(f"borders {borders!r}: give {' or '.join(BORDERS)}")
-    if routers not in ROUTERS:
-        raise UsageError(f"routers {routers!r}: give {' or '.join(ROUTERS)}")
+    _check_options(prefixes, asn, borders, routers)
     registries = registries or Registries()
+    exchanges = registries.exchanges or ExchangePoints.none()
     observed = merge_addresses(observations)
     every = Spools(observations, observed.addrs, workers)
     all_links = count_links(every)
-    exchanges = registries.exchanges or ExchangePoints.none()
 
     def origin_of(wanted: np.ndarray) -> np.ndarray:
         special, on_lan = is_special(wanted, allow_special), exchanges.find(wanted) >= 0
@@ -195,20 +149,9 @@ def infer_topology(
     )
     special, origin = all_special[is_router], all_origin[is_router]
     known_lan = np.where(special, -1, all_lan[is_router])
-    nodes = _make_routers(addrs, aliases)
+    nodes = Nodes.given(addrs, aliases)
     counts = _observed(observations)
-    counts["n_addrs"] = share.n_addrs
-    counts["n_addrs_mapped"] = share.n_mapped
-    counts["addresses"] = len(observed.addrs)
-    counts["destinations_left_out"] = int(np.count_nonzero(~is_router))
-    counts["destinations_taken_for_routers"] = int(
-        np.count_nonzero(is_router & ~observed.is_router)
-    )
-    counts["special_addresses"] = int(np.count_nonzero(special))
-    counts["unrouted_addresses"] = int(
-        np.count_nonzero((origin == NO_ASN) & ~special & (known_lan < 0))
-    )
-    lans = Lans(known_lan, exchanges.names) if exchanges.names else None
+    counts.update(_count_addresses(observed, is_router, share, special, origin, known_lan))
     if borders == "elected":
         gathering = Gathering(
             spools,
@@ -226,48 +169,19 @@ def infer_topology(
             exchanges,
             origin_of,
         )
-        merge = routers == "inferred"
-        before = None
-        if aliases is not None:
-            unaided = gathering.gather(
-                mates_of(observed.addrs, None, all_lan >= 0), np.full(len(addrs), -1, np.int64)
-            )
-            before = unaided.conclude(Registries(), merge).election.standing
-        evidence = gathering.gather(all_mates, nodes.alias)
-        lans = name_lans(addrs, evidence.on_lan, known_lan, exchanges.names)
-        groups, router, election = evidence.conclude(registries, merge, before)
-        counts["exchange_point_addresses"] = int(np.count_nonzero(evidence.on_lan))
-        counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
-        counts["alias_conflicts"] = groups.n_conflicts
-        if merge:
-            n_before = len(nodes.first)
-            nodes = _number_routers(router, nodes.alias)
-            counts["inferred_aliases"] = n_before - len(nodes.first)
-        counts["elected_otherwise"] = int(np.count_nonzero(election.owner != evidence.origin))
-        node_asn = _most_common(nodes.node_of, election.owner, len(nodes.first), special)
-        private = np.bincount(nodes.node_of, ~special, minlength=len(nodes.first)) == 0
-        node_asn[private] = NO_ASN
-        n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
-        around = Around.of(links, evidence.aims, nodes.node_of)
-        node_asn = follow_private_links(around, node_asn, private)
-        direct = links.n_router + links.n_destination > 0
-        node_asn = adopt_unmapped(
-            nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]], node_asn
-        )
-        counts["unmapped_adopted"] = int(np.count_nonzero(node_asn != NO_ASN)) - n_known
+        unaided = None if aliases is None else mates_of(observed.addrs, None, all_lan >= 0)
+        owned = _elect(gathering, all_mates, unaided, known_lan, nodes, routers == "inferred")
     else:
-        election = Election(origin, None)
-        node_asn = _most_common(nodes.node_of, origin, len(nodes.first))
-    n_nodes = len(nodes.first)
-    counts["merged_addresses"] = len(addrs) - n_nodes
-    counts["n_unmapped"] = int(np.count_nonzero(node_asn == NO_ASN))
+        lans = Lans(known_lan, exchanges.names) if exchanges.names else None
+        owned = _Owned(nodes, nodes.most_common(origin), Election(origin, None), lans, {})
+    nodes, node_asn, lans = owned.nodes, owned.asn, owned.lans
+    counts.update(owned.counts)
 
     node_links = join_links(
         links, nodes.node_of, bridge_gaps, None if lans is None else lans.row >= 0
     )
     scratch = observations[0].spool.parent if observations else None
     weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
-
     ingresses, exits, entered_unseen = find_ingresses(
         spools, nodes.node_of, node_asn, lans, origin_of
     )
@@ -288,20 +202,23 @@ def infer_topology(
         far,
         nodes.node_of,
         node_asn,
-        election,
+        owned.election,
         nodes.alias >= 0,
         registries.relationships is not None,
     )
-    ingresses = replace(ingresses, confidence=of_ingresses)
-    counts["links"] = len(node_links.near)
-    counts["bridged_links"] = int(np.count_nonzero(node_links.bridged))
-    counts["mpls_links"] = int(np.count_nonzero(node_links.labelled))
-    counts["links_within_a_router"] = node_links.n_within_node
-    counts["rtt_floored"] = n_floored
-    counts["links_without_rtt"] = int(np.count_nonzero(np.isnan(weight)))
-    counts["entered_unseen"] = sum(entered_unseen.values())
-    counts["ingresses"] = int(np.count_nonzero(~ingresses.candidate))
-    counts["ingress_candidates"] = int(np.count_nonzero(ingresses.candidate))
+    counts.update(
+        merged_addresses=len(addrs) - len(nodes),
+        n_unmapped=int(np.count_nonzero(node_asn == NO_ASN)),
+        links=len(node_links.near),
+        bridged_links=int(np.count_nonzero(node_links.bridged)),
+        mpls_links=int(np.count_nonzero(node_links.labelled)),
+        links_within_a_router=node_links.n_within_node,
+        rtt_floored=n_floored,
+        links_without_rtt=int(np.count_nonzero(np.isnan(weight))),
+        entered_unseen=sum(entered_unseen.values()),
+        ingresses=int(np.count_nonzero(~ingresses.candidate)),
+        ingress_candidates=int(np.count_nonzero(ingresses.candidate)),
+    )
     return Topology(
         node_asn,
         node_links.near,
@@ -313,14 +230,99 @@ def infer_topology(
         weight=weight,
         weight_unit="ms",
         link_columns=node_links.columns() | _siblings(node_links, node_asn, registries),
-        ingresses=ingresses,
+        ingresses=replace(ingresses, confidence=of_ingresses),
         exits=exits,
-        kind="router" if n_nodes < len(addrs) else "interface",
+        kind="router" if len(nodes) < len(addrs) else "interface",
         counts=dict(counts),
         entered_unseen=entered_unseen,
         mapped=share,
         observations=paths,
     )
+
+
+def _check_options(
+    prefixes: PrefixTable | None, asn: int | None, borders: str, routers: str
+) -> None:
+    if prefixes is None and asn is None:
+        raise UsageError(
+            "traces name no AS; give prefix tables (--ip2as FILE) or one AS for all (--asn N)"
+        )
+    if borders not in BORDERS:
+        raise UsageError(f"borders {borders!r}: give {' or '.join(BORDERS)}")
+    if routers not in ROUTERS:
+        raise UsageError(f"routers {routers!r}: give {' or '.join(ROUTERS)}")
+
+
+def _count_addresses(
+    observed: ObservedAddresses,
+    is_router: np.ndarray,
+    share: MappedShare,
+    special: np.ndarray,
+    origin: np.ndarray,
+    known_lan: np.ndarray,
+) -> dict[str, int]:
+    """Of all observed addresses, and of the kinds among those of routers (the last three)."""
+    unrouted = (origin == NO_ASN) & ~special & (known_lan < 0)
+    return {
+        "n_addrs": share.n_addrs,
+        "n_addrs_mapped": share.n_mapped,
+        "addresses": len(observed.addrs),
+        "destinations_left_out": int(np.count_nonzero(~is_router)),
+        "destinations_taken_for_routers": int(np.count_nonzero(is_router & ~observed.is_router)),
+        "special_addresses": int(np.count_nonzero(special)),
+        "unrouted_addresses": int(np.count_nonzero(unrouted)),
+    }
+
+
+def _elect(
+    gathering: Gathering,
+    mates: np.ndarray,
+    unaided: np.ndarray | None,
+    known_lan: np.ndarray,
+    nodes: Nodes,
+    merge: bool,
+) -> _Owned:
+    """Owners by election; routers are inferred if ``merge``.
+
+    Parameters
+    ----------
+    gathering : Gathering
+    mates, unaided : (n_addrs,) int64
+        Of all addresses, as from ``mates_of``: with alias sets, and without; None: there are none.
+    known_lan : (n_interfaces,) int64
+        Exchange point of each address, -1 for none.
+    nodes : Nodes
+        As given.
+    merge : bool
+    """
+    links, special, alias = gathering.links, gathering.special, nodes.alias
+    before = None
+    if unaided is not None:
+        evidence = gathering.gather(unaided, np.full(len(alias), -1, np.int64))
+        before = evidence.conclude(Registries(), merge).election.standing
+    evidence = gathering.gather(mates, alias)
+    shown = evidence.shown
+    lans = name_lans(gathering.addrs, shown.on_lan, known_lan, gathering.exchanges.names)
+    groups, router, election = evidence.conclude(gathering.registries, merge, before)
+    counts = {
+        "exchange_point_addresses": int(np.count_nonzero(shown.on_lan)),
+        "suspect_addresses": int(np.count_nonzero(groups.suspect)),
+        "alias_conflicts": groups.n_conflicts,
+        "elected_otherwise": int(np.count_nonzero(election.owner != shown.origin)),
+    }
+    if merge:
+        merged = Nodes.of(router, alias)
+        counts["inferred_aliases"] = len(nodes) - len(merged)
+        nodes = merged
+    asn = nodes.most_common(election.owner, special)
+    private = np.bincount(nodes.node_of, ~special, minlength=len(nodes)) == 0
+    asn[private] = NO_ASN
+    n_known = int(np.count_nonzero((asn != NO_ASN) & (asn < FIRST_STAND_IN)))
+    asn = follow_private_links(Around.of(links, shown.aims, nodes.node_of), asn, private)
+    direct = links.n_router + links.n_destination > 0
+    asn = adopt_unmapped(nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]], asn)
+    counts["unmapped_adopted"] = int(np.count_nonzero(asn != NO_ASN)) - n_known
+    return _Owned(nodes, asn, election, lans, counts)
 
 
 def _siblings(

@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.borders import Election, elect_owners
 from pipeline.infer.owners.election.earlier import (
     Knowledge,
@@ -33,13 +32,12 @@ from pipeline.infer.owners.election.earlier import (
     know_in_turn,
     know_merged,
 )
-from pipeline.infer.owners.election.surroundings import HostsBehind, Members
+from pipeline.infer.owners.election.evidence import AddressEvidence
 from pipeline.infer.owners.private import locate_private
 from pipeline.infer.registries import Registries
 from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import part_mates
 from pipeline.infer.routers.point_to_point import Groups, group_interfaces
-from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.topology import NO_ASN
 
@@ -62,46 +60,29 @@ class Concluded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What traces and files show of router addresses.
+    """What traces and files show of router addresses, and which of them files say are one router.
 
     Attributes
     ----------
     spools : Spools
     n_traces : int
-    links : DirectedLinks
-    mates : (n_interfaces,) int64
-    on_lan : (n_interfaces,) bool
-        As from ``find_exchange_lans``.
+    shown : AddressEvidence
     special : (n_interfaces,) bool
         Private and other special-purpose addresses.
-    origin : (n_interfaces,) int64
-        AS that each address is numbered from, as from ``number_unannounced``.
-    second : (n_interfaces,) int64
-        Second origin of the prefix that each address is numbered from; ``NO_ASN`` for none.
     alias : (n_interfaces,) int64
         Smallest interface of the given alias set that each interface is in; -1 for none.
     gateways : (n_interfaces,) int64
         As from ``find_gateways``.
-    hosts : HostsBehind
-    aims : Aims
-    members : Members
     asn_of : callable
         (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
     """
 
     spools: Spools
     n_traces: int
-    links: DirectedLinks
-    mates: np.ndarray
-    on_lan: np.ndarray
+    shown: AddressEvidence
     special: np.ndarray
-    origin: np.ndarray
-    second: np.ndarray
     alias: np.ndarray
     gateways: np.ndarray
-    hosts: HostsBehind
-    aims: Aims
-    members: Members
     asn_of: Callable[[np.ndarray], np.ndarray]
 
     def conclude(
@@ -116,53 +97,39 @@ class Evidence:
         before : Standing or None
             Of the last election without alias sets; None: there was none.
         """
-        groups = self._group()
-        trusted = trust_groups(self.links, groups, self.mates, self.alias, self.gateways)
+        shown = self.shown
+        groups = self._group(shown)
+        trusted = trust_groups(shown.links, groups, shown.mates, self.alias, self.gateways)
         known = know_in_turn(trusted, self.alias >= 0, registries)
-        election = self._elect(known, before)
+        election = elect_owners(shown, known, before)
         router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
         if merge:
             router, election = self._infer_routers(groups, known[-1], election)
         return Concluded(groups, router, election)
 
-    def _elect(self, known: list[Knowledge], before: Standing | None) -> Election:
-        """Owners, by one election after the other."""
-        return elect_owners(
-            self.links,
-            known,
-            self.mates,
-            self.on_lan,
-            self.origin,
-            self.second,
-            self.hosts,
-            self.aims,
-            self.members,
-            before,
-        )
-
-    def _group(self) -> Groups:
+    def _group(self, shown: AddressEvidence) -> Groups:
         """Interfaces by router, for the election."""
         return group_interfaces(
-            self.spools, self.links, self.mates, self.on_lan, self.alias, self.origin
+            self.spools, shown.links, shown.mates, shown.on_lan, self.alias, shown.origin
         )
 
     def _locate(self, group: np.ndarray, owner: np.ndarray) -> np.ndarray:
-        return locate_private(self.links, self.aims, group, owner, self.special)
+        return locate_private(self.shown.links, self.shown.aims, group, owner, self.special)
 
     def _merge(self, groups: Groups, owner: np.ndarray, used_in: np.ndarray) -> np.ndarray:
         """Smallest interface of each router; private ones count as numbered from ``used_in``."""
-        origin, mates, located = self.origin, self.mates, used_in != NO_ASN
+        shown, located = self.shown, used_in != NO_ASN
         if located.any():
-            owner, origin = np.where(located, used_in, (owner, origin))
-            mates = part_mates(mates, origin, located)
-            groups = replace(self, mates=mates, origin=origin)._group()
+            owner, origin = np.where(located, used_in, (owner, shown.origin))
+            shown = replace(shown, origin=origin, mates=part_mates(shown.mates, origin, located))
+            groups = self._group(shown)
         return merge_interfaces(
             self.spools,
-            self.links,
+            shown.links,
             groups,
-            mates,
+            shown.mates,
             self.alias,
-            origin,
+            shown.origin,
             self.gateways,
             owner,
             self.asn_of,
@@ -191,7 +158,7 @@ class Evidence:
         """
         used_in = self._locate(known.groups.group, election.owner)
         router = self._merge(groups, election.owner, used_in)
-        election = self._elect([know_merged(known, router)], election.standing)
+        election = elect_owners(self.shown, [know_merged(known, router)], election.standing)
         used_now = self._locate(router, election.owner)
         if (used_now != used_in).any():
             router = self._merge(groups, election.owner, used_now)

@@ -85,7 +85,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.costs import (
     Case,
     by_habit,
@@ -93,6 +92,7 @@ from pipeline.infer.owners.election.costs import (
     without_habit,
 )
 from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
+from pipeline.infer.owners.election.evidence import AddressEvidence
 from pipeline.infer.owners.election.following import take_back
 from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import (
@@ -112,15 +112,11 @@ from pipeline.infer.owners.election.surroundings import (
     HOST,
     ONLY,
     ONLY_OF_SIBLINGS,
-    HostsBehind,
-    Members,
     Surroundings,
-    rows_of,
     surround,
 )
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
 from pipeline.infer.registries import Registries
-from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
@@ -234,40 +230,19 @@ def _elect(
 
 
 def elect_owners(
-    links: DirectedLinks,
-    known: Sequence[Knowledge],
-    mates: np.ndarray,
-    on_lan: np.ndarray,
-    origin: np.ndarray,
-    second: np.ndarray,
-    hosts: HostsBehind,
-    aims: Aims,
-    members: Members,
-    before: Standing | None = None,
+    shown: AddressEvidence, known: Sequence[Knowledge], before: Standing | None = None
 ) -> Election:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
     Parameters
     ----------
-    links : DirectedLinks
+    shown : AddressEvidence
     known : sequence of Knowledge
         Of one election after the other (``earlier``); the last one counts.
-    mates : (n_interfaces,) int64
-    on_lan : (n_interfaces,) bool
-        As from ``find_exchange_lans``.
-    origin : (n_interfaces,) int64
-        AS that each address is numbered from, as from ``number_unannounced``.
-    second : (n_interfaces,) int64
-        Second origin of the prefix of each address; ``NO_ASN`` for none.
-    hosts : HostsBehind
-    aims : Aims
-    members : Members
     before : Standing or None
         Of an election before the first of these.
     """
-    named = [origin, second, hosts.asn, hosts.second, aims.asn, aims.only, aims.second_asn]
-    ases = np.unique(np.concatenate([*named, members.asn]))
-    ases = ases[ases >= 0]
+    origin, on_lan, ases = shown.origin, shown.on_lan, shown.ases()
     n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
     if len(ases) < 2:
         return Election(origin.copy(), None)
@@ -275,21 +250,7 @@ def elect_owners(
     last = None
     for now in known:
         if last is None or now.sees_more_than(last):
-            around = surround(
-                links,
-                now.groups,
-                mates,
-                on_lan,
-                row,
-                rows_of(ases, second),
-                hosts,
-                aims,
-                members,
-                ases,
-                now.in_set,
-                now.only_settles,
-                now.registries.organisations is not None,
-            )
+            around = surround(shown, now, row, ases)
         last = now
         group = now.groups.group
         earlier = Earlier.after(before, now, ases, n_known)

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.owners.election.surroundings import rows_of
+from pipeline.infer.owners.election.evidence import rows_of
 from pipeline.infer.registries import Registries
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.model.columns.keys import split_key

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.infer.owners.aims import Aims
-from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.owners.election.earlier import Knowledge
+from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets
@@ -31,43 +32,6 @@ MEMBER = -7  # a member registered with an address of the group on the LAN of an
 ADJACENCY = -2  # not known to be one link
 UNNUMBERED = -3  # a link between two routers of alias sets
 PRIVATE = -4  # a link by a private address from which traces go on
-
-
-@dataclass(frozen=True, eq=False)
-class HostsBehind:
-    """Answering destinations that are not routers, by the router at the TTL before.
-
-    Attributes
-    ----------
-    router : (n_pairs,) int64
-        Interface.
-    asn, second : (n_pairs,) int64
-        AS of the host by prefix, and second origin of the prefix; ``NO_ASN`` for none.
-    """
-
-    router: np.ndarray
-    asn: np.ndarray
-    second: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Members:
-    """Members of exchange points as they are registered, by router.
-
-    Attributes
-    ----------
-    router : (n_pairs,) int64
-        Interface on the LAN of an exchange point.
-    asn : (n_pairs,) int64
-    """
-
-    router: np.ndarray
-    asn: np.ndarray
-
-    @classmethod
-    def none(cls) -> Members:
-        """Nothing is registered."""
-        return cls(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,44 +100,30 @@ def _private_links(
 
 
 def surround(
-    links: DirectedLinks,
-    groups: Groups,
-    mates: np.ndarray,
-    on_lan: np.ndarray,
-    row: np.ndarray,
-    second: np.ndarray,
-    hosts: HostsBehind,
-    aims: Aims,
-    members: Members,
-    ases: np.ndarray,
-    in_set: np.ndarray,
-    only_settles: np.ndarray,
-    has_siblings: bool = False,
+    shown: AddressEvidence, known: Knowledge, row: np.ndarray, ases: np.ndarray
 ) -> Surroundings:
     """Gather the evidence of each group.
 
     Parameters
     ----------
-    links, groups, mates, on_lan, hosts, aims, members
-        As for ``elect_owners``.
-    in_set, only_settles : (n_interfaces,) bool
-        As of ``Knowledge``.
-    has_siblings : bool
-        It is known which ASes are of one organisation.
+    shown : AddressEvidence
+    known : Knowledge
+        Of the election that it is for.
     row : (n_interfaces,) int64
         AS row that each address is numbered from; -1 for none, and on LANs.
-    second : (n_interfaces,) int64
-        The same of the second origin of its prefix.
     ases : (n_ases,) int64
-        AS of each row, ascending; holds those of ``hosts``, ``aims`` and ``members`` too.
+        AS of each row, ascending; holds all that are named in ``shown``.
     """
+    links, groups, on_lan = shown.links, known.groups, shown.on_lan
+    hosts, aims, members = shown.hosts, shown.aims, shown.members
+    second = rows_of(ases, shown.second)
     n = len(row)
     group = groups.group
     ids = np.arange(n)
     near = np.where(groups.near_side >= 0, group[np.maximum(groups.near_side, 0)], -1)
     # A link implied by both its ends counts once; keep what the larger address says.
-    mate = np.maximum(mates, 0)
-    implied_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
+    mate = np.maximum(shown.mates, 0)
+    implied_twice = (shown.mates > ids) & (near == group[mate]) & (near[mate] == group)
     near = np.where(near == group, -1, near)
     passed, went = _passed(links, group)
     leads_on, goes_on = np.zeros(n, bool), np.zeros(n, bool)
@@ -195,14 +145,17 @@ def surround(
     a, b = split_key(np.unique((a << 32) | b))
     adjacent = (a != b) & ~np.isin(pair_keys(a, b), pair[linked])
     a, b = a[adjacent], b[adjacent]
-    known = hosts.asn != NO_ASN
-    host_row = np.searchsorted(ases, hosts.asn[known])
-    gates, which = np.unique((hosts.router[known] << 32) | host_row, return_inverse=True)
+    mapped = hosts.asn != NO_ASN
+    host_row = np.searchsorted(ases, hosts.asn[mapped])
+    gates, which = np.unique((hosts.router[mapped] << 32) | host_row, return_inverse=True)
     gate, host = split_key(gates)
     host_second = np.full(len(gates), np.iinfo(np.int64).max)  # none, where any host has none
-    np.minimum.at(host_second, which, rows_of(ases, hosts.second[known]))
+    np.minimum.at(host_second, which, rows_of(ases, hosts.second[mapped]))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
-    past, aimed, aimed_at = aims_of_groups(aims, group, leads_on, only_settles, ases, has_siblings)
+    has_siblings = known.registries.organisations is not None
+    past, aimed, aimed_at = aims_of_groups(
+        aims, group, leads_on, known.only_settles, ases, has_siblings
+    )
     registered = np.searchsorted(ases, members.asn)
     member, registered = split_key(np.unique((group[members.router] << 32) | registered))
     source = np.concatenate([one, other[linked], a, group[gate], past, member])
@@ -211,7 +164,7 @@ def surround(
     source = np.append(source, group[aims.second_router])
     target = np.append(target, second_target)
     certain = np.zeros(n, bool)
-    certain[group[in_set]] = True
+    certain[group[known.in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
     hidden = private[links.far[direct]]
     between[np.isin(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE
@@ -226,12 +179,6 @@ def surround(
     order = np.lexsort((seconds, kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     return Surroundings(ptr, target[order], kind[order], seconds[order], leads_on, goes_on)
-
-
-def rows_of(ases: np.ndarray, asn: np.ndarray) -> np.ndarray:
-    """Position of each AS in ascending ones; -1 where it is not among them."""
-    at = np.minimum(np.searchsorted(ases, asn), len(ases) - 1)
-    return np.where(ases[at] == asn, at, -1)
 
 
 def aims_of_groups(

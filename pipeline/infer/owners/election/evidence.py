@@ -1,0 +1,84 @@
+"""What traces and files show of router addresses, for the election (``borders``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.infer.owners.aims import Aims
+from pipeline.infer.traces.links import DirectedLinks
+
+
+@dataclass(frozen=True, eq=False)
+class HostsBehind:
+    """Answering destinations that are not routers, by the router at the TTL before.
+
+    Attributes
+    ----------
+    router : (n_pairs,) int64
+        Interface.
+    asn, second : (n_pairs,) int64
+        AS of the host by prefix, and second origin of the prefix; ``NO_ASN`` for none.
+    """
+
+    router: np.ndarray
+    asn: np.ndarray
+    second: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Members of exchange points as they are registered, by router.
+
+    Attributes
+    ----------
+    router : (n_pairs,) int64
+        Interface on the LAN of an exchange point.
+    asn : (n_pairs,) int64
+    """
+
+    router: np.ndarray
+    asn: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class AddressEvidence:
+    """What is known of addresses, whichever of them are one router.
+
+    Attributes
+    ----------
+    links : DirectedLinks
+    mates : (n_interfaces,) int64
+    on_lan : (n_interfaces,) bool
+        As from ``find_exchange_lans``.
+    origin : (n_interfaces,) int64
+        AS that each address is numbered from, as from ``number_unannounced``.
+    second : (n_interfaces,) int64
+        Second origin of the prefix that each address is numbered from; ``NO_ASN`` for none.
+    hosts : HostsBehind
+    aims : Aims
+    members : Members
+    """
+
+    links: DirectedLinks
+    mates: np.ndarray
+    on_lan: np.ndarray
+    origin: np.ndarray
+    second: np.ndarray
+    hosts: HostsBehind
+    aims: Aims
+    members: Members
+
+    def ases(self) -> np.ndarray:
+        """(n_ases,) int64: all ASes and stand-ins that are named, ascending."""
+        hosts, aims = self.hosts, self.aims
+        named = [self.origin, self.second, hosts.asn, hosts.second, self.members.asn]
+        found = np.unique(np.concatenate([*named, aims.asn, aims.only, aims.second_asn]))
+        return found[found >= 0]
+
+
+def rows_of(ases: np.ndarray, asn: np.ndarray) -> np.ndarray:
+    """Position of each AS in ascending ones; -1 where it is not among them."""
+    at = np.minimum(np.searchsorted(ases, asn), len(ases) - 1)
+    return np.where(ases[at] == asn, at, -1)
