@@ -19,12 +19,12 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.compare.changes import LOUD, QUIET, Changes
-from pipeline.compare.evidence import View
+from pipeline.compare.evidence import View, count_crossings
 from pipeline.compare.figures.hops import Places, places_of, same_places
 from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
 from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
-from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step, paths_through
+from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.model.columns import Flat, concat, take
 from pipeline.model.measured.observations import FIRST
 
@@ -62,12 +62,11 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
     same = found.common.old[found.same]
     on_both = [_one_each(old, still), _whole_places(sides.old_view, same)]
     silent, heard = (old.group >= 0) & (new.group < 0), (old.group < 0) & (new.group >= 0)
-    for kind, night, view, paths, group, one, many, few, other in (
+    for kind, night, view, group, one, many, few, other in (
         (
             QUIET,
             sides.old,
             sides.old_view,
-            found.common.old,
             sides.groups.old,
             old,
             silent,
@@ -78,7 +77,6 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
             LOUD,
             sides.new,
             sides.new_view,
-            found.common.new,
             sides.groups.new,
             new,
             heard,
@@ -89,6 +87,8 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
         vantage = found.vantage[one.pair[many]]
         others = _Observed(other, swaps.before, np.ones(len(other), np.int64))
         which = _most(_one_each(one, many), concat([*on_both, few]), others, vantage, n)
+        number = np.full(n, -1)
+        number[which] = np.arange(len(which))
         yield describe(
             night,
             group,
@@ -96,9 +96,7 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
             None,
             "router",
             kind=kind,
-            n_pairs=np.bincount(one.group[many], minlength=n)[which],
-            n_traces=paths_through(view, paths, n)[which],
-            n_vantages=n_vantages(one.group[many], vantage, n)[which],
+            **count_crossings(view, number[group[view.seen.steps.far]], len(which)),
         )
 
 

@@ -183,8 +183,8 @@ def _sentence(
         case "routers silent" | "routers answer again":
             answer = "answers again" if n == 1 else "answer again"
             verb = "stopped answering" if event["kind"].endswith("silent") else answer
-            nodes = number(n, words.noun)
-            return f"{nodes} of {own} {verb}, {first['addr']} first; {pairs} {cross} it"
+            which = f": {first['addr']}" if n == 1 else f", {first['addr']} first"
+            return f"{number(n, words.noun)} of {own} {verb}{which}; {pairs} {cross} it"
         case "AS split in parts":
             return f"{own} fell into {int(first['new'])} parts: {pairs} no longer {get} through"
         case "parts of an AS joined":

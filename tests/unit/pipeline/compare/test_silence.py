@@ -73,3 +73,18 @@ def test_a_router_is_silent_where_most_see_a_gap_in_its_place(tmp_path, before, 
     assert {ends[0]: said for ends, said in found.items()}.get(B) == kind
     back = told(compare_nights(new, old)[0], "router")
     assert {ends[0]: said for ends, said in back.items()}.get(B) == (kind and "answers again")
+
+
+def test_all_that_cross_a_silent_router_are_counted(tmp_path):
+    """Pairs were those that are evidence of it, traces all."""
+    old, new = (
+        night(tmp_path / name, {v: own * 2 for v, own in lines.items()})
+        for name, lines in (
+            ("old", ways(ABD=12, CXBD=40, AXED=9)),
+            ("new", ways(A_D=12, CX_D=8, CEAD=32, AXED=9)),
+        )
+    )
+    for changes, _ in (compare_nights(old, new), compare_nights(new, old)):
+        (row,) = (changes.what == "router").nonzero()[0]
+        counts = (changes.n_traces, changes.n_pairs, changes.n_vantages)
+        assert [int(column[row]) for column in counts] == [104, 52, 3]

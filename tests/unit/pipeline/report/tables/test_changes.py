@@ -86,17 +86,19 @@ def test_smoothed_medians_have_two_decimals_at_most():
 
 def test_one_router_answers_again_and_one_pair_crosses_it():
     loud = [make_changes(1, "router", kind=LOUD, asn=1, group=group, n_pairs=1) for group in (5, 6)]
-    assert text_of(loud[0]).startswith("1 router of AS1 answers again, ")
+    assert text_of(loud[0]).startswith("1 router of AS1 answers again: ")
     assert text_of(loud[0]).endswith("1 pair crosses it")
+    assert " first" not in text_of(loud[0])
     assert text_of(concat(loud)).startswith("2 routers of AS1 answer again, ")
+    assert " first; " in text_of(concat(loud))
 
 
 def test_what_an_event_explains_is_not_counted_as_what_happened():
     ingress = make_changes(1, "ingress", kind=UNSEEN, asn=1, other_asn=2, group=5)
     merged = make_changes(1, "router", kind=MERGED, asn=1, group=5)
     for kind, text in (
-        (QUIET, "1 router of AS1 stopped answering, "),
-        (LOUD, "1 router of AS1 answers again, "),
+        (QUIET, "1 router of AS1 stopped answering: "),
+        (LOUD, "1 router of AS1 answers again: "),
         (RENUMBERED, "A router of AS1 was renumbered: 0.0.0.1 is now 0.0.0.2; "),
     ):
         addrs = {
