@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pipeline.compare.ases import compare_ases, compare_figures, compare_inputs, compare_neighbors
-from pipeline.compare.changes import Changes
+from pipeline.compare.changes import Changes, Instead
 from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.delays import compare_delays
@@ -47,15 +49,18 @@ def compare_nights(
     links = concat(list(compare_links(sides)))
     found = find_rerouted(sides)
     changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_sources(sides)]
+    renewed = np.empty(0, np.int64)
     if found is not None:
-        changes += [compare_numbers(sides, found), *compare_answers(sides, found)]
+        numbers, renewed = compare_numbers(sides, found)
+        changes += [numbers, *compare_answers(sides, found)]
         changes += compare_lengths(sides, found, usual)
     changes += compare_delays(sides, usual)
-    changes += compare_ingresses(sides, found, links)
+    ingresses, moved = compare_ingresses(sides, found, links)
+    changes += ingresses
     changes += compare_ases(sides, found)
     changes += compare_neighbors(sides, links)
     changes += compare_figures(sides)
-    grouped, events = group_events(concat(changes))
+    grouped, events = group_events(concat(changes), Instead(renewed, moved))
     return grouped, events if found is None else measure_events(grouped, events, found)
 
 

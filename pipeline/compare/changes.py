@@ -96,6 +96,28 @@ class Changes:
         return len(self.what)
 
 
+@dataclass(frozen=True, eq=False)
+class Instead:
+    """Routers and links in whose place pairs see others on the other night; for events.
+
+    Attributes
+    ----------
+    routers : (n_routers,) int64
+        Groups of routers that are gone, and of the new ones in their place; ascending.
+    links : (n_links,) int64
+        Links into an AS (``pair_keys`` of groups) by which pairs enter on either night, and on the
+        other one by an ingress that moved; ascending.
+    """
+
+    routers: np.ndarray
+    links: np.ndarray
+
+    @classmethod
+    def nothing(cls) -> Instead:
+        """Of nights without traces."""
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
 _DEFAULTS: dict[str, Any] = {
     "asn": NO_ASN,
     "other_asn": NO_ASN,

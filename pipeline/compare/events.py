@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.compare import changes as kinds
-from pipeline.compare.changes import NO_ROW, Changes
+from pipeline.compare.changes import NO_ROW, Changes, Instead
 from pipeline.compare.links import (
     AS_TARGET,
     ELSEWHERE,
@@ -33,6 +33,7 @@ from pipeline.compare.links import (
 )
 from pipeline.compare.matching import label_joined, number_rows
 from pipeline.model.columns import Flat
+from pipeline.model.columns.keys import pair_keys
 from pipeline.model.topology import NO_ASN
 
 # Kinds of events, most informative first: (kind, what and kinds of the changes that begin one).
@@ -63,7 +64,7 @@ _MIN_MOVED = 3  # routers
 # Vantage points or ASes; more at once are one event, else they would hide the others.
 _MAX_SINGLE = 5
 _NAMES = tuple(name for name, *_ in _CAUSES)
-_OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again", "ingress moved")
+_OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again")
 _OF_WHOLE_ASES = ("AS lost", "AS gained")
 _OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
 _OF_LINKS = ("links removed", "links added", "links slower", "links faster")
@@ -107,8 +108,8 @@ class Events:
         return len(self.kind)
 
 
-def group_events(changes: Changes) -> tuple[Changes, Events]:
-    """Find the events of some changes.
+def group_events(changes: Changes, instead: Instead | None = None) -> tuple[Changes, Events]:
+    """Find the events of some changes; ``instead``: of those that traces show.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def group_events(changes: Changes) -> tuple[Changes, Events]:
         With ``event``.
     events : Events
     """
-    cause = _causes_of(changes)
+    cause, instead = _causes_of(changes), instead or Instead.nothing()
     event = np.full(len(changes), NO_ROW, np.int64)
     n_events = 0
     for number, name in enumerate(_NAMES):
@@ -130,7 +131,7 @@ def group_events(changes: Changes) -> tuple[Changes, Events]:
                 continue
         event[rows] = n_events + part
         n_events += int(part.max()) + 1
-        _join(changes, event, cause, rows, name)
+        _join(changes, event, cause, rows, name, instead)
     _join_entries(changes, event)
     return _rank(changes, event, cause, n_events)
 
@@ -178,13 +179,16 @@ def _connected(label: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndar
 
 
 def _join(
-    changes: Changes, event: np.ndarray, cause: np.ndarray, rows: np.ndarray, name: str
+    changes: Changes,
+    event: np.ndarray,
+    cause: np.ndarray,
+    rows: np.ndarray,
+    name: str,
+    instead: Instead,
 ) -> None:
     """Let changes without an event join those of ``rows`` where these explain them."""
     free = np.flatnonzero(event == NO_ROW)
     link = changes.what[free] == "link"
-    ends = np.sort(np.array([changes.asn, changes.other_asn]), axis=0)
-    ends = (ends[0] << 32) + ends[1]
     if name == "inputs changed":
         event[free[changes.kind[free] == kinds.INPUT]] = event[rows[0]]
     elif name.startswith(("vantage point", "targets")):
@@ -207,19 +211,24 @@ def _join(
         else:
             event[there[event[there] == NO_ROW]] = event[rows[0]]
     elif name in _OF_ROUTERS:
-        groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
-        events = np.concatenate([event[rows], event[rows]])
-        known = groups != NO_ROW
-        _join_by(event, free, changes.group, groups[known], events[known])
-        _join_by(event, free, changes.other_group, groups[known], events[known])
-        if name == "ingress moved":
-            _join_by(event, free[link], ends, ends[rows], event[rows])
-        elif name == "router renumbered":
-            inside = changes.asn[free] == changes.other_asn[free]
-            _join_by(event, free[link & inside], changes.asn, changes.asn[rows], event[rows])
+        _join_by_router(event, free, changes, rows)
+        if name == "router renumbered":
+            for group, asn in (
+                (changes.group, changes.asn),
+                (changes.other_group, changes.other_asn),
+            ):
+                renewed = free[link & np.isin(group[free], instead.routers)]
+                _join_by(event, renewed, asn, changes.asn[rows], event[rows])
             whole = free[np.isin(cause[free], [_NAMES.index(each) for each in _OF_WHOLE_ASES])]
             _join_by(event, whole, changes.asn, changes.asn[rows], event[rows])
             _join_by(event, whole, changes.asn, changes.other_asn[rows], event[rows])
+    elif name == "ingress moved":
+        ends, links = _between(changes), free[link]
+        key = pair_keys(changes.group[links], changes.other_group[links])
+        _join_by(event, links[np.isin(key, instead.links)], ends, ends[rows], event[rows])
+        cut = link & np.isin(cause[free], [_NAMES.index(each) for each in _OF_LINKS])
+        cut &= ~np.isin(ends[free], ends[rows])  # between other ASes, or in one
+        _join_by_router(event, free[~cut], changes, rows)
     elif name in _OF_WHOLE_ASES:
         _join_by(event, free, changes.asn, changes.asn[rows], event[rows])
         _join_by(event, free, changes.other_asn, changes.asn[rows], event[rows])
@@ -247,6 +256,22 @@ def _join(
     traffic = free[changes.what[free] == "traffic"]  # of one AS, in one event
     told = traffic[event[traffic] != NO_ROW]
     _join_by(event, traffic, changes.asn, changes.asn[told], event[told])
+
+
+def _join_by_router(
+    event: np.ndarray, free: np.ndarray, changes: Changes, rows: np.ndarray
+) -> None:
+    """Let changes at the routers of ``rows`` join these."""
+    groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
+    events = np.concatenate([event[rows], event[rows]])
+    known = groups != NO_ROW
+    _join_by(event, free, changes.group, groups[known], events[known])
+    _join_by(event, free, changes.other_group, groups[known], events[known])
+
+
+def _between(changes: Changes) -> np.ndarray:
+    """(n,) int64: one number for each two ASes, in either order."""
+    return number_rows(*np.sort(np.array([changes.asn, changes.other_asn]), axis=0))[0]
 
 
 def _join_entries(changes: Changes, event: np.ndarray) -> None:

@@ -5,8 +5,6 @@ And whose traffic now enters elsewhere (``traffic``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from pipeline.compare.changes import (
@@ -30,7 +28,9 @@ from pipeline.compare.traffic import compare_traffic
 from pipeline.model.columns.keys import pair_keys
 
 
-def compare_ingresses(sides: Sides, found: Rerouted | None, links: Changes) -> Iterator[Changes]:
+def compare_ingresses(
+    sides: Sides, found: Rerouted | None, links: Changes
+) -> tuple[list[Changes], np.ndarray]:
     """Compare (AS, neighbour, router) of two nights.
 
     Parameters
@@ -40,6 +40,13 @@ def compare_ingresses(sides: Sides, found: Rerouted | None, links: Changes) -> I
     links : Changes
         Of links: an ingress is lost where a link by which it was entered was removed; else it was
         not observable, unless its pairs show that they enter by another one.
+
+    Returns
+    -------
+    changes : list of Changes
+    moved : (n,) int64
+        Links (``pair_keys`` of groups) by which pairs entered that now enter at a router to which
+        an ingress moved, and those by which pairs now enter that entered at one from which it did.
     """
     groups = sides.groups
     old, new = _rows(sides.old, groups.old), _rows(sides.new, groups.new)
@@ -47,10 +54,12 @@ def compare_ingresses(sides: Sides, found: Rerouted | None, links: Changes) -> I
     of_old, of_new = np.split(number, [old.shape[1]])
     old = old[:, _only(of_old, of_new)]
     new = new[:, _only(of_new, of_old)]
+    changes, moved = [], np.empty(0, np.int64)
     if found is not None:
-        moves = _moves(sides, found, old, new)
-        yield _moved(sides, moves)
-        yield from compare_traffic(sides, found, moves)
+        entries = entries_of(found.old), entries_of(found.new)
+        moves = _moves(sides, found, *entries, (old, new))
+        moved = _links_of(*entries, moves)
+        changes += [_moved(sides, moves), *compare_traffic(sides, found, moves)]
         old = _without(old, moves[[0, 1, 2]])
         new = _without(new, moves[[0, 1, 3]])
     for kind, unseen, rows, night, group, of_link in (
@@ -59,16 +68,19 @@ def compare_ingresses(sides: Sides, found: Rerouted | None, links: Changes) -> I
     ):
         which = (links.kind == of_link) & (links.asn != links.other_asn)
         sure = np.concatenate([links.group[which], links.other_group[which]])
-        yield describe(
-            night,
-            group,
-            first_nodes(group, groups.n)[rows[2]],
-            None,
-            "ingress",
-            kind=np.where(np.isin(rows[2], sure), kind, unseen).astype(object),
-            asn=rows[0],
-            other_asn=rows[1],
+        changes.append(
+            describe(
+                night,
+                group,
+                first_nodes(group, groups.n)[rows[2]],
+                None,
+                "ingress",
+                kind=np.where(np.isin(rows[2], sure), kind, unseen).astype(object),
+                asn=rows[0],
+                other_asn=rows[1],
+            )
         )
+    return changes, moved
 
 
 def _rows(night: Night, group: np.ndarray) -> np.ndarray:
@@ -88,26 +100,27 @@ def _without(rows: np.ndarray, moved: np.ndarray) -> np.ndarray:
     return rows[:, _only(own, others)]
 
 
-def _moves(sides: Sides, found: Rerouted, old_only: np.ndarray, new_only: np.ndarray) -> np.ndarray:
+def _moves(
+    sides: Sides,
+    found: Rerouted,
+    old: Entries,
+    new: Entries,
+    only: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
     """(7, n) int64: AS, neighbour, group before and after, pairs, vantage points, traces.
 
     Pairs entered the AS from the neighbour by a router that is no ingress for it any more, and now
     do by one that was none before. The links by which they enter are of one night only: where only
     the owner of a router changed, nothing moved.
+
+    ``old``, ``new``: entries of both nights; ``only``: ingresses that the other one has not.
     """
-    old, new = entries_of(found.old), entries_of(found.new)
     old_keys = link_keys(sides.groups.old, sides.old.low, sides.old.high)
     new_keys = link_keys(sides.groups.new, sides.new.low, sides.new.high)
-    old_at = _entries_by(old, old_only, new_keys)
-    new_at = _entries_by(new, new_only, old_keys)
-    number, _ = number_rows(
-        *(
-            np.concatenate([getattr(old, name)[old_at], getattr(new, name)[new_at]])
-            for name in ("pair", "asn", "neighbor")
-        )
-    )
-    of_old, of_new = np.split(number, [len(old_at)])
-    _, at, now = np.intersect1d(of_old, of_new, return_indices=True)
+    old_at = np.flatnonzero(_are_at(old, only[0]) & ~np.isin(_links(old), new_keys))
+    new_at = np.flatnonzero(_are_at(new, only[1]) & ~np.isin(_links(new), old_keys))
+    of_old, of_new = _numbers(old, new)
+    _, at, now = np.intersect1d(of_old[old_at], of_new[new_at], return_indices=True)
     at, now = old_at[at], new_at[now]
     columns = (old.asn[at], old.neighbor[at], old.group[at], new.group[now])
     rows, n_pairs = tally(*columns)
@@ -123,13 +136,36 @@ def _moves(sides: Sides, found: Rerouted, old_only: np.ndarray, new_only: np.nda
     return table[:, last]
 
 
-def _entries_by(entries: Entries, only: np.ndarray, other_keys: np.ndarray) -> np.ndarray:
-    """Positions of entries by ingresses and links of one night only."""
-    key = pair_keys(entries.before, entries.group)
+def _are_at(entries: Entries, ingresses: np.ndarray) -> np.ndarray:
+    """(n_entries,) bool: whether they are by one of these: AS, neighbour and group, (3, n)."""
     rows = np.array([entries.asn, entries.neighbor, entries.group])
-    number, _ = number_rows(*np.concatenate([rows, only], axis=1))
+    number, _ = number_rows(*np.concatenate([rows, ingresses], axis=1))
     own, others = np.split(number, [rows.shape[1]])
-    return np.flatnonzero(np.isin(own, others) & ~np.isin(key, other_keys))
+    return np.isin(own, others)
+
+
+def _links(entries: Entries) -> np.ndarray:
+    return pair_keys(entries.before, entries.group)
+
+
+def _numbers(old: Entries, new: Entries) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of entries, the same for those of one pair into one AS from one neighbour."""
+    number, _ = number_rows(
+        *(
+            np.concatenate([getattr(old, name), getattr(new, name)])
+            for name in ("pair", "asn", "neighbor")
+        )
+    )
+    n = len(old.pair)
+    return number[:n], number[n:]
+
+
+def _links_of(old: Entries, new: Entries, moves: np.ndarray) -> np.ndarray:
+    """Links by which pairs enter that enter by an ingress of a move on the other night."""
+    of_old, of_new = _numbers(old, new)
+    left = np.isin(of_old, of_new[_are_at(new, moves[[0, 1, 3]])])
+    came = np.isin(of_new, of_old[_are_at(old, moves[[0, 1, 2]])])
+    return np.unique(np.concatenate([_links(old)[left], _links(new)[came]]))
 
 
 def _moved(sides: Sides, moves: np.ndarray) -> Changes:

@@ -99,7 +99,7 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
     )
 
 
-def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
+def compare_numbers(sides: Sides, found: Rerouted) -> tuple[Changes, np.ndarray]:
     """Routers in whose place the same pairs see new ones.
 
     As many hops from their targets, as far as these answer and the routers before are the same.
@@ -107,6 +107,13 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     All addresses of them are gone; or some are still seen, which may be those of another router
     that was taken for the same, and most pairs see a new one. Where all are still seen, a router
     came to stand beside the old one, and nothing was renumbered.
+
+    Returns
+    -------
+    changes : Changes
+    renewed : (n,) int64
+        Groups of routers that are gone, and of new ones in their place, ascending; however few
+        pairs show it: another interface of a renumbered router is one of its own to inference.
     """
     n = sides.groups.n
     assert sides.old_view is not None
@@ -121,8 +128,11 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     n_other = np.bincount(gone, differs | is_other_way[which], n)
     enough = np.where(in_new, n_pairs > _MOST * crossed, n_pairs >= _SWAPPED_SHARE * crossed)
     address = _first_gone(sides)
-    sure = enough & (n_pairs >= _MIN_SWAPPED) & (n_other <= _OTHER_SHARE * n_pairs)
+    alike = n_other <= _OTHER_SHARE * n_pairs
+    sure = enough & (n_pairs >= _MIN_SWAPPED) & alike
     sure &= address != NO_ROW
+    taken = alike[gone] & ~in_new[gone]
+    renewed = np.unique(np.concatenate([gone[taken], come[taken]]))
     n_traces = np.bincount(gone, found.old_traces[swaps.pair[which]], n)
     vantages = n_vantages(gone, found.vantage[swaps.pair[which]], n)
     (one, other), times = tally(gone, come)
@@ -131,7 +141,7 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
     best = best[sure[one[best]]]
     one, other = one[best], other[best]
     at = address[one]
-    return describe(
+    changes = describe(
         sides.old,
         sides.groups.old,
         sides.old.addr_node[at],
@@ -145,6 +155,7 @@ def compare_numbers(sides: Sides, found: Rerouted) -> Changes:
         n_traces=n_traces[one],
         n_vantages=vantages[one],
     )
+    return changes, renewed
 
 
 def _first_gone(sides: Sides) -> np.ndarray:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pipeline.compare import compare_nights
+from pipeline.model.addresses import format_addr
 from tests.unit.pipeline.compare.by_hand import ONE, night, told
 from tests.unit.pipeline.infer.handmade import alias_sets
 
-A, B, C, D, E, X = (f"20.1.0.{i}" for i in (1, 5, 9, 13, 17, 21))
+A, B, C, D, E, F, X = (f"20.1.0.{i}" for i in (1, 5, 9, 13, 17, 25, 21))
 N = 6  # pairs
 
 
@@ -69,6 +70,43 @@ def test_links_of_a_router_added_beside_another_one_are_reported(tmp_path):
     changes, events = compare_nights(old, new)
     assert told(changes) == {(A, E): "added", (E, D): "not observable before"}
     assert events.kind.tolist() == ["links added"]
+
+
+def events_by_link(old, new) -> tuple[dict, list[str]]:
+    """Event of each link between two nights, by its addresses, and the kinds of events."""
+    changes, events = compare_nights(old, new)
+    rows = (changes.what == "link").nonzero()[0]
+    ends = zip(
+        changes.addr_high, changes.addr_low, changes.other_high, changes.other_low, strict=True
+    )
+    names = [(format_addr(a, b), format_addr(c, d)) for a, b, c, d in ends]
+    return {names[row]: int(changes.event[row]) for row in rows}, events.kind.tolist()
+
+
+def test_a_link_that_is_cut_elsewhere_in_the_as_is_an_event_of_its_own(tmp_path):
+    """The event of the renumbered router took it, and did not name it."""
+    cut = {ONE: [f"{C} {X} {F} {D} > 20.3.1.{i + 1}" for i in range(N - 1)]}
+    after = {ONE: ways(E)[ONE] + cut[ONE]}
+    old, new = night(tmp_path / "old", ways(B, others=N - 1)), night(tmp_path / "new", after)
+    for way in ((old, new), (new, old)):
+        links, kinds = events_by_link(*way)
+        assert kinds == ["router renumbered", "links removed"]
+        apart = {link: event for link, event in links.items() if X in link}
+        assert apart == {(X, D): 1, (X, F): 1}
+        assert {event for link, event in links.items() if {B, E} & {*link}} == {0}
+
+
+def test_another_interface_of_a_renumbered_router_is_of_its_event(tmp_path):
+    """Of it fewer pairs tell than is asked of a renumbered router, but they show a new one."""
+    old, new = (
+        night(tmp_path / name, {ONE: ways(one)[ONE] + [f"{C} {other} {D} > 20.3.1.1"]})
+        for name, one, other in (("old", B, X), ("new", E, F))
+    )
+    for way in ((old, new), (new, old)):
+        links, kinds = events_by_link(*way)
+        assert kinds == ["router renumbered"]
+        assert len(links) == 8
+        assert {*links.values()} == {0}
 
 
 def test_each_trace_of_a_pair_counts(tmp_path):

@@ -1,0 +1,53 @@
+"""An ingress that moved, and what its event explains, on traces written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compare import compare_nights
+from tests.unit.pipeline.compare.by_hand import ONE, night
+
+Y, Z = "20.1.0.1", "20.1.0.5"  # of AS1, from which AS2 is entered
+A, B, C, D, E = (f"20.2.0.{i}" for i in (1, 5, 9, 13, 17))  # of AS2
+N = 6  # pairs
+STAY = [f"20.3.0.1 {end} {D} > 20.4.0.{i}" for i, end in enumerate((A, B, C, E), start=1)]
+
+
+def lines(by: str, *others: str) -> dict[str, list[str]]:
+    """Traces that enter AS2 at one of its routers, others, and some that enter at all of them."""
+    return {ONE: [f"{Y} {by} {D} > 20.4.1.{i}" for i in range(N)] + [*others, *STAY]}
+
+
+def some(way: str) -> list[str]:
+    return [f"{way} > 20.4.2.{i}" for i in range(N - 1)]
+
+
+# What is also there on both nights, and the kinds of events.
+CASES = {
+    "nothing else": ([], [], ["ingress moved"]),
+    "a link between the two ASes is cut": (
+        some(f"{Z} {C} {D}"),
+        some(f"{Z} 20.1.0.9 {C} {D}"),
+        ["ingress moved", "links removed"],
+    ),
+    "a link in the AS is cut behind the ingress": (
+        some(f"20.5.0.1 {A} {C}"),
+        some(f"20.5.0.1 {A} 20.2.0.21 {C}"),
+        ["ingress moved", "links removed"],
+    ),
+    "another interface of the ingress is a target": (
+        [f"{Y} {A} {E}! > {E}"],
+        [f"{Y} {E}! > {E}"],
+        ["ingress moved"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "kinds"), CASES.values(), ids=CASES)
+def test_what_an_ingress_that_moved_explains_is_of_its_event(tmp_path, before, after, kinds):
+    """It took all links between the two ASes, and all at both routers."""
+    old, new = night(tmp_path / "old", lines(A, *before)), night(tmp_path / "new", lines(B, *after))
+    for way in ((old, new), (new, old)):
+        _, events = compare_nights(*way)
+        assert events.kind.tolist() == kinds
+        assert events.n_links.tolist()[1:] == [3] * (len(kinds) - 1)
