@@ -20,7 +20,7 @@ from pipeline.compare.rerouted import (
     find_rerouted,
     measure_events,
 )
-from pipeline.compare.silence import compare_answers
+from pipeline.compare.silence import compare_answers, describe_passed, find_passed
 from pipeline.compare.sources import compare_sources
 from pipeline.model.columns import concat
 from pipeline.model.measured.references import References
@@ -57,7 +57,9 @@ def compare_nights(
     changes += compare_delays(sides, usual)
     ingresses, moved = compare_ingresses(sides, found, links)
     changes += ingresses
-    changes += compare_ases(sides, found)
+    passed = find_passed(sides, found, reverse=False), find_passed(sides, found, reverse=True)
+    changes += [describe_passed(sides, own, reverse=own is passed[1]) for own in passed]
+    changes += compare_ases(sides, found, passed)
     changes += compare_neighbors(sides, links)
     changes += compare_figures(sides)
     grouped, events = group_events(concat(changes), Instead(renewed, moved))

@@ -25,6 +25,7 @@ from pipeline.compare.links import IN_OTHER_ASES, NOT_SEEN, Sides
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted
+from pipeline.compare.silence import Passed
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
@@ -35,15 +36,20 @@ _Z = 2.58  # of 99 %
 _MOST = 0.5  # of pairs; an AS that fewer showed may show by chance on one night only
 
 
-def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:
-    """ASes of one night only, and those whose largest component fell apart, or came together."""
+def compare_ases(
+    sides: Sides, found: Rerouted | None, passed: tuple[Passed, Passed]
+) -> Iterator[Changes]:
+    """ASes of one night only, and those whose largest component fell apart, or came together.
+
+    ``passed``: of both nights; ASes that are silent as a whole are not said to be gone.
+    """
     old, new, groups = sides.old, sides.new, sides.groups
-    for here, group, other_group, there, kind, unseen in (
-        (old, groups.old, groups.new, new, LOST, UNSEEN),
-        (new, groups.new, groups.old, old, GAINED, NOT_BEFORE),
+    for here, group, other_group, there, own, kind, unseen in (
+        (old, groups.old, groups.new, new, passed[0], LOST, UNSEEN),
+        (new, groups.new, groups.old, old, passed[1], GAINED, NOT_BEFORE),
     ):
-        only = np.setdiff1d(here.asn, there.asn)
-        crossed, sure = _seen_again(sides, only, reverse=kind == GAINED)
+        only = np.setdiff1d(np.setdiff1d(here.asn, there.asn), own.asn[own.is_silent])
+        crossed, sure = _seen_again(sides, only, own, reverse=kind == GAINED)
         elsewhere = np.isin(group, other_group)
         row = np.searchsorted(here.asn, only)
         before = np.append(0, np.cumsum(elsewhere))
@@ -159,12 +165,13 @@ def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, np.
 
 
 def _seen_again(
-    sides: Sides, asn: np.ndarray, reverse: bool
+    sides: Sides, asn: np.ndarray, passed: Passed, *, reverse: bool
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """What the pairs of both nights say of ASes of one night only.
 
-    An AS is gone if most pairs with the same targets crossed it. Other inputs may have put its
-    routers into no AS; then only the pairs that no longer reach their target count.
+    An AS is gone if most pairs with the same targets crossed it, and do not pass it any more. Other
+    inputs may have put its routers into no AS; then only the pairs that no longer reach their
+    target count.
 
     Returns
     -------
@@ -194,7 +201,9 @@ def _seen_again(
     measured = np.bincount(np.unique(here.pair[on_both]) % n_targets, minlength=n_targets)
     (asked, target), _ = tally(of, pair % n_targets)
     n_asked = np.bincount(asked, measured[target], n)
-    n_gone = n_pairs
+    _, at, row = np.intersect1d(asn, passed.asn, return_indices=True)
+    n_gone = n_pairs.copy()
+    n_gone[at] -= passed.n_passing[row]
     if not sides.same_inputs:
         reached = np.setdiff1d(here.pair[paths.reached], there.pair[there.seen.paths.reached])
         n_gone = np.bincount(of[np.isin(pair, reached)], minlength=n)

@@ -1,11 +1,11 @@
 """Changes that go together become one event.
 
 An event begins with a change that says what happened: in the order of ``_CAUSES``, a changed input,
-a lost vantage point, lost targets, a renumbered router, an AS that is no longer seen, a silent
-router, an AS in parts, a moved ingress, links removed or added, traffic that enters an AS
-elsewhere, slower or faster links, routers of another owner, paths of another length. Changes of one
-cause in the same AS, or between the same two ASes, are one event, and so are those that share a
-router.
+a lost vantage point, lost targets, a renumbered router, an AS that is no longer seen, or is silent
+as a whole, a silent router, an AS in parts, a moved ingress, links removed or added, traffic that
+enters an AS elsewhere, slower or faster links, routers of another owner, paths of another length.
+Changes of one cause in the same AS, or between the same two ASes, are one event, and so are those
+that share a router.
 Every other change joins the first event that explains it: links of a vantage point that did not
 measure, of a router that was renumbered, of an AS that fell apart, and diameter and radius of an AS
 whose links changed; at last ingresses and neighbours join the links by which ASes were entered.
@@ -46,6 +46,8 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("router renumbered", "router", (kinds.RENUMBERED,)),
     ("AS lost", "AS", (kinds.LOST,)),
     ("AS gained", "AS", (kinds.GAINED,)),
+    ("AS silent", "AS", (kinds.QUIET,)),
+    ("AS answers again", "AS", (kinds.LOUD,)),
     ("routers silent", "router", (kinds.QUIET,)),
     ("routers answer again", "router", (kinds.LOUD,)),
     ("AS split in parts", "AS", (kinds.PARTED,)),
@@ -65,7 +67,10 @@ _MIN_MOVED = 3  # routers
 _MAX_SINGLE = 5
 _NAMES = tuple(name for name, *_ in _CAUSES)
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again")
-_OF_WHOLE_ASES = ("AS lost", "AS gained")
+_OF_LOST_ASES = ("AS lost", "AS gained")
+_OF_SILENT_ASES = ("AS silent", "AS answers again")
+_OF_WHOLE_ASES = _OF_LOST_ASES + _OF_SILENT_ASES
+_WITHIN = ("AS", "router", "link", "ingress", "neighbour", "traffic")  # what an AS has
 _OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
 _OF_LINKS = ("links removed", "links added", "links slower", "links faster")
 _MIN_VOTES = 6  # vantage points of a slower or faster link: a few agree by chance
@@ -219,7 +224,7 @@ def _join(
             ):
                 renewed = free[link & np.isin(group[free], instead.routers)]
                 _join_by(event, renewed, asn, changes.asn[rows], event[rows])
-            whole = free[np.isin(cause[free], [_NAMES.index(each) for each in _OF_WHOLE_ASES])]
+            whole = free[np.isin(cause[free], [_NAMES.index(each) for each in _OF_LOST_ASES])]
             _join_by(event, whole, changes.asn, changes.asn[rows], event[rows])
             _join_by(event, whole, changes.asn, changes.other_asn[rows], event[rows])
     elif name == "ingress moved":
@@ -230,6 +235,8 @@ def _join(
         cut &= ~np.isin(ends[free], ends[rows])  # between other ASes, or in one
         _join_by_router(event, free[~cut], changes, rows)
     elif name in _OF_WHOLE_ASES:
+        if name in _OF_SILENT_ASES:  # the rest is of what is left of it, and no news
+            free = free[np.isin(changes.what[free], _WITHIN)]
         _join_by(event, free, changes.asn, changes.asn[rows], event[rows])
         _join_by(event, free, changes.other_asn, changes.asn[rows], event[rows])
     elif name in _OF_ONE_AS:

@@ -1,4 +1,4 @@
-"""Routers that stopped or began to answer.
+"""Routers and whole ASes that stopped or began to answer.
 
 A pair is evidence if it comes by the same router on both nights and goes on to a router on one of
 them. On the other night it sees that router too, or a gap with the same router after it, or another
@@ -8,6 +8,10 @@ The first router of a pair is no evidence: it may follow a router that does not 
 An inferred router may be two, of which one stopped answering. So the pairs that come by one router
 may decide alone, if more of them see a gap than chance explains among so many links, and others
 see the router as before: where a link was cut, some pairs of its ends may meet a silent router.
+
+An AS is silent as a whole if hardly a router of it is seen on the other night, and most of the
+pairs that crossed these routers pass (``passages``): nothing of it is known any more, but it is
+there.
 """
 
 from __future__ import annotations
@@ -18,20 +22,24 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.compare.changes import LOUD, QUIET, Changes
+from pipeline.compare.changes import LOUD, QUIET, Changes, make_changes
 from pipeline.compare.evidence import View, count_crossings
-from pipeline.compare.figures.hops import Places, places_of, same_places
+from pipeline.compare.figures.hops import Places, places_of, same_places, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
+from pipeline.compare.figures.passages import PASSES, UNKNOWN, Trips, passages_of
 from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.model.columns import Flat, concat, take
+from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.observations import FIRST
 
 _Z = 2.58  # of 99 %: thousands of routers are asked
 _Z_OF_LINKS = 3.29  # of 99.9 %: several times as many
 _MOST = 0.5  # of pairs
 _FEW = 0.2  # likewise: that go to another router
+_SEEN = 0.1  # of the routers of an AS: some answer by an address of another AS, and are seen still
+_PASSED = "pairs that crossed it go on behind it, and none of its routers answers them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +55,36 @@ class _Observed:
 
     def __len__(self) -> int:
         return len(self.group)
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """ASes of which hardly a router is seen on the other night, (n,) columns.
+
+    Attributes
+    ----------
+    asn : (n,) int64
+        Ascending.
+    n_routers, n_left : (n,) int64
+        Routers on its night, and on the other one.
+    n_passing, n_elsewhere : (n,) int64
+        Pairs of both nights that crossed routers of it that are not seen on the other one.
+    is_silent : (n,) bool
+        Most of these pairs pass.
+    """
+
+    asn: Annotated[np.ndarray, Flat(np.int64)]
+    n_routers: Annotated[np.ndarray, Flat(np.int64)]
+    n_left: Annotated[np.ndarray, Flat(np.int64)]
+    n_passing: Annotated[np.ndarray, Flat(np.int64)]
+    n_elsewhere: Annotated[np.ndarray, Flat(np.int64)]
+    is_silent: Annotated[np.ndarray, Flat(bool)]
+
+    @classmethod
+    def none(cls) -> Passed:
+        """Of nights without traces, or of other inputs."""
+        no = np.zeros(0, np.int64)
+        return cls(no, no, no, no, no, np.zeros(0, bool))
 
 
 def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
@@ -98,6 +136,69 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
             kind=kind,
             **count_crossings(view, number[group[view.seen.steps.far]], len(which)),
         )
+
+
+def find_passed(sides: Sides, found: Rerouted | None, *, reverse: bool) -> Passed:
+    """ASes of the older night that the newer one hardly shows; ``reverse``: nights exchanged."""
+    if found is None or not sides.same_inputs:  # with another table routers may be of no AS
+        return Passed.none()
+    here, there = (sides.new, sides.old) if reverse else (sides.old, sides.new)
+    group, other = sides.groups.old, sides.groups.new
+    if reverse:
+        group, other = other, group
+    is_seen = np.bincount(other, minlength=sides.groups.n) > 0
+    (owner, router), _ = tally(here.asn_of(np.arange(here.n_nodes)), group)
+    (of_others, _), _ = tally(there.asn_of(np.arange(there.n_nodes)), other)
+    asn, row, n_routers = np.unique(owner, return_inverse=True, return_counts=True)
+    n_seen = np.bincount(row, is_seen[router], len(asn))
+    n_left = np.searchsorted(of_others, asn, side="right") - np.searchsorted(of_others, asn)
+    which = np.maximum(n_seen, n_left) <= _SEEN * n_routers
+    asn, n_routers, n_left = asn[which], n_routers[which], n_left[which]
+    trips = [
+        Trips(found.old, found.old_reached, found.old_direct),
+        Trips(found.new, found.new_reached, found.new_direct),
+    ]
+    own, others = trips[::-1] if reverse else trips
+    routes = own.routes
+    hop = np.flatnonzero(~is_seen[routes.group] & np.isin(routes.asn, asn))
+    verdict = passages_of(own, others, hop)
+    hop, verdict = hop[verdict != UNKNOWN], verdict[verdict != UNKNOWN]
+    of, pair = np.searchsorted(asn, routes.asn[hop]), row_of_value(routes.ptr)[hop]
+    (every, _), _ = tally(of, pair)
+    passes = verdict == PASSES
+    (passing, by), _ = tally(of[passes], pair[passes])
+    n, n_passing = (np.bincount(rows, minlength=len(asn)) for rows in (every, passing))
+    lower, _ = wilson(n_passing, n, _Z)
+    vantages = n_vantages(passing, found.vantage[by], len(asn))
+    is_silent = (lower > _MOST) & (vantages >= MIN_VANTAGES)
+    return Passed(asn, n_routers, n_left, n_passing, n - n_passing, is_silent)
+
+
+def describe_passed(sides: Sides, passed: Passed, *, reverse: bool) -> Changes:
+    """ASes that became silent, or answer again."""
+    night, view = (sides.new, sides.new_view) if reverse else (sides.old, sides.old_view)
+    kind = LOUD if reverse else QUIET
+    if view is None:
+        return make_changes(0, "AS", kind=kind)
+    which = np.flatnonzero(passed.is_silent)
+    asn = passed.asn[which]
+    owner = night.asn_of(view.seen.steps.far.astype(np.int64))
+    label = np.where(np.isin(owner, asn), np.searchsorted(asn, owner), -1)
+    old, new = passed.n_routers[which], passed.n_left[which]
+    if reverse:
+        old, new = new, old
+    return make_changes(
+        len(which),
+        "AS",
+        kind=kind,
+        asn=asn,
+        old=old,
+        new=new,
+        n_silent=passed.n_passing[which],
+        n_elsewhere=passed.n_elsewhere[which],
+        reason=_PASSED,
+        **count_crossings(view, label, len(which)),
+    )
 
 
 def _most(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.compare.changes import MOVED, WIDTHS
+from pipeline.compare.changes import MOVED, NOT_BEFORE, UNSEEN, WIDTHS
 from pipeline.model.addresses import HIGH_OF_AS_0, format_addr
 from pipeline.model.words import NodeWords, node_words, number
 from pipeline.report.compared import Compared, compared_of
@@ -20,6 +20,7 @@ from pipeline.report.texts import as_text
 # Of events.parquet, besides ``Compared``: the nights that references cover, what a node is.
 _N_USUAL, _KIND = b"hopscope.n_reference_nights", b"hopscope.node_kind"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
+_OF_AS = ("link", "ingress", "neighbour")  # that are not known while it is silent
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
     *("n_no_target", "n_no_vantage", "n_as_target"),
@@ -180,6 +181,8 @@ def _sentence(
                 if first["n_pairs"]
                 else text
             )
+        case "AS silent" | "AS answers again":
+            return _whole_ases_text(event, first, n, own, n_of, words)
         case "routers silent" | "routers answer again":
             answer = "answers again" if n == 1 else "answer again"
             verb = "stopped answering" if event["kind"].endswith("silent") else answer
@@ -217,6 +220,41 @@ def _sentence(
                 f"Paths to {own} became {event['kind'].removeprefix('paths ')}: {change}, {pairs}"
             )
     return f"{event['kind']}: {own}"
+
+
+def _whole_ases_text(
+    event: dict,
+    first: dict,
+    n: int,
+    own: str,
+    n_of: Mapping[tuple[int, str, str], int],
+    words: NodeWords,
+) -> str:
+    """ASes that are silent as a whole, or answer again: which, who passes, what is not known."""
+    is_silent = event["kind"] == "AS silent"
+    answer = "stopped answering" if is_silent else "answers again" if n == 1 else "answer again"
+    n_all, n_left = int(max(first["old"], first["new"])), int(min(first["old"], first["new"]))
+    nodes = number(n_all, words.noun)
+    if n > 1:
+        text = f"{number(n, 'AS')}, {own} first, {answer} as a whole"
+    else:
+        text = f"{own} {answer} as a whole: {f'{n_all - n_left:,} of ' if n_left else ''}{nodes}"
+    pairs, n_passing = number(first["n_pairs"], "pair"), first["n_silent"]
+    if is_silent:
+        text += (
+            f"; {pairs} crossed it, and {n_passing:,} still {'goes' if n_passing == 1 else 'go'}"
+        )
+        text += " through to what is behind"
+    else:
+        text += f"; {pairs} {'crosses' if first['n_pairs'] == 1 else 'cross'} it, and "
+        text += f"{n_passing:,} went through to what is behind before, too"
+    kind = UNSEEN if is_silent else NOT_BEFORE
+    counts = {what: n_of.get((event["event"], what, kind), 0) for what in _OF_AS}
+    *parts, last = [number(count, what) for what, count in counts.items() if count] or [""]
+    if not last:
+        return text
+    listed = f"{', '.join(parts)} and {last}" if parts else last
+    return f"{text}; not known {'any more' if is_silent else 'before'}: {listed}"
 
 
 def _counts(changes: pa.Table) -> dict[tuple[int, str, str], int]:

@@ -2,6 +2,7 @@
 
 usage: python -m tests.oracles.nights SEED...           one night with many plants after another
        python -m tests.oracles.nights aliases SEED...   the nights with widths, routers being known
+       python -m tests.oracles.nights silent SEED...    nights on which a whole AS does not answer
        python -m tests.oracles.nights delays SEED...    slow drifts, steps and bad nights of RTTs
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from tests.oracles.nights.delays import table
-from tests.oracles.nights.judge import NIGHTS, OF_WIDTHS, PLANTS, Score, judge_network
+from tests.oracles.nights.judge import NIGHTS, OF_WIDTHS, PLANTS, SILENT, Score, judge_network
 
 
 def main(arguments: list[str]) -> int:
@@ -21,10 +22,11 @@ def main(arguments: list[str]) -> int:
     if arguments[0] == "delays":
         print("\n".join(table([int(seed) for seed in arguments[1:]])))
         return 0
-    is_aliased = arguments[0] == "aliases"
+    nights = {"aliases": OF_WIDTHS, "silent": SILENT}.get(arguments[0])
+    seeds = arguments if nights is None else arguments[1:]
     total = Score()
-    for seed in map(int, arguments[is_aliased:]):
-        total.add(judge_network(seed, OF_WIDTHS if is_aliased else NIGHTS, is_aliased))
+    for seed in map(int, seeds):
+        total.add(judge_network(seed, nights or NIGHTS, arguments[0] == "aliases"))
     for name in PLANTS:
         print(f"{name}: {total.found[name]} of {total.planted[name]}")
     print(f"all: {total.found.total()} of {total.planted.total()}")

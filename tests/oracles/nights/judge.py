@@ -36,6 +36,7 @@ PLANTS = {
     "half of the targets lost": plants.lose_targets,
     "rate limiting": plants.limit_rate,
     "prefix table changed": plants.change_table,
+    "AS silent": plants.silence_as,
     "diameter grown": grow("diameter"),
     "radius grown": grow("radius"),
 }
@@ -60,6 +61,8 @@ NIGHTS: tuple[tuple[str, ...], ...] = (
 
 NOTHING: tuple[str, ...] = ()
 OF_WIDTHS = tuple(own if "diameter grown" in own else NOTHING for own in NIGHTS)
+
+SILENT: tuple[tuple[str, ...], ...] = (("AS silent",),) * 6  # with another AS each night
 
 N_BEFORE = 4  # quiet nights that references cover
 

@@ -285,6 +285,26 @@ def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Cros
     return None
 
 
+def silence_as(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
+    """No router of an AS answers, while many pairs go through it to others."""
+    net = night.net
+    for asn in rng.permutation(sorted(set(net.asn) - taken)).tolist():
+        own = {u for u, other in enumerate(net.asn) if other == asn}
+        left = sum(by.links[u, v] for u in own for v in net.neighbors[u] if net.asn[v] != asn)
+        seen_by = set().union(*(by.vantages.get(u, set()) for u in own))
+        if left < _LIMITED_PAIRS or len(seen_by) < 5:
+            continue
+        addrs = [number for number, router in net.owner.items() if router in own]
+        silent = np.array(addrs, np.uint64)
+
+        def drop(batch: TraceBatch, silent: np.ndarray = silent) -> TraceBatch:
+            batch = night.drop(batch)
+            return _drop_replies(batch, np.isin(batch.addr[:, 1] ^ V4_PREFIX, silent))
+
+        return replace(night, drop=drop), Expected("AS silent", frozenset({asn}))
+    return None
+
+
 def change_table(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
     """Half of a block is announced by another AS."""
     net = night.net

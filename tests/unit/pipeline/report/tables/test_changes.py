@@ -93,6 +93,25 @@ def test_one_router_answers_again_and_one_pair_crosses_it():
     assert " first; " in text_of(concat(loud))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "n", "text"),
+    [
+        ((41.0, 1.0), 1, "AS1 stopped answering as a whole: 40 of 41 routers; "),
+        ((1.0, 0.0), 1, "AS1 stopped answering as a whole: 1 router; "),
+        ((9.0, 0.0), 6, "6 ASes, AS1 first, stopped answering as a whole; "),
+        ((1.0, 41.0), 1, "AS1 answers again as a whole: 40 of 41 routers; "),
+        ((0.0, 9.0), 6, "6 ASes, AS1 first, answer again as a whole; "),
+    ],
+)
+def test_ases_that_are_silent_as_a_whole_are_counted_with_their_routers(sizes, n, text):
+    kind = QUIET if sizes[0] > sizes[1] else LOUD
+    said = {"kind": kind, "asn": np.arange(1, n + 1), "old": sizes[0], "new": sizes[1]}
+    ases = make_changes(n, "AS", **said, n_pairs=1, n_silent=1)
+    assert text_of(ases).startswith(text)
+    assert "; 1 pair cross" in text_of(ases)
+    assert "known" not in text_of(ases)
+
+
 def test_what_an_event_explains_is_not_counted_as_what_happened():
     ingress = make_changes(1, "ingress", kind=UNSEEN, asn=1, other_asn=2, group=5)
     merged = make_changes(1, "router", kind=MERGED, asn=1, group=5)
@@ -149,6 +168,8 @@ ADDRS = {"addr_high": 0, "addr_low": 0xFFFF00000001, "other_high": 0, "other_low
         ("router", RENUMBERED, {}),
         ("AS", LOST, {"reason": NOT_SEEN}),
         ("AS", GAINED, {"reason": NOT_SEEN}),
+        ("AS", QUIET, {"old": 5.0, "new": 0.0}),
+        ("AS", LOUD, {"old": 0.0, "new": 5.0}),
         ("router", QUIET, {}),
         ("router", LOUD, {}),
         ("AS", PARTED, {"old": 1.0, "new": 2.0}),

@@ -1,0 +1,84 @@
+"""Whether pairs still pass where routers of one night do not answer on the other.
+
+On both nights a pair shows the same router before some routers, and the same one behind them or its
+target, and of these routers nothing on the other night. Where nothing but a gap is between the two
+then, it passes; where other routers are, or it no longer reaches its target, it goes elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.compare.matching import number_rows
+from pipeline.compare.routes import Routes
+from pipeline.model.columns.ragged import row_of_value
+
+PASSES, ELSEWHERE, UNKNOWN = 1, 0, -1
+
+
+@dataclass(frozen=True, eq=False)
+class Trips:
+    """Routes of some pairs on one night, and whether their targets answered.
+
+    Attributes
+    ----------
+    routes : Routes
+    reached, direct : (n_pairs,) bool
+        The target answered; and right behind the last router.
+    """
+
+    routes: Routes
+    reached: np.ndarray
+    direct: np.ndarray
+
+
+def passages_of(here: Trips, there: Trips, hop: np.ndarray) -> np.ndarray:
+    """What the pairs of some hops do on the other night, whose routes lack their routers.
+
+    Nothing is known where no router behind is the same, and the target never answered, or is right
+    behind the AS of the hop and does not any more: it may be of the AS, and as silent.
+
+    Parameters
+    ----------
+    here, there : Trips
+        Of the same pairs on the night of the hops, and on the other one.
+    hop : (n,) int64
+        Of the routes here.
+
+    Returns
+    -------
+    (n,) int64
+        ``PASSES``, ``ELSEWHERE`` or ``UNKNOWN``.
+    """
+    own, other = here.routes, there.routes
+    at = _places_in(own, other)
+    pair = row_of_value(own.ptr)[hop]
+    row, n = np.arange(len(at)), len(at)
+    last = np.maximum.accumulate(np.where(at >= 0, row, -1))[hop]
+    following = np.minimum.accumulate(np.where(at >= 0, row, n)[::-1])[::-1][hop]
+    comes, goes_on = last >= own.ptr[pair], following < own.ptr[pair + 1]
+    before = np.where(comes, at[last], other.ptr[pair] - 1)
+    behind = other.ptr[pair + 1]
+    behind[goes_on] = at[following[goes_on]]
+    is_gap = ~there.direct[pair]
+    is_gap[goes_on] = ~other.direct[behind[goes_on]]
+    answers = (here.reached & there.reached)[pair]
+    passes = (behind == before + 1) & is_gap & (goes_on | answers)
+    ends_there = own.asn[own.ptr[pair + 1] - 1] == own.asn[hop]
+    known = goes_on | answers | (here.reached[pair] & ~ends_there)
+    known &= comes | goes_on
+    return np.where(known, np.where(passes, PASSES, ELSEWHERE), UNKNOWN)
+
+
+def _places_in(own: Routes, other: Routes) -> np.ndarray:
+    """(n_hops,) int64: the first hop of the pair at the same router on the other night, or -1."""
+    number, n = number_rows(
+        np.concatenate([row_of_value(own.ptr), row_of_value(other.ptr)]),
+        np.concatenate([own.group, other.group]),
+    )
+    numbers, others = np.split(number, [len(own.group)])
+    first = np.full(n, -1, np.int64)
+    first[others[::-1]] = np.arange(len(others))[::-1]
+    return first[numbers]
