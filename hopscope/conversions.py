@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from kernels import CSRGraph, GraphError
+from kernels.arguments import unexpected
 from kernels.edges import named_weights
 
 
@@ -127,9 +128,13 @@ def from_igraph(graph: Any, *, weight: str | None = None, symmetrise: bool = Fal
 
     Raises
     ------
+    GraphTypeError
+        If it is not a graph of igraph.
     GraphError
         If an edge has no such weight, with how many have none; or as ``CSRGraph.from_edges``.
     """
+    if not hasattr(graph, "get_edgelist"):
+        raise unexpected(graph, "a graph of igraph")
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     weights = None
     if weight is not None:
@@ -178,10 +183,7 @@ def _graph_of(graph: Any) -> CSRGraph:
     """The graph itself, on the host."""
     own = graph if isinstance(graph, CSRGraph) else getattr(graph, "graph", None)
     if not isinstance(own, CSRGraph):
-        kind = f"{type(graph).__module__}.{type(graph).__name__}".removeprefix("builtins.")
-        raise TypeError(
-            f"give a CSRGraph, an AS of a snapshot or what hopscope.read gives, not a {kind}"
-        )
+        raise unexpected(graph, "a CSRGraph, an AS of a snapshot or what hopscope.read gives")
     return own.to("cpu")
 
 

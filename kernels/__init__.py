@@ -35,6 +35,7 @@ from kernels.errors import (
     DeviceError,
     DeviceMemoryError,
     GraphError,
+    GraphTypeError,
     HostMemoryError,
     KernelError,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "DeviceMemoryError",
     "Diameter",
     "GraphError",
+    "GraphTypeError",
     "HostMemoryError",
     "KernelError",
     "MSBFSResult",

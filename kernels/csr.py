@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kernels.edges import MAX_NODES, named_weights, sort_arcs
+from kernels.arguments import check_graph, unexpected
+from kernels.edges import MAX_NODES, networkx_arcs, sort_arcs
 from kernels.errors import DeviceError, GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
 
@@ -120,15 +121,14 @@ class CSRGraph:
 
         Raises
         ------
+        GraphTypeError
+            If it is not sparse.
         GraphError
-            If it is not sparse or not square; or as ``from_edges``.
+            If it is not square; or as ``from_edges``.
         """
         if not hasattr(matrix, "tocoo"):
-            kind = f"{type(matrix).__module__}.{type(matrix).__name__}"
-            raise GraphError(
-                f"give a sparse matrix of SciPy, not a {kind}; a dense array becomes one by "
-                "scipy.sparse.coo_array(array)"
-            )
+            way = "a dense array becomes one by scipy.sparse.coo_array(array)"
+            raise unexpected(matrix, "a sparse matrix of SciPy", way)
         if len(matrix.shape) != 2:
             raise GraphError(f"the matrix has the shape {matrix.shape}; it must be square")
         n_rows, n_columns = matrix.shape
@@ -157,19 +157,13 @@ class CSRGraph:
 
         Raises
         ------
+        GraphTypeError
+            If it is not a graph of NetworkX.
         GraphError
             If an edge has no such weight, with how many have none; or as ``from_edges``.
         """
-        number = {node: i for i, node in enumerate(graph)}
-        edges = list(graph.edges(data=weight) if weight else graph.edges())
-        tails = np.array([number[edge[0]] for edge in edges], np.int64)
-        heads = np.array([number[edge[1]] for edge in edges], np.int64)
-        weights = named_weights([edge[2] for edge in edges], weight) if weight else None
-        if not graph.is_directed() and not symmetrise:  # each edge is there once, a loop too
-            back = tails != heads
-            tails, heads = np.append(tails, heads[back]), np.append(heads, tails[back])
-            weights = None if weights is None else np.append(weights, weights[back])
-        return cls.from_edges(tails, heads, weights, n_nodes=len(number), symmetrise=symmetrise)
+        arcs = networkx_arcs(graph, weight, symmetrise)
+        return cls.from_edges(*arcs, n_nodes=len(graph), symmetrise=symmetrise)
 
     @property
     def n_nodes(self) -> int:
@@ -280,6 +274,8 @@ class Shard:
     @classmethod
     def from_graphs(cls, graphs: Sequence[CSRGraph]) -> Shard:
         """Put graphs of the host side by side, in their order; weights are left out."""
+        for graph in graphs:
+            check_graph(graph, CSRGraph)
         node_ptr = np.zeros(len(graphs) + 1, OFFSET)
         np.cumsum([graph.n_nodes for graph in graphs], out=node_ptr[1:])
         if node_ptr[-1] > MAX_NODES:

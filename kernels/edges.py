@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.arguments import unexpected
 from kernels.errors import GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
 
@@ -62,6 +63,30 @@ def sort_arcs(
     indptr = np.zeros(n_nodes + 1, OFFSET)
     np.cumsum(np.bincount(tail[order], minlength=n_nodes), out=indptr[1:])
     return indptr, head[order].astype(NODE), None if weight is None else weight[order]
+
+
+def networkx_arcs(graph: Any, weight: str | None, symmetrise: bool) -> Arrays:
+    """Tails, heads and weights of a NetworkX graph; both arcs of each edge, or if symmetrised one.
+
+    Raises
+    ------
+    GraphTypeError
+        If it is something else.
+    GraphError
+        As ``named_weights``.
+    """
+    if not hasattr(graph, "edges") or not hasattr(graph, "is_directed"):
+        raise unexpected(graph, "a graph of NetworkX")
+    number = {node: i for i, node in enumerate(graph)}
+    edges = list(graph.edges(data=weight) if weight else graph.edges())
+    tails = np.array([number[edge[0]] for edge in edges], np.int64)
+    heads = np.array([number[edge[1]] for edge in edges], np.int64)
+    weights = named_weights([edge[2] for edge in edges], weight) if weight else None
+    if not graph.is_directed() and not symmetrise:  # each edge is there once, a loop too
+        back = tails != heads
+        tails, heads = np.append(tails, heads[back]), np.append(heads, tails[back])
+        weights = None if weights is None else np.append(weights, weights[back])
+    return tails, heads, weights
 
 
 def named_weights(values: Any, name: str, unit: str = "edge") -> np.ndarray:

@@ -11,6 +11,10 @@ class GraphError(KernelError, ValueError):
     """A graph, a node or an argument is not what a kernel can work on."""
 
 
+class GraphTypeError(GraphError, TypeError):
+    """What was given as a graph is something else."""
+
+
 class DeviceError(KernelError, RuntimeError):
     """A device is missing, or a kernel cannot be built or run on it."""
 

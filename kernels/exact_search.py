@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernels.arguments import check_graph
 from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import largest_of_each, numbered_components
@@ -48,6 +49,7 @@ def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     sources : (n_sources,) int32
         On the host; at most 256.
     """
+    check_graph(graph, CSRGraph)
     from kernels.eccentricity.gpu.shard import implied_on_gpu as on_gpu
 
     return on_gpu(graph, sources)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.arguments import check_graph
 from kernels.csr import CSRGraph
 from kernels.errors import DeviceError, GraphError
 from kernels.printed import Printed
@@ -141,6 +142,7 @@ def search_scratch(n_nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def node_of(graph: CSRGraph, node: int, role: str) -> int:
     """``node`` as an int; GraphError, naming its role, if it is not a node of the graph."""
+    check_graph(graph, CSRGraph)
     try:
         number = node.__index__()
     except (AttributeError, TypeError):

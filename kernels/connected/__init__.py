@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.arguments import check_graph
 from kernels.csr import CSRGraph, Shard
 from kernels.printed import Printed
 from kernels.types import NODE
@@ -78,6 +79,7 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
     .. [2] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via
        subgraph sampling", IPDPS 2018.
     """
+    check_graph(graph, CSRGraph, Shard)
     if graph.n_nodes == 0:
         none = graph.indices[:0]
         return ComponentsResult(none, np.empty(0, NODE), np.empty(0, np.int64), graph)

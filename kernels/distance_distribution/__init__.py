@@ -29,7 +29,7 @@ from numbers import Real
 
 import numpy as np
 
-from kernels.arguments import whole_number
+from kernels.arguments import check_graph, whole_number
 from kernels.csr import Shard, to_host
 from kernels.distance_distribution.counts import count_pairs, counts_by_source
 from kernels.errors import GraphError
@@ -113,6 +113,7 @@ def effective_diameters(
     >>> effective_diameters(Shard(*path, np.array([0, 3]))).value
     array([1.7])
     """
+    check_graph(shard, Shard)
     if not isinstance(percentile, Real) or not 0 < percentile <= 1:
         raise GraphError(f"percentile {percentile!r} is not a share above 0 and at most 1")
     seed, max_exact = whole_number("seed", seed, 0), whole_number("max_exact", max_exact)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernels.arguments import check_graph
 from kernels.csr import CSRGraph
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius, checked_limit
 from kernels.eccentricity.strategy import Facts, Step, Strategy, choose_step
@@ -74,6 +75,7 @@ def diameter(
     O(n_nodes + n_arcs) per search; measured graphs need few, the worst need one per
     node. ``bounds``, ``landmarks`` and ``pendant_trees`` say why the answer is exact.
     """
+    check_graph(graph, CSRGraph)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "diameter", max_searches)
     if max_searches is None and (strategy is None or strategy.keep):
@@ -99,6 +101,7 @@ def radius(
     graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
 ) -> Radius:
     """Find the smallest eccentricity, and a node that attains it; as ``diameter`` otherwise."""
+    check_graph(graph, CSRGraph)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "radius", max_searches)
     every, first = _every(graph, "radius", max_searches, strategy)
@@ -120,6 +123,7 @@ def center(
     graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
 ) -> Center:
     """Find all nodes of smallest eccentricity; as ``diameter`` otherwise."""
+    check_graph(graph, CSRGraph)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "center", max_searches)
     every, first = _every(graph, "center", max_searches, strategy)
@@ -144,6 +148,7 @@ def periphery(
     graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
 ) -> Periphery:
     """Find all nodes of largest eccentricity; as ``diameter`` otherwise."""
+    check_graph(graph, CSRGraph)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "periphery", max_searches)
     every, first = _every(graph, "periphery", max_searches, strategy)
@@ -173,6 +178,7 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
     (n_nodes,) int32
         Hops; 0 for an isolated node.
     """
+    check_graph(graph, CSRGraph)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "eccentricities", None)
     every, first = _every(graph, "eccentricities", None, strategy)

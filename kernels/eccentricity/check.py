@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from kernels.arguments import check_graph
 from kernels.breadth_first import bfs_queue
 from kernels.breadth_first.check import check_levels
 from kernels.csr import CSRGraph, Shard
@@ -33,6 +34,7 @@ def check_path(graph: CSRGraph, path: np.ndarray) -> None:
 
     O(n_nodes + n_arcs): levels from one end, themselves certified, rise by one along it.
     """
+    check_graph(graph, CSRGraph)
     path = stated_array("path", path, NODE, (None,))
     if not len(path):
         raise CheckError("the path is empty")
@@ -66,6 +68,7 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     verified reports. Only a tip of each pendant tree is considered (see ``pendant_trees``), if
     the paths in the tree are short enough.
     """
+    check_graph(graph, CSRGraph)
     if graph.n_nodes == 0:
         if found.diameter or len(found.path) or found.component >= 0:
             raise CheckError("a graph without nodes has diameter 0, no path and no component")

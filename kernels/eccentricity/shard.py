@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.signatures import I32, OUT_I32
+from kernels.arguments import check_graph
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import steps
 from kernels.eccentricity.bounds.bounds import EccentricityBounds
@@ -74,6 +75,7 @@ def widths(
     -----
     Exact answers do not depend on what else is in the shard, intervals may.
     """
+    check_graph(shard, Shard)
     asked = checked_questions(questions)
     checked_limit(max_searches)
     if shard.device == "gpu":

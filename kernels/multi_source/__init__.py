@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels._cpu.memory import check_fits
 from kernels._cpu.threads import n_threads
+from kernels.arguments import check_graph
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
 from kernels.multi_source.cpu.footprint import host_bytes
@@ -127,6 +128,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     array([[1, 1, 1],
            [1, 2, 0]])
     """
+    check_graph(graph, CSRGraph)
     sources = _sources_of(sources)
     if len(sources) and sources.max() >= graph.n_nodes:
         _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
@@ -178,6 +180,7 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     So thousands of small graphs cost what their arcs cost. CPU: graph after graph within one
     call, each in the cache for all of its sources.
     """
+    check_graph(shard, Shard)
     sources = _sources_of(sources)
     source_ptr = np.asarray(to_host(source_ptr))
     if source_ptr.dtype.kind not in "iu":

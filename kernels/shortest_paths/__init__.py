@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.arguments import check_graph
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
 from kernels.errors import GraphError
@@ -140,6 +141,7 @@ def sssp(
 
 def weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:
     """``indptr``, ``indices``, ``weights``; GraphError without weights."""
+    check_graph(graph, CSRGraph)
     if graph.weights is None:
         raise GraphError("the graph has no weights; weighted shortest paths need one for each arc")
     return graph.indptr, graph.indices, graph.weights

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from kernels.arguments import check_graph
 from kernels.csr import CSRGraph, to_host
 from kernels.errors import GraphError
 from kernels.printed import Printed
@@ -116,6 +117,7 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
     >>> forest.tails.tolist(), forest.heads.tolist(), forest.total
     ([0, 1], [2, 2], 3.0)
     """
+    check_graph(graph, CSRGraph)
     if method not in get_args(Method):
         raise GraphError(f"method {method!r}: give one of {', '.join(get_args(Method))}")
     if graph.weights is None:

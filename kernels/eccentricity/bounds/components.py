@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
+from kernels.arguments import check_graph
 from kernels.connected import components
 from kernels.csr import CSRGraph
 from kernels.types import NODE, OFFSET
@@ -23,6 +24,7 @@ def numbered_components(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
     (n_nodes,) int32
         For each node the number of its component, 0, 1, ... in that order.
     """
+    check_graph(graph, CSRGraph)
     found = components(graph)
     number = np.empty(graph.n_nodes, np.int32)
     number[found.ids] = np.arange(len(found.ids), dtype=np.int32)

@@ -142,8 +142,10 @@ def test_without_pandas_or_cugraph_it_is_said_how_to_get_it():
 @pytest.mark.parametrize("given", [5, "AS64496", None, [(0, 1)], nx.path_graph(3)])
 def test_what_has_no_graph_is_refused_with_what_to_give(given):
     for convert in (hopscope.to_networkx, hopscope.to_scipy, hopscope.to_arrow):
-        with pytest.raises(TypeError, match=r"give a CSRGraph, an AS of a snapshot .* not a \w+"):
+        with pytest.raises(TypeError, match=r"give a CSRGraph, an AS of .* not (an? \w|None)"):
             convert(given)
+    with pytest.raises(TypeError, match=r"^give a graph of igraph, not .+$"):
+        hopscope.from_igraph(given)
 
 
 def without(modules: tuple[str, ...], first: str, last: str) -> str:

@@ -167,7 +167,7 @@ def test_a_matrix_that_is_no_graph_is_refused():
     with pytest.raises(GraphError, match="the matrix is 2 x 3; it must be square"):
         CSRGraph.from_scipy(sparse.csr_array((2, 3)))
     for dense in (np.eye(2), [[0, 1], [1, 0]]):
-        with pytest.raises(GraphError, match=r"not a .*\.(ndarray|list); a dense array becomes"):
+        with pytest.raises(GraphError, match=r"not a (numpy.ndarray|list); a dense array becomes"):
             CSRGraph.from_scipy(dense)
     with pytest.raises(GraphError, match=r"the shape \(3,\)"):
         CSRGraph.from_scipy(sparse.coo_array([1.0, 0.0, 2.0]))
