@@ -12,6 +12,7 @@ from kernels.arguments import check_graph, unexpected
 from kernels.edges import MAX_NODES, networkx_arcs, sort_arcs
 from kernels.errors import DeviceError, GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
+from kernels.words import number
 
 Device = Literal["cpu", "gpu"]
 
@@ -59,7 +60,8 @@ class CSRGraph:
             if weights is not None:
                 _check_array("weights", weights, WEIGHT)
                 if len(weights) != len(indices):
-                    raise GraphError(f"{len(weights)} weights for {len(indices)} arcs")
+                    n_arcs = number(len(indices), "arc")
+                    raise GraphError(f"{number(len(weights), 'weight')} for {n_arcs}")
             _check_one_device(indptr, indices, weights)
         self.indptr = _contiguous(indptr)
         self.indices = _contiguous(indices)
@@ -189,15 +191,14 @@ class CSRGraph:
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"
-        return f"CSRGraph({self.n_nodes} nodes, {self.n_edges} edges, {self.device}{weighted})"
+        return f"CSRGraph({self._counts()}, {self.device}{weighted})"
 
     def _repr_html_(self) -> str:
         weights = "no weights" if self.weights is None else "weights"
-        counts = ", ".join(
-            f"{n:,} {noun}{'s' * (n != 1)}"
-            for n, noun in ((self.n_nodes, "node"), (self.n_edges, "edge"))
-        )
-        return f"<b>CSRGraph</b>: {counts}, {weights}, on {self.device}"
+        return f"<b>CSRGraph</b>: {self._counts()}, {weights}, on {self.device}"
+
+    def _counts(self) -> str:
+        return f"{number(self.n_nodes, 'node')}, {number(self.n_edges, 'edge')}"
 
     def __reduce__(self):  # a copy of a valid graph is valid
         host = self.to("cpu")
@@ -306,7 +307,8 @@ class Shard:
         return device_of(self.indptr)
 
     def __repr__(self) -> str:
-        return f"Shard({self.n_graphs} graphs, {self.n_nodes} nodes, {self.device})"
+        n_nodes = number(self.n_nodes, "node")
+        return f"Shard({number(self.n_graphs, 'graph')}, {n_nodes}, {self.device})"
 
     def __reduce__(self):
         host = self.to("cpu")

@@ -10,6 +10,7 @@ import numpy as np
 from kernels.arguments import unexpected
 from kernels.errors import GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
+from kernels.words import number
 
 MAX_NODES = 2**31 - 1  # of a graph: node ids are int32
 
@@ -46,7 +47,8 @@ def sort_arcs(
     """
     tail, head = _ids("tails", tails), _ids("heads", heads)
     if len(tail) != len(head):
-        raise GraphError(f"{len(tail)} tails and {len(head)} heads; give the same number of each")
+        both = f"{number(len(tail), 'tail')} and {number(len(head), 'head')}"
+        raise GraphError(f"{both}; give the same number of each")
     weight = None if weights is None else _weights(weights, len(tail))
     n_nodes = _checked_size(n_nodes, tail, head)
     if symmetrise:

@@ -13,17 +13,18 @@ import numpy as np
 from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import OFFSET
+from kernels.words import number
 
 
 def stated_node(role: str, node: Any, n_nodes: int) -> int:
     """``node`` as an int; CheckError, naming its role, if the graph has no such node."""
     try:
-        number = operator.index(node)
+        index = operator.index(node)
     except TypeError:
         raise CheckError(f"{role} {node!r} is not a node") from None
-    if not 0 <= number < n_nodes:
-        raise CheckError(f"{role} {number} is not a node; the graph has {n_nodes} nodes")
-    return number
+    if not 0 <= index < n_nodes:
+        raise CheckError(f"{role} {index} is not a node; the graph has {number(n_nodes, 'node')}")
+    return index
 
 
 def stated_array(name: str, given: Any, dtype: np.dtype, shape: tuple[int | None, ...]) -> Any:
@@ -64,7 +65,7 @@ def stated_nodes(role: str, nodes: np.ndarray, n_nodes: int, least: int = 0) -> 
     if nodes.size and not least <= nodes.min() <= nodes.max() < n_nodes:
         raise CheckError(
             f"{role} from {nodes.min()} to {nodes.max()} are not all nodes; the graph has "
-            f"{n_nodes} nodes"
+            f"{number(n_nodes, 'node')}"
         )
 
 

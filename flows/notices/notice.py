@@ -106,7 +106,7 @@ def _lines(outcome: NightOutcome, events: Sequence[Mapping[str, Any]]) -> list[s
     if outcome.status != "complete":
         lines += [f"Left out: {inert(line)}" for line in outcome.warnings[:MAX_WARNINGS]]
         if len(outcome.warnings) > MAX_WARNINGS:
-            lines.append(f"and {len(outcome.warnings) - MAX_WARNINGS} more warnings")
+            lines.append(f"and {number(len(outcome.warnings) - MAX_WARNINGS, 'more warning')}")
     lines += [f"Changes: {outcome.changes}"] if outcome.changes else []
     lines += [f"Report: {outcome.report}"] if outcome.report else []
     return lines

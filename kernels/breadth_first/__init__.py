@@ -15,6 +15,7 @@ from kernels.csr import CSRGraph
 from kernels.errors import DeviceError, GraphError
 from kernels.printed import Printed
 from kernels.types import LEVEL, NODE, UNREACHED
+from kernels.words import number
 
 __all__ = ["BFSResult", "bfs", "bfs_queue"]
 
@@ -144,9 +145,10 @@ def node_of(graph: CSRGraph, node: int, role: str) -> int:
     """``node`` as an int; GraphError, naming its role, if it is not a node of the graph."""
     check_graph(graph, CSRGraph)
     try:
-        number = node.__index__()
+        index = node.__index__()
     except (AttributeError, TypeError):
         raise GraphError(f"{role} {node!r} is not a node; give an integer") from None
-    if not 0 <= number < graph.n_nodes:
-        raise GraphError(f"{role} {number} is not a node; the graph has {graph.n_nodes} nodes")
-    return number
+    if not 0 <= index < graph.n_nodes:
+        n_nodes = number(graph.n_nodes, "node")
+        raise GraphError(f"{role} {index} is not a node; the graph has {n_nodes}")
+    return index

@@ -20,6 +20,7 @@ from kernels.multi_source.cpu.sizes import LANES
 from kernels.multi_source.rows import SourceRows
 from kernels.printed import Printed
 from kernels.types import NODE, OFFSET
+from kernels.words import number
 
 __all__ = ["LANES", "MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
 
@@ -256,6 +257,5 @@ def _check_sources(
     if len(wrong):
         i = int(wrong[0])
         which = "the graph" if source_ptr is None else f"graph {graph_of[i]}"
-        raise GraphError(
-            f"source {sources[i]} is not a node; {which} has {n_nodes[graph_of[i]]} nodes"
-        )
+        held = number(n_nodes[graph_of[i]], "node")
+        raise GraphError(f"source {sources[i]} is not a node; {which} has {held}")

@@ -38,6 +38,7 @@ from kernels.partition.exchange.message import N_COUNTS
 from kernels.partition.profile import Profile
 from kernels.partition.split import WORD, Part, Split
 from kernels.partition.steps import Steps, half_of
+from kernels.words import number
 
 # Bottom-up while the frontier's arcs are more than an ALPHA-th of the arcs of open nodes, and its
 # nodes more than a BETA-th of all.
@@ -271,7 +272,6 @@ def checked_sources(sources: int | Sequence[int] | np.ndarray, whole: Split) -> 
     checked = np.atleast_1d(np.asarray(sources, np.int64))
     wrong = np.flatnonzero((checked < 0) | (checked >= whole.n_nodes))
     if len(wrong):
-        raise GraphError(
-            f"source {checked[wrong[0]]} is not a node; the graph has {whole.n_nodes} nodes"
-        )
+        held = number(whole.n_nodes, "node")
+        raise GraphError(f"source {checked[wrong[0]]} is not a node; the graph has {held}")
     return checked

@@ -118,9 +118,12 @@ class NamedGraph:
         n_nodes = self.graph.n_nodes
         if n_nodes == 0:
             return "the graph has no nodes"
+        many = f"its {number(n_nodes, self.noun)}" if n_nodes > 1 else f"its only {self.noun}"
         if self.node_id is None:
-            return f"its {number(n_nodes, self.noun)} are 0 to {n_nodes - 1}"
+            return f"{many} are 0 to {n_nodes - 1}" if n_nodes > 1 else f"{many} is 0"
         ids = self.node_id[self.node_id != NO_ID]
         if not len(ids):
             return "its nodes have no ids"
-        return f"its {number(n_nodes, self.noun)} have ids from {ids.min()} to {ids.max()}"
+        if n_nodes > 1:
+            return f"{many} have ids from {ids.min()} to {ids.max()}"
+        return f"{many} has the id {ids[0]}"

@@ -220,8 +220,8 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: RunMetrics) ->
         failed = _failed(snapshot, measurement)
         kind = ClusterLostError if measurement.lost else NothingMeasuredError
         raise kind(
-            f"nothing was measured: {len(failed):,} of {len(measurement.rows):,} ASes failed; "
-            f"{commonest_failure(failed)}; an existing report is unchanged"
+            f"nothing was measured: {len(failed):,} of {number(len(measurement.rows), 'AS')} "
+            f"failed; {commonest_failure(failed)}; an existing report is unchanged"
         )
     return replace(
         measurement,

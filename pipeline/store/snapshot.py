@@ -263,7 +263,7 @@ class Snapshot(OpenVersion):
             at = int(np.flatnonzero((nodes < 0) | (nodes >= self.n_nodes[rows]))[0])
             raise ValueError(
                 f"node {nodes[at]} is not a node of AS{self.asn[rows[at]]}, "
-                f"which has {self.n_nodes[rows[at]]} nodes"
+                f"which has {number(self.n_nodes[rows[at]], 'node')}"
             )
         return self._files.take_nodes(rows, nodes, columns)
 

@@ -38,6 +38,7 @@ from pipeline.ingest.text.made_by import command_in
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import MAX_SAMPLES, ReadReport
 from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.words import number
 
 # Java: "Model (5 - TopDown)", "Model (7 - Imported From NLANR format file ..."; C++: "Model ( 5 )".
 _MODEL = re.compile(rb"Model \((?:(\d{1,3}) - (\w{1,40})| (\d{1,3}) \))")
@@ -100,12 +101,12 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
             read_rows(lines, edges, declared["Edges"], report)
     topology = _topology(nodes, edges, report)
     report.n_records += topology.n_nodes + topology.n_links
-    for name, table in (("Nodes", nodes), ("Edges", edges)):
+    for name, noun, table in (("Nodes", "node", nodes), ("Edges", "edge", edges)):
         if declared[name] > table.n_seen:
-            there = f"{table.n_seen} of the {declared[name]} {name.lower()} declared were found"
-            broken = broken or (f"line {lines.number}", f"cut short: {there}")
+            found = f"{table.n_seen:,} of {number(declared[name], f'declared {noun}')}"
+            broken = broken or (f"line {lines.number}", f"cut short: found {found}")
         elif 0 <= declared[name] < table.n_seen:
-            report.notes[f"more {name.lower()} than declared"] += table.n_seen - declared[name]
+            report.notes[f"more {noun}s than declared"] += table.n_seen - declared[name]
     if broken is None and not has_edges:
         broken = ("end of file", "cut short: there is no Edges: section")
     if topology.n_nodes:
@@ -121,14 +122,14 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
 def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
     """Go to the Nodes: section; returns what is wrong with the file if it has none."""
     models: list[bytes] = []
-    for number in range(1, MAX_HEADER_LINES + 1):
+    for at in range(1, MAX_HEADER_LINES + 1):
         line = lines.next_line()
         if line is None:
-            if number == 1:
+            if at == 1:
                 return "", "is empty"
             return "end of file", "cut short: there is no Nodes: section"
         text = line.replace(b"\x00", b" ").strip()
-        if number == 1 and not text.startswith(b"Topology:"):
+        if at == 1 and not text.startswith(b"Topology:"):
             return "line 1", "is not a BRITE topology: it does not begin with 'Topology:'"
         if text.startswith(b"Nodes:"):
             lines.section = text

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.model.words import number
+
 MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, pages and runs warn
 
 
@@ -61,7 +63,7 @@ def mapped_text(n_addrs: int, n_mapped: int) -> str:
     admitted, but mapped to no AS.
     """
     share = mapped_percent(n_addrs, n_mapped)
-    return f"{n_mapped:,} of {n_addrs:,} addresses mapped or admitted ({share:.1f} %)"
+    return f"{n_mapped:,} of {number(n_addrs, 'address')} mapped or admitted ({share:.1f} %)"
 
 
 def mapped_percent(n_addrs: int, n_mapped: int) -> float:

@@ -46,7 +46,7 @@
       const y = FLOOR - (share / highest) * TALL;
       chart.append(drawn("line", { class: "one", x1: `${(i + 0.05) * slot}%`, x2: `${(i + 0.95) * slot}%`, y1: y, y2: y }));
     });
-    note.textContent = `lines: from ${nameOf(row)} only, which reaches ${integer.format(total)} others`;
+    note.textContent = `lines: from ${nameOf(row)} only, which reaches ${total === 1 ? "one other" : `${integer.format(total)} others`}`;
   }
 
   // Numbers, names and pages of neighbours, as the page lists them.

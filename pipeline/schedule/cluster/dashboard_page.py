@@ -146,7 +146,8 @@ class RunFigures:
             ),
             (
                 self.graphs,
-                f"{newest['graphs']:,} graphs kept by workers, {n_bytes / 2**20:,.1f} MiB",
+                f"{number(int(newest['graphs']), 'graph')} kept by workers, "
+                f"{n_bytes / 2**20:,.1f} MiB",
                 ["cpu_bytes", "gpu_bytes"],
             ),
         ):

@@ -114,8 +114,8 @@ def _fault(graph: CSRGraph) -> str:
     n_missing = int(np.isnan(graph.weights).sum()) // 2
     if n_missing:
         return (
-            f"weighted metrics need a weight for each link; {n_missing} of its "
-            f"{graph.n_edges} links have none"
+            "weighted metrics need a weight for each link; links without one: "
+            f"{n_missing} of {graph.n_edges}"
         )
     return ""
 

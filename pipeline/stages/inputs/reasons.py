@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pipeline.graphs.combine import MAX_NAMED
 from pipeline.ingest import FORMATS
 from pipeline.model.measured.reading import ReadReport, rejects_text
+from pipeline.model.words import number
 
 
 def why_nothing(reports: Sequence[ReadReport]) -> str:
@@ -20,7 +21,7 @@ def why_nothing(reports: Sequence[ReadReport]) -> str:
         return "; ".join(faults[:MAX_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
     inputs = [report for report in reports if report.format in FORMATS and not report.copy_of]
     skipped = ", ".join(f"{kind} ({n:,})" for kind, n in inputs[0].skipped.items())
-    others = f" and {len(inputs) - 1} more files" if len(inputs) > 1 else ""
+    others = f" and {number(len(inputs) - 1, 'more file')}" if len(inputs) > 1 else ""
     nothing = f"{inputs[0].path}{others}: contains no traces and no topology"
     return f"{nothing}; skipped: {skipped or 'nothing'}{_rejects(inputs[0])}"
 

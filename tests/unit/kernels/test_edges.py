@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kernels import CSRGraph, GraphError, msbfs
+from kernels import CSRGraph, GraphError, Shard, msbfs
 from kernels.edges import sort_arcs
 from tests.soak import examples
 
@@ -59,7 +59,7 @@ def test_arcs_in_any_order_are_taken_as_they_are():
         (([0, 1, 0], [1, 0, 1]), "the arc 0 -> 1 occurs twice"),
         (([0.0, 1.0], [1.0, 0.0]), "tails has dtype float64; node ids are integers"),
         (([0, 1], ["a", "b"]), "heads has dtype <U1; node ids are integers"),
-        (([0, 1], [1]), "2 tails and 1 heads"),
+        (([0, 1], [1]), "2 tails and 1 head;"),
         (([[0], [1]], [1, 0]), r"tails has shape \(2, 1\)"),
         (([[0], [1, 2]], [0]), "tails is not one row of numbers"),
         (([0, 1], [[0], [1, 2]]), "heads is not one row of numbers"),
@@ -180,3 +180,7 @@ def test_a_matrix_that_is_no_graph_is_refused():
 def test_a_graph_prints_itself_in_a_notebook():
     graph = CSRGraph.from_edges([0], [1], [2.0], symmetrise=True)
     assert graph._repr_html_() == "<b>CSRGraph</b>: 2 nodes, 1 edge, weights, on cpu"
+    assert repr(graph) == "CSRGraph(2 nodes, 1 edge, cpu, weighted)"
+    assert repr(Shard.from_graphs([CSRGraph.from_edges([], [], n_nodes=1)])) == (
+        "Shard(1 graph, 1 node, cpu)"
+    )

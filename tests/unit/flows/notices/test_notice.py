@@ -72,6 +72,13 @@ def test_nights_that_did_not_do_all_are_told_without_any_event(status):
     assert (notice.facts["status"], notice.facts["n_warnings"]) == (status, 25)
 
 
+def test_one_warning_more_than_are_listed_is_one():
+    outcome = NightOutcome(
+        "partial", "calm-owl", "left out", [f"file {i}" for i in range(21)], "now"
+    )
+    assert make_notice(outcome, NotifyConfig()).body.splitlines()[-1] == "and 1 more warning"
+
+
 def test_a_quiet_night_is_not_told():
     quiet = NightOutcome("complete", "calm-owl", "report", (), "2026-11-21", "2026-11-20")
     assert make_notice(quiet, NotifyConfig()) is None

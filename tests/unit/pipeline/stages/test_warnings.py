@@ -33,9 +33,9 @@ def test_an_as_alone_with_its_reason_is_named():
 
 
 def test_reasons_that_differ_in_numbers_alone_are_one_and_say_whose_numbers():
-    failed = {10: "3 of its 12 links have none", 20: "1 of its 7 links have none"}
+    failed = {10: "links without one: 3 of 12", 20: "links without one: 1 of 7"}
     assert failure_warnings(failed) == [
-        "2 ASes (numbers shown are for AS10): 3 of its 12 links have none"
+        "2 ASes (numbers shown are for AS10): links without one: 3 of 12"
     ]
 
 

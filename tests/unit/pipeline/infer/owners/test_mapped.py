@@ -117,3 +117,7 @@ def test_no_address_is_no_share(tmp_path):
 )
 def test_a_share_is_never_rounded_up_to_all(n, n_mapped, percent):
     assert f"({percent} %)" in mapped_text(n, n_mapped)
+
+
+def test_one_address_is_not_several():
+    assert mapped_text(1, 0).startswith("0 of 1 address mapped")

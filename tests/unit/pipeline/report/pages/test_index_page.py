@@ -16,7 +16,7 @@ TRACES = {"path": "a.warts", "format": "warts", "status": "ok"}
 MAP = {"path": "b.brite", "format": "brite", "kind": "router", "as_ranges": [[10, 20]]}
 
 
-def written(folder, manifest: dict, n_direct: int = 7, **measurement):
+def written(folder, manifest: dict, n_direct: int = 7, warnings=(), **measurement):
     snapshot = MemorySnapshot(
         {10: [(0, 1)], 20: []},
         {10: 2, 20: 1},
@@ -28,7 +28,7 @@ def written(folder, manifest: dict, n_direct: int = 7, **measurement):
         measured(snapshot, **measurement),
         folder,
         options={},
-        warnings=[],
+        warnings=list(warnings),
         started=time.time(),
     ).path
 
@@ -76,6 +76,13 @@ def test_the_root_is_no_common_folder(tmp_path):
     page = (written(tmp_path, {"inputs": inputs}) / "index.html").read_text()
     assert all(f"<bdi>{path}</bdi>" in page for path in paths)
     assert "in <bdi>/</bdi>" not in page
+
+
+@pytest.mark.parametrize(("n", "said"), [(1, "1 more is in"), (2, "2 more are in")])
+def test_what_a_list_leaves_out_is_counted(tmp_path, n, said):
+    inputs = [{"path": f"{i}.warts", "format": "warts", "status": "ok"} for i in range(200 + n)]
+    report = written(tmp_path, {"inputs": inputs}, warnings=[f"w{i}" for i in range(20 + n)])
+    assert (report / "index.html").read_text().count(f">{said} <a") == 2
 
 
 @pytest.mark.parametrize(

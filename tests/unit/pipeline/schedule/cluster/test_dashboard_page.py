@@ -67,6 +67,10 @@ def test_titles_and_scales_follow_the_newest_counts(scheduler):
     assert shown.graphs.title.text == "3 graphs kept by workers, 2.9 MiB"
     assert shown.ases.y_range.end == pytest.approx(1100)
     assert shown.source.data["ases_left"] == [1000, 7]
+    scheduler.events.append((12.0, counts(2500, 1, 1, 1, 10**6)))
+    shown.update()
+    titles = [each.title.text for each in (shown.ases, shown.tasks, shown.graphs)]
+    assert titles == ["1 AS left", "1 task left, 2 at workers", "1 graph kept by workers, 2.9 MiB"]
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -123,7 +123,7 @@ def test_an_as_without_all_weights_is_named_and_the_others_are_done(weighted_sna
     done = run_widths(task_of(weighted_snapshot, [1, 2, 3], ["diameter"], kind="weighted"))
     assert done.found.row.tolist() == [1, 3]
     assert list(done.failed) == [2]
-    assert "1 of its 5 links have none" in done.failed[2]
+    assert "links without one: 1 of 5" in done.failed[2]
     none = run_widths(task_of(snapshot, [0, 1], ["diameter"], kind="weighted"))
     assert len(none.found.row) == 0
     assert sorted(none.failed) == [0, 1]

@@ -135,16 +135,17 @@ def test_a_folded_graph_says_which_ingresses_are_drawn(tmp_path, n_ingresses, is
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "n", "says"),
     [
-        ({}, "The 100 with the most traces are shown; the other 20 are in"),
-        ({"manifest": MADE}, "The first 100 are shown; the other 20 are in"),
+        ({}, 120, "The 100 with the most traces are shown; the other 20 are in"),
+        ({"manifest": MADE}, 120, "The first 100 are shown; the other 20 are in"),
+        ({}, 101, "The 100 with the most traces are shown; one more is in"),
     ],
 )
-def test_ingresses_without_traces_are_not_said_to_be_those_with_most(tmp_path, given, says):
-    line = [(i, i + 1) for i in range(119)]
-    ingresses = [(10, i, [20], 0 if given else 5, 0, False) for i in range(120)]
-    assert says in words_of(written(tmp_path, line, 120, ingresses, **given))
+def test_ingresses_without_traces_are_not_said_to_be_those_with_most(tmp_path, given, n, says):
+    line = [(i, i + 1) for i in range(n - 1)]
+    ingresses = [(10, i, [20], 0 if given else 5, 0, False) for i in range(n)]
+    assert says in words_of(written(tmp_path, line, n, ingresses, **given))
 
 
 @pytest.fixture(scope="module")

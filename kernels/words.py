@@ -1,0 +1,8 @@
+"""Counts in messages."""
+
+from __future__ import annotations
+
+
+def number(n: int, noun: str) -> str:
+    """A count with its noun: ``1 node``, ``2,000 nodes``."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
