@@ -10,30 +10,42 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernels.bidirectional.check import check_shortest_path as check_shortest_path
-    from kernels.breadth_first.check import check_levels as check_levels
-    from kernels.connected.check import check_components as check_components
-    from kernels.depth_first.check import check_dfs as check_dfs
-    from kernels.eccentricity.check import check_diameter as check_diameter
-    from kernels.eccentricity.check import check_path as check_path
-    from kernels.eccentricity.check import check_widths as check_widths
-    from kernels.shortest_paths.check import check_distances as check_distances
-    from kernels.spanning_tree.check import check_forest as check_forest
+    from kernels.bidirectional.check import check_shortest_path
+    from kernels.breadth_first.check import check_levels
+    from kernels.connected.check import check_components
+    from kernels.depth_first.check import check_dfs
+    from kernels.eccentricity.check import check_diameter, check_path, check_widths
+    from kernels.shortest_paths.check import check_distances
+    from kernels.spanning_tree.check import check_forest
+
+__all__ = [
+    "check_components",
+    "check_dfs",
+    "check_diameter",
+    "check_distances",
+    "check_forest",
+    "check_levels",
+    "check_path",
+    "check_shortest_path",
+    "check_widths",
+]
 
 _ROOMS = {
     "check_components": "connected",
     "check_dfs": "depth_first",
-    "check_diameter": "eccentricity",
     "check_distances": "shortest_paths",
     "check_forest": "spanning_tree",
     "check_levels": "breadth_first",
-    "check_path": "eccentricity",
     "check_shortest_path": "bidirectional",
-    "check_widths": "eccentricity",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ROOMS:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"kernels.{_ROOMS[name]}.check"), name)
+    room = _ROOMS.get(name, "eccentricity")
+    return getattr(importlib.import_module(f"kernels.{room}.check"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

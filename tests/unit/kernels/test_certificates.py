@@ -404,8 +404,11 @@ def test_every_part_of_the_widths_of_a_shard_is_read_or_refused():
 
 
 def test_certificates_are_found_by_name():
-    for name in certificates._ROOMS:
-        assert callable(getattr(certificates, name))
+    public: dict[str, Any] = {}
+    exec("from kernels.certificates import *", public)
+    assert set(certificates.__all__) == set(dir(certificates)) == set(public) - {"__builtins__"}
+    assert {"check_diameter", "check_levels", "check_path", "check_widths"} < set(public)
+    assert all(callable(public[name]) and public[name].__doc__ for name in certificates.__all__)
     with pytest.raises(AttributeError):
         certificates.check_nothing  # noqa: B018
 
