@@ -91,6 +91,23 @@ def test_a_phone_breaks_no_figure_of_the_inputs(page, small):
     assert figure.bounding_box()["x"] + figure.bounding_box()["width"] <= PHONE["width"]
 
 
+def test_a_phone_shows_the_basis_line_by_line_and_all_of_the_inputs(page, small):
+    page.set_viewport_size({"width": 320, "height": 600})
+    page.goto(url(small, "index.html"))
+    heights = page.locator(".facts > div").evaluate_all("each => each.map(e => e.clientHeight)")
+    assert len(heights) > 4
+    assert max(heights) < 100  # beside one another, a short text had an empty column below it
+    inside = """cells => cells.every(cell => {
+      const box = cell.getBoundingClientRect(), scroll = cell.closest(".scroll");
+      return box.right <= scroll.getBoundingClientRect().right + 1;
+    })"""
+    assert page.locator(".inputs td").evaluate_all(inside)
+    row = page.locator(".inputs tr:has(td)").first
+    labels = "cell => getComputedStyle(cell, '::before').content"
+    assert row.locator(".r").nth(0).evaluate(labels) == '"records "'
+    assert row.locator(".r").nth(1).evaluate(labels) == '"rejected "'
+
+
 def test_pages_say_something_without_scripts(browser, small):
     context = browser.new_context(java_script_enabled=False)
     try:
