@@ -92,7 +92,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         raise UsageError(missing)
     # The nightly run reads its environment; its current folder is ROOT.
     os.environ["HOPSCOPE_STORE"] = url_of(config.store) or str(config.store.resolve())
-    os.environ["HOPSCOPE_OUT"] = str(config.out.resolve())
+    os.environ["HOPSCOPE_OUT"] = url_of(config.out) or str(config.out.resolve())
     _make_paths_absolute()
     notify = config_of(NotifyConfig, values(options_of(NotifyConfig), {}))
     home = Path(os.environ["PREFECT_HOME"])
@@ -115,11 +115,10 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         server.wait()
         _end_earlier_runs(api, server)
         stack.callback(end_lost_runs, api, no_worker=True)
-        environment = os.environ | {
-            "PREFECT_API_URL": api.url,
-            REPORTS_URL: reports.url + REPORTS.rstrip("/"),
-            REPORTS_FOLDER: str(reports.out),
-        }
+        environment = os.environ | {"PREFECT_API_URL": api.url}
+        if not reports.elsewhere:
+            environment[REPORTS_URL] = reports.url + REPORTS.rstrip("/")
+            environment[REPORTS_FOLDER] = str(reports.out)
         if api.auth:
             environment["PREFECT_API_AUTH_STRING"] = api.auth
         _renew_pool(api)
@@ -128,7 +127,11 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         worker = stack.enter_context(
             prefect_worker(options, ROOT, environment, home / "worker.log", [lock])
         )
-        print_line(f"Reports:  {reports.url}/")
+        if reports.elsewhere:
+            print_line(f"Start:    {reports.url}/")
+            print_line(f"Reports:  {reports.elsewhere}, whose pages are not served from here")
+        else:
+            print_line(f"Reports:  {reports.url}/")
         print_line(f"Prefect:  {ui_url}/")
         print_line("Runs every night at 02:15 UTC. To run it now, in another shell:")
         print_line(f"  {run_now}")

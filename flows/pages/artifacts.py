@@ -21,6 +21,7 @@ from prefect.artifacts import (
 from flows.pages.inert import inert
 from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
 from pipeline.model.words import number
+from pipeline.places import url_of
 
 MAX_WARNINGS = 100  # lines; report.json has all of them
 
@@ -35,7 +36,9 @@ def show_ases(columns: Sequence[str], rows: Sequence[Sequence[object]], n_ases: 
 
 
 def report_link(index: Path, out: Path) -> str:
-    """URL of a page in the folder of reports; a file path if the folder is not served."""
+    """URL of a page of reports: where they are published or served, else of the file."""
+    if there := url_of(index):
+        return there
     url, folder = os.environ.get(REPORTS_URL), os.environ.get(REPORTS_FOLDER)
     page, out = index.resolve(), out.resolve()
     if url and folder and Path(folder).resolve() == out and page.is_relative_to(out):

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
 from pipeline.local_pages import HEADERS, HOST, OWN_FILES_ONLY, LocalServer, names_this_machine
+from pipeline.places import url_of
 from pipeline.stages import run_metrics
 
 REPORTS = "/reports/"
@@ -80,7 +81,7 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
     Parameters
     ----------
     out : Path
-        Folder of reports.
+        Folder of reports, or the mirror of a URL, whose reports are not served.
     ui_url : str
         Address of Prefect's pages.
     runs : list of Run or str
@@ -88,7 +89,8 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
     run_now : str
         Command that starts a run.
     """
-    snapshots = snapshots_with_report(out)
+    elsewhere = url_of(out)
+    snapshots = [] if elsewhere else snapshots_with_report(out)
     rows = "".join(
         f'<tr><td><a href="{_href(name)}">{html.escape(name)}</a></td>'
         f"<td>{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(written))}</td></tr>"
@@ -102,16 +104,20 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
     if snapshots:
         href = _href(snapshots[0][0])
         newest = f'<p class="newest"><a href="{href}">Newest report</a></p>'
-    if (out / "index.html").is_file():
+    if not elsewhere and (out / "index.html").is_file():
         newest += f'<p><a href="{INDEX}">All nights</a></p>'
+    if elsewhere:
+        reports = f"<p>{_elsewhere(elsewhere)}</p>"
+    elif snapshots:
+        reports = f"<table><tr><th>Snapshot</th><th>Written</th></tr>{rows}</table>"
+    else:
+        reports = f"<p>None yet in {html.escape(str(out))}.</p>"
     body = _START.format(
         newest=newest,
         prefect=html.escape(ui_url),
         running=running,
         run_now=html.escape(run_now),
-        reports=f"<table><tr><th>Snapshot</th><th>Written</th></tr>{rows}</table>"
-        if snapshots
-        else f"<p>None yet in {html.escape(str(out))}.</p>",
+        reports=reports,
     )
     return _PAGE.format(body=body)
 
@@ -136,6 +142,15 @@ def no_index_page(out: Path, run_now: str) -> str:
     return _PAGE.format(body=_NO_INDEX.format(**escaped))
 
 
+def elsewhere_page(url: str) -> str:
+    """HTML in place of reports at a URL."""
+    return _PAGE.format(body=f'<p>{_elsewhere(url)}</p>\n<p><a href="/">Start page</a></p>')
+
+
+def _elsewhere(url: str) -> str:
+    return f"They are at <code>{html.escape(url)}</code>, and are not served from here."
+
+
 def _run(run: Run) -> str:
     name = f'<a href="{html.escape(run.page)}">{html.escape(run.name)}</a>'
     if run.state != "Running":
@@ -151,6 +166,14 @@ def _href(name: str) -> str:
 class ReportServer(LocalServer):
     """Serves the start page at ``/`` and the folder of reports below ``/reports/``.
 
+    Reports at a URL are not served: their mirror has pages of this machine alone, and not the
+    latest.
+
+    Attributes
+    ----------
+    elsewhere : str or None
+        URL of reports that are not served.
+
     Raises
     ------
     OSError
@@ -160,6 +183,7 @@ class ReportServer(LocalServer):
     def __init__(self, port: int, out: Path, ui_url: str, api: Api, run_now: str):
         super().__init__((HOST, port), _Handler)
         self.out, self.ui_url, self.api, self.run_now = out, ui_url, api, run_now
+        self.elsewhere = url_of(out)
 
     @property
     def url(self) -> str:
@@ -181,6 +205,9 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             return self._send_start_page()
         if path == METRICS:
             return self._send_metrics()
+        if self.server.elsewhere and f"{path}/".startswith(REPORTS):
+            page = elsewhere_page(self.server.elsewhere)
+            return self._send(page.encode(), HTML_TYPE, HTTPStatus.NOT_FOUND)
         if path in (REPORTS, REPORTS.rstrip("/"), INDEX):
             if self._file(INDEX) is None:
                 page = no_index_page(self.server.out, self.server.run_now)

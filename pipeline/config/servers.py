@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.config.shared import store_option
+from pipeline.config.shared import out_option, store_option
 from pipeline.options import option
 
 
@@ -39,7 +39,7 @@ class ServeConfig:
     """Where reports and Prefect are served, and what the nightly run is given."""
 
     store: Path = store_option(default=Path("store"), is_parameter=False)
-    out: Path = option(default=Path("out"), help="Folder of reports.", metavar="DIR")
+    out: Path = out_option(default=Path("out"), help="Folder or URL of reports.")
     port: int = _port_option(
         default=8080, help="Port of the reports.", variable="HOPSCOPE_SERVE_PORT"
     )

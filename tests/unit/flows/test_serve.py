@@ -153,19 +153,28 @@ def test_files_in_variables_are_named_from_the_root(tmp_path, monkeypatch):
     assert os.environ["HOPSCOPE_ALLOW_SPECIAL"] == "10.0.0.0/8"
 
 
-def test_a_store_at_a_url_is_that_of_nightly_runs(tmp_path, monkeypatch):
-    url = "s3://lab-bucket/store"
+@pytest.mark.parametrize("out", ["", "s3://lab-bucket/reports"])
+def test_places_at_a_url_are_those_of_nightly_runs(tmp_path, monkeypatch, out):
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path / "mirrors"))
-    monkeypatch.setenv("HOPSCOPE_STORE", url)
-    monkeypatch.setenv("HOPSCOPE_OUT", str(tmp_path / "out"))
+    monkeypatch.setenv("HOPSCOPE_STORE", url := "s3://lab-bucket/store")
+    monkeypatch.setenv("HOPSCOPE_OUT", out := out or str(tmp_path / "out"))
 
     def refuse(home, config):
         raise UsageError("far enough")
 
     monkeypatch.setattr(serve, "_only_one", refuse)
     assert serve.main([]) == 2
-    assert os.environ["HOPSCOPE_STORE"] == url
+    assert (os.environ["HOPSCOPE_STORE"], os.environ["HOPSCOPE_OUT"]) == (url, out)
+
+
+def test_a_url_with_a_key_is_one_line_without_it(monkeypatch, capsys):
+    monkeypatch.setenv("HOPSCOPE_OUT", "s3://key:secret@bucket/reports")
+    assert serve.main([]) == 2
+    said = capsys.readouterr().err
+    assert "HOPSCOPE_OUT takes a URL without keys" in said
+    assert "secret" not in said
+    assert len(said.splitlines()) == 1
 
 
 def test_ports_come_from_words_then_variables_then_the_config(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 
 from flows.pages.artifacts import report_link
 from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
+from pipeline.places import folder_of
 
 
 @pytest.fixture
@@ -34,3 +35,9 @@ def test_report_of_a_run_with_its_own_folder_is_a_file(served, tmp_path):
 def test_report_is_a_file_when_nothing_is_served(tmp_path, monkeypatch):
     monkeypatch.delenv(REPORTS_URL, raising=False)
     assert report_link(tmp_path / "s" / "index.html", tmp_path) == f"file://{tmp_path}/s/index.html"
+
+
+def test_a_report_at_a_url_is_linked_there(served, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path))
+    out = folder_of("s3://lab-bucket/reports")
+    assert report_link(out / "a" / "index.html", out) == "s3://lab-bucket/reports/a/index.html"

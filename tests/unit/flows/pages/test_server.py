@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import threading
 import urllib.request
@@ -10,6 +11,7 @@ import pytest
 
 from flows.pages.server import INDEX, ReportServer, no_index_page, start_page
 from flows.runs.api import Api, Run
+from pipeline.places import folder_of
 from pipeline.stages.run_metrics import NAME
 
 RUN_NOW = "prefect deployment run <nightly>"
@@ -28,8 +30,8 @@ def out(tmp_path):
     return out
 
 
-@pytest.fixture
-def server(out):
+@contextlib.contextmanager
+def served(out):
     # Nothing listens on port 9: Prefect does not answer, but the pages must.
     api = Api("http://127.0.0.1:9/api")
     with ReportServer(0, out, "http://127.0.0.1:9", api, RUN_NOW) as server:
@@ -38,6 +40,12 @@ def server(out):
         yield server
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def server(out):
+    with served(out) as server:
+        yield server
 
 
 def get(server, path: str, host: str | None = None, method: str = "GET"):
@@ -201,3 +209,21 @@ def test_metrics_are_those_of_the_newest_run(server, out):
 def test_metrics_are_no_way_out_of_the_folder(server, out):
     (out / NAME).symlink_to(out.parent / "secret")
     assert get(server, "/metrics") == (200, "")
+
+
+def test_reports_at_a_url_are_not_served_but_metrics_of_this_machine_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path))
+    out = folder_of("s3://lab-bucket/reports")
+    (out / "a").mkdir(parents=True)
+    for page in (out / "index.html", out / "a" / "index.html"):
+        page.write_text("of this machine alone")
+    (out / NAME).write_text("hopscope_run_in_progress 1.0\n")
+    said = "They are at <code>s3://lab-bucket/reports</code>, and are not served from here."
+    with served(out) as server:
+        status, start = get(server, "/")
+        assert (status, said in start, "of this machine" in start) == (200, True, False)
+        assert 'href="/reports/' not in start
+        for path in ("/reports", "/reports/", INDEX, "/reports/a/index.html", f"/reports/{NAME}"):
+            status, page = get(server, path)
+            assert (status, said in page) == (404, True), path
+        assert get(server, "/metrics") == (200, "hopscope_run_in_progress 1.0\n")
