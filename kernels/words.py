@@ -5,4 +5,4 @@ from __future__ import annotations
 
 def number(n: int, noun: str) -> str:
     """A count with its noun: ``1 node``, ``2,000 nodes``."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
@@ -18,7 +16,7 @@ from pipeline.cli import main
 from pipeline.places import folder_of, objects
 from tests.integration.test_two_workers import scheduler, worker
 from tests.s3 import BUCKET, in_environment, keys
-from tests.served import LAB, RUN_S
+from tests.served import LAB
 
 STORE, OUT = f"s3://{BUCKET}/nights/store", f"s3://{BUCKET}/nights/reports"
 OLD, NEW = "2026-11-20", "2026-11-21"
@@ -187,13 +185,6 @@ def test_a_store_that_cannot_be_used_is_one_line_before_anything_is_read(
     assert folder_of(STORE).parts[-1] == "store"
 
 
-def test_commands_that_need_a_folder_say_so():
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.serve", "--out", STORE],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=RUN_S,
-    )
-    assert done.returncode == 2
-    assert "--out takes a file or folder on this machine's disks" in done.stderr
+def test_commands_that_need_a_file_say_so(hopscope):
+    done = hopscope("generate", "top-down", "--routers", 50, "--out", f"{STORE}.brite", fails=2)
+    assert "--out takes a file or folder on this machine's disks" in done.err
