@@ -1,5 +1,6 @@
-"""Names in a folder of a report that more than one module knows."""
+"""Names in a folder of reports, and of one, that more than one module knows."""
 
+NIGHTS_PAGE = "index.html"  # over all reports
 REPORT = "report.json"
 ASES = "ases.parquet"  # of a report; a snapshot has a file of that name with other columns
 ADDRESSES = "addresses"  # folder of scripts with numbers as names

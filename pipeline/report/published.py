@@ -23,6 +23,7 @@ from pipeline.files import replaced_whole
 from pipeline.model.choices import is_name
 from pipeline.places import objects, url_of
 from pipeline.places.mirror import fetch, remove_unnamed
+from pipeline.report.names import NIGHTS_PAGE
 from pipeline.store.versions.held import set_aside
 from pipeline.store.versions.manifest import file_sha256
 
@@ -127,9 +128,8 @@ def publish_reports(
             objects.remove([f"{url}/{note.stem}/{CURRENT}"])
             objects.remove(objects.below(f"{url}/{note.stem}"))
             note.unlink(missing_ok=True)
-    for path in out.iterdir():
-        if path.is_file() and not path.name.startswith("."):
-            objects.send({f"{url}/{path.name}": path})
+    if (page := out / NIGHTS_PAGE).is_file():  # no other file: metrics are those of this machine
+        objects.send({f"{url}/{NIGHTS_PAGE}": page})
     named = {known["version"] for name in here if (known := _read_note(out, name))}
     groups = [name for name in objects.entries(url) if "@" in name and name not in named]
     remove_unnamed(url, groups)

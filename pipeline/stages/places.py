@@ -18,7 +18,7 @@ from pipeline.places import url_of
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import current_report, earlier_report
 from pipeline.report.names import ASES
-from pipeline.report.nights.page import NIGHTS_PAGE
+from pipeline.report.nights import NIGHTS_PAGE
 from pipeline.report.published import bring_reports
 from pipeline.schedule.cluster.address import check_cluster
 from pipeline.stages.run_metrics import NAME as METRICS_FILE

@@ -3,7 +3,8 @@
 A night lasts minutes and its cluster ends with it, so nobody would scrape it in time: the figures
 are in a file, which stays, for the textfile collector of a node exporter and for ``hopscope serve``
 (``/metrics``). Counters continue from run to run, and runs at the same time add to the same ones.
-Nothing here ever makes a run fail.
+Of reports at a URL each machine has a file of its own, in its mirror: no collector reads a URL, and
+two machines could not take turns there. Nothing here ever makes a run fail.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.model.choices import RUN_STATUSES
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import DEVICES
+from pipeline.places import shown
 from pipeline.store.running import running_stages
 from pipeline.store.versions.locks import HeldLock, hold_for_writing, hold_with_others
 
@@ -242,7 +244,7 @@ class RunMetrics:
         """All figures; ``known``: totals, and what an earlier run left."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-        out = str(self._out.resolve())
+        out = shown(self._out.resolve())
         for name, help in COUNTERS.items():
             counter = CounterMetricFamily(f"hopscope_{name}", help, labels=["out"])
             counter.add_metric([out], known[f"hopscope_{name}_total", ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.report.nights.page import NIGHTS_PAGE, write_nights
+from pipeline.report.names import NIGHTS_PAGE
+from pipeline.report.nights.page import write_nights
 
 __all__ = ["NIGHTS_PAGE", "write_nights"]

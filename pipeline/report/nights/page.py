@@ -19,13 +19,13 @@ from markupsafe import Markup
 from pipeline import __version__
 from pipeline.errors import StoreError, said_by_system
 from pipeline.files import replaced_whole
+from pipeline.report.names import NIGHTS_PAGE
 from pipeline.report.nights.history import history
 from pipeline.report.nights.rows import NightRow, night_rows
 from pipeline.report.pages.templating import environment
 from pipeline.store import snapshot_names
 from pipeline.store.pointers.versions import versions_named
 
-NIGHTS_PAGE = "index.html"
 MAX_DRAWN = 366  # nights in a drawing, the last ones
 
 # Marks our page: one that someone else put there stays.

@@ -17,9 +17,12 @@ from pipeline.cli import main
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.progress import Progress, no_progress
+from pipeline.places import folder_of, objects
+from pipeline.report.folder import report_turn
 from pipeline.stages import run_metrics as module
 from pipeline.stages.analyze import analyze, measure_stage, report_stage
 from pipeline.stages.run_metrics import COUNTERS, GAUGES, NAME, run_metrics, stages_of_a_run
+from tests.s3 import BUCKET
 from tests.unit.pipeline.stages.small_store import make_store
 
 COUNTS = {
@@ -84,6 +87,23 @@ def test_a_run_in_progress_shows_how_far_it_is(tmp_path):
         assert found["hopscope_resident_bytes", "cpu"] == 500
     assert figures(tmp_path)["hopscope_run_in_progress",] == 0
     assert figures(tmp_path)["hopscope_resident_bytes", "cpu"] == 0
+
+
+def test_of_reports_at_a_url_each_machine_has_a_file_of_its_own(machine):
+    """Two that wrote one object would lose what the other counted."""
+    url = f"s3://{BUCKET}/reports"
+    for name, n_runs in (("first", 2), ("second", 1)):
+        machine(name)
+        for _ in range(n_runs):
+            with report_turn(folder_of(url), "a"):
+                (folder_of(url) / "a").mkdir(exist_ok=True)
+                one_run(folder_of(url))
+    machine("first")
+    assert figures(folder_of(url))["hopscope_runs_total", "complete"] == 2
+    samples = [each for family in families(folder_of(url)) for each in family.samples]
+    assert {each.labels["out"] for each in samples} == {url}
+    assert objects.below(url) != []
+    assert [found for found in objects.below(url) if NAME in found] == []
 
 
 def test_progress_is_passed_on_and_written_now_and_then(tmp_path, monkeypatch):
