@@ -28,6 +28,7 @@ from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import number
+from pipeline.stages.places import check_file
 from pipeline.store import check_name, open_snapshot, snapshot_names, write_snapshot
 
 
@@ -55,7 +56,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if config.store is not None and config.asn is None and not _has_ases(model):
         raise UsageError(f"{model} makes routers without an AS: give them one with --asn N")
     if config.out is not None:
-        _refuse_folder(config.out, model)
+        check_file(config.out, f"{config.out / model}.brite")
     check(model, given)
     today = datetime.datetime.fromtimestamp(started, datetime.UTC).strftime("%Y-%m-%d")
     name = config.snapshot or today
@@ -123,15 +124,6 @@ def _first_run(model: str) -> str:
         return ""
     row = MODELS[model]
     return "" if has_compiled(row.compiles or row.module) else f", {FIRST_RUN}"
-
-
-def _refuse_folder(out: Path, model: str) -> None:
-    """Raise UsageError if no file can be there, before minutes go into what it is to hold."""
-    if out.is_dir():
-        raise UsageError(f"--out {out} is a folder: give a file, such as {out / model}.brite")
-    parent = next(each for each in out.absolute().parents if each.exists())
-    if not parent.is_dir():
-        raise UsageError(f"--out {out}: {parent} is not a folder")
 
 
 def _refuse_measured(store: Path, name: str) -> None:

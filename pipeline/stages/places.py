@@ -24,8 +24,12 @@ from pipeline.schedule.cluster.address import check_cluster
 from pipeline.stages.run_metrics import NAME as METRICS_FILE
 from pipeline.store import Snapshot, check_name
 from pipeline.store.pointers import read_pointer
+from pipeline.store.references import FOLDER as REFERENCES
+from pipeline.store.results.table import RESULTS
 from pipeline.store.versions.mirrored import refresh_pointers
-from pipeline.store.versions.names import POINTERS
+from pipeline.store.versions.names import POINTERS, VERSIONS
+
+_FOLDERS = (POINTERS, VERSIONS, REFERENCES, RESULTS)  # of a store, and hidden ones
 
 
 def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
@@ -108,6 +112,36 @@ def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> Non
     _check_apart(config.out, config.store, inputs)
     _check_writable(config.out)
     _folder_of(config.out, new.name)
+
+
+def check_file(out: Path, such_as: str) -> None:
+    """Check where a single file is to be written, before time goes into what it is to hold.
+
+    Parameters
+    ----------
+    out : Path
+    such_as : str
+        A file that could be given, for the message.
+
+    Raises
+    ------
+    UsageError
+        If it is a folder, cannot be in one, or lies where a store has files of its own.
+    """
+    if out.is_dir():
+        raise UsageError(f"--out {out} is a folder: give a file, such as {such_as}")
+    parent = next(each for each in out.absolute().parents if each.exists())
+    if not parent.is_dir():
+        raise UsageError(f"--out {out}: {parent} is not a folder")
+    real = Path(os.path.realpath(out))
+    for folder in real.parents[1:]:
+        if all((folder / each).is_dir() for each in (POINTERS, VERSIONS)):
+            own = real.relative_to(folder).parts[0]
+            if own in _FOLDERS or own.startswith("."):
+                raise UsageError(
+                    f"--out {out}: lies in {own} of the store {folder}, and may be one of its "
+                    "files; give another place"
+                )
 
 
 def _folder_of(out: Path, name: str) -> Path:

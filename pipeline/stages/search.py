@@ -25,6 +25,7 @@ from pipeline.model.named_graph import NamedGraph
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.stages.graphs import AS_WORD, load_graph
+from pipeline.stages.places import check_file
 
 RUN_TWICE_S = 1.0  # searches up to this run twice; loading compiled code takes less
 DEVICES = {"sequential": "cpu", "cores": "cpu", "gpu": "gpu"}
@@ -211,8 +212,7 @@ def _refuse_needless(config: SearchConfig, row: Algorithm) -> None:
 
 
 def _check_out(path: Path) -> None:
-    if path.is_dir():
-        raise UsageError(f"--out {path} is a folder: give a file, such as FILE.parquet")
+    check_file(path, "FILE.parquet")
     if not path.parent.is_dir():
         raise UsageError(f"--out {path}: no folder {path.parent}")
     if path.suffix.lower() != ".parquet":

@@ -22,6 +22,7 @@ from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import printable
 from pipeline.report.tables.node_names import node_texts
 from pipeline.stages.contents.snapshots import row_of
+from pipeline.stages.places import check_file
 from pipeline.store import Snapshot, open_snapshot
 
 _ROWS_AT_ONCE = 1 << 16  # turned into text at a time
@@ -43,6 +44,8 @@ def export(config: ExportConfig) -> dict[str, Any]:
     format = config.format or _format_of(config.out)
     if config.out is None and format == "parquet":
         raise UsageError("--format parquet is not text: give --out FILE")
+    if config.out is not None:
+        check_file(config.out, f"AS{config.asn}.{format}")
     with open_snapshot(config.store, config.snapshot) as snapshot:
         row = row_of(snapshot, config.asn)
         edges = edge_table(snapshot, row)

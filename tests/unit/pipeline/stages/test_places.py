@@ -99,6 +99,38 @@ def test_analyze_that_would_replace_anything_else_is_refused(here, capsys, out):
     assert content(here) == before
 
 
+@pytest.mark.parametrize(
+    "place", ["data/store/snapshots/a.json", "data/store/.running/x", "link/x"]
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["export", "a", "--asn", "10", "--store", "data/store", "--format", "csv"],
+        ["generate", "ba", "--routers", "50"],
+        ["search", "components", "edges.txt"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_file_in_a_store_is_refused(here, capsys, words, place):
+    (here / "edges.txt").write_text("0 1\n1 2\n")
+    (here / "link").symlink_to(here / "data" / "store" / "versions")
+    before = content(here)
+    line = refused([*words, "--out", place], capsys)
+    assert f"--out {place}: lies in " in line
+    assert f" of the store {here / 'data' / 'store'}, " in line
+    assert content(here) == before
+
+
+@pytest.mark.parametrize("place", ["snapshots/a.csv", "data/store/a.csv", "data/store/mine/a.csv"])
+def test_a_file_elsewhere_is_written(here, capsys, place):
+    Path(place).parent.mkdir(exist_ok=True)
+    with pytest.raises(SystemExit) as ended:
+        main(["export", "a", "--asn", "10", "--store", "data/store", "--out", place])
+    assert ended.value.code == 0
+    assert (here / place).stat().st_size
+    capsys.readouterr()
+
+
 def test_an_input_that_is_gone_does_not_block_a_later_run(here, capsys):
     shutil.rmtree(here / "data" / "lab")
     words = ["analyze", "--store", "data/store", "--out", "data/lab", "--snapshot", "a"]
