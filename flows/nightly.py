@@ -116,11 +116,11 @@ class NightlySummary:
     @property
     def warnings(self) -> list[str]:
         of_changes = self.compared.warnings if self.compared else []
-        # The run has compared again what the report left out.
-        made = {self.analyzed.report.left_out} if self.compared else set()
+        # The run has compared again what the report left out; ingest has said what both say.
+        said = {*self.ingested.warnings, *([self.analyzed.report.left_out] * bool(self.compared))}
         return [
             *self.ingested.warnings,
-            *(line for line in self.analyzed.warnings if line not in made),
+            *(line for line in self.analyzed.warnings if line not in said),
             *of_changes,
             *self.not_compared,
         ]

@@ -35,6 +35,7 @@ from pipeline.stages.warnings import (
     commonest_failure,
     failure_warnings,
     loss_warnings,
+    low_share_warnings,
     metric_warnings,
     snapshot_warnings,
 )
@@ -319,7 +320,12 @@ def _report(
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
-        warnings=[*measured, *unused, *filter(None, [report.left_out, unlisted])],
+        warnings=[
+            *low_share_warnings(snapshot.manifest),
+            *measured,
+            *unused,
+            *filter(None, [report.left_out, unlisted]),
+        ],
         wall_s=time.time() - started,
     )
 

@@ -62,7 +62,8 @@ class IngestSummary:
     n_traces: int
     n_resumed: int = 0  # files of traces that a killed run had read already
     n_addrs: int = 0  # distinct addresses that answered
-    n_addrs_mapped: int = 0  # of these, known to some AS before any election
+    n_addrs_mapped: int = 0  # of these, mapped or admitted before any election
+    n_addrs_in_no_table: int = 0  # of these, admitted, but in no prefix table
     reports: list[ReadReport] = field(default_factory=list)
     left_alone: list[Path] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -176,6 +177,7 @@ def _ingest_by(
         n_resumed=n_resumed,
         n_addrs=0 if share is None else share.n_addrs,
         n_addrs_mapped=0 if share is None else share.n_mapped,
+        n_addrs_in_no_table=0 if share is None else share.n_in_no_table,
         reports=reports,
         left_alone=inputs.left_alone,
         warnings=notes + input_warnings(_input_row(report) for report in reports),

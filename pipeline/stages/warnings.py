@@ -13,7 +13,13 @@ from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.ingest import FORMATS
 from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
-from pipeline.model.measured.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
+from pipeline.model.measured.mapped import (
+    MAPPED_ENOUGH,
+    MappedShare,
+    is_mapped_low,
+    mapped_of,
+    mapped_text,
+)
 from pipeline.model.measured.reading import printable_path, rejects_text
 from pipeline.model.words import number
 from pipeline.options import options_of
@@ -57,15 +63,14 @@ def unmapped_text(share: MappedShare) -> str:
     """How many addresses are mapped, which prefixes are not, and the remedy."""
     if not share.n_addrs:
         return "no address answered in any trace"
-    n_admitted = share.n_mapped - share.n_in_as - share.n_on_lan
+    n_admitted = share.n_in_no_table
     if share.n_in_as or not n_admitted:
-        shown = mapped_text(share.n_addrs, share.n_mapped)
+        shown = mapped_text(share.n_addrs, share.n_mapped, n_admitted)
+        shown += " (only admitted by --allow-special)" if n_admitted else ""
     else:
         answered = f"{number(share.n_addrs, 'address')} that answered"
         shown = f"no prefix table covers any of the {answered}"
-    if n_admitted:
-        of_these = " of these" if share.n_in_as else ""
-        shown += f", {n_admitted:,}{of_these} admitted by --allow-special but in no prefix table"
+        shown += f", {n_admitted:,} admitted by --allow-special but in no prefix table"
     if share.n_on_lan:
         shown += f", {share.n_on_lan:,} on LANs of exchange points (--ixp), which are in no AS"
     if share.largest:
@@ -92,6 +97,15 @@ def unmapped_text(share: MappedShare) -> str:
     if not helps:
         return shown
     return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
+
+
+def low_share_warnings(manifest: Mapping[str, Any]) -> list[str]:
+    """The line of ``mapped_warnings`` that a snapshot has, where its share is low."""
+    counts = manifest.get("counts") or {}
+    if not is_mapped_low(counts):
+        return []
+    said = mapped_of(counts)
+    return [line for line in manifest.get("warnings", ()) if str(line).startswith(said)][:1]
 
 
 def effect_warnings(

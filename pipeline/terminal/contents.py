@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.metrics import METRICS, columns_of, tasks_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
-from pipeline.model.measured.mapped import mapped_text
+from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.progress import counted
 from pipeline.model.words import (
     LOW_CONFIDENCE,
@@ -73,8 +73,8 @@ def _print_head(facts: Mapping[str, Any]) -> None:
     print_line(
         f"Snapshot {facts['snapshot']}, {_minute(facts['created'])} UTC: {', '.join(counts)}"
     )
-    if facts["n_addrs"]:
-        print_line(mapped_text(facts["n_addrs"], facts["n_addrs_mapped"] or 0))
+    if share := mapped_of(facts):
+        print_line(share)
     for source in facts["synthetic"]:
         print_line(f"Synthetic, not measured: {_made(source)}")
 

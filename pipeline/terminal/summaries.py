@@ -56,6 +56,7 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "n_traces": summary.n_traces,
         "n_addrs": summary.n_addrs,
         "n_addrs_mapped": summary.n_addrs_mapped,
+        "n_addrs_in_no_table": summary.n_addrs_in_no_table,
         "n_resumed": summary.n_resumed,
         "files": {
             report.path: {
@@ -115,7 +116,8 @@ def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
         files = number(summary.n_resumed, "file")
         print_line(f"Not read again, because a killed run had already read them: {files}")
     if summary.n_addrs and with_mapped:
-        print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
+        n_in_no_table = summary.n_addrs_in_no_table
+        print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped, n_in_no_table))
     if skipped := _skipped(summary):
         kinds = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.most_common(SKIPPED_NAMED))
         more = len(skipped) - SKIPPED_NAMED

@@ -4,7 +4,8 @@ That is those with an AS by prefix, those of a special range that was admitted, 
 LAN of an exchange point, which belongs to no AS.
 
 Counted before any election, over all addresses that answered: the election assigns an AS to many
-unmapped addresses, and so hides that a prefix table is missing or old.
+unmapped addresses, and so hides that a prefix table is missing or old. An address of an admitted
+range that no table covers counts, though it has no AS; how many these are is said beside the share.
 """
 
 from __future__ import annotations

@@ -55,15 +55,26 @@ class MappedShare:
     n_unrouted_v6: int = 0
     has_v6_table: bool = False
 
+    @property
+    def n_in_no_table(self) -> int:
+        """Of ``n_mapped``, in an admitted range and in no prefix table: of no AS."""
+        return self.n_mapped - self.n_in_as - self.n_on_lan
 
-def mapped_text(n_addrs: int, n_mapped: int) -> str:
+
+def mapped_text(n_addrs: int, n_mapped: int, n_in_no_table: int = 0) -> str:
     """The mapped share in words; a share below 100 % is never rounded up to it.
 
     Addresses in a range of ``--allow-special`` that no prefix table covers count as well: they are
-    admitted, but mapped to no AS.
+    admitted, but mapped to no AS. So their number stands beside it, where it is known.
     """
     share = mapped_percent(n_addrs, n_mapped)
-    return f"{n_mapped:,} of {number(n_addrs, 'address')} mapped or admitted ({share:.1f} %)"
+    text = f"{n_mapped:,} of {number(n_addrs, 'address')} mapped or admitted ({share:.1f} %)"
+    return text + (f", {in_no_table_text(n_in_no_table)}" if n_in_no_table else "")
+
+
+def in_no_table_text(n_in_no_table: int) -> str:
+    """How many of the mapped or admitted addresses have no AS all the same."""
+    return f"{n_in_no_table:,} of them in no prefix table"
 
 
 def mapped_percent(n_addrs: int, n_mapped: int) -> float:
@@ -74,9 +85,19 @@ def mapped_percent(n_addrs: int, n_mapped: int) -> float:
 def mapped_of(counts: Mapping[str, Any]) -> str:
     """The same from the counts of a manifest; empty without traces, or if the manifest is older."""
     n_addrs = counts.get("n_addrs")
-    return mapped_text(n_addrs, counts.get("n_addrs_mapped", 0)) if n_addrs else ""
+    n_mapped = counts.get("n_addrs_mapped") or 0
+    return mapped_text(n_addrs, n_mapped, in_no_table(counts)) if n_addrs else ""
+
+
+def in_no_table(counts: Mapping[str, Any]) -> int:
+    """Admitted addresses that no prefix table holds; 0 if the manifest is older."""
+    return counts.get("n_addrs_in_no_table") or 0
 
 
 def is_mapped_low(counts: Mapping[str, Any]) -> bool:
-    """Whether pages and runs warn of this share; False where ``mapped_of`` says nothing."""
-    return counts.get("n_addrs_mapped", 0) < MAPPED_ENOUGH * (counts.get("n_addrs") or 0)
+    """Whether pages and runs warn of this share; False where ``mapped_of`` says nothing.
+
+    Addresses that are admitted, but in no prefix table, do not make it higher.
+    """
+    n_known = (counts.get("n_addrs_mapped") or 0) - in_no_table(counts)
+    return n_known < MAPPED_ENOUGH * (counts.get("n_addrs") or 0)

@@ -88,8 +88,15 @@ def nights_page(rows: Iterable[NightRow]) -> str:
             known = [value for value in values if value is not None]
             least, most = f"{min(known):{form}}", f"{max(known):{form}}"
             ends = f"{least} to {most}" if least != most else "every night"
+            last = next(row for row in reversed(dated) if getattr(row, key) is not None)
             drawings.append(
-                {"what": what, "last": f"{known[-1]:{form}}", "range": ends, "drawing": drawing}
+                {
+                    "what": what,
+                    "last": f"{known[-1]:{form}}",
+                    "remark": last.remark if key == "mapped" else "",
+                    "range": ends,
+                    "drawing": drawing,
+                }
             )
     style = "".join(
         resources.files("pipeline.report").joinpath("assets", name).read_text(encoding="utf-8")

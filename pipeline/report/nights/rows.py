@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.model.choices import is_name
-from pipeline.model.measured.mapped import mapped_percent
+from pipeline.model.measured.mapped import in_no_table, is_mapped_low, mapped_percent
 from pipeline.model.measured.reading import newest_record
-from pipeline.model.words import printable
+from pipeline.model.words import number, printable
 from pipeline.report.compared import compared_of
 from pipeline.report.folder import mapping_or_empty, report_of
 from pipeline.report.names import REPORT
@@ -46,7 +46,11 @@ class NightRow:
         Page of the report, or report.json if it has none; page of the comparison. Relative, empty
         where there is none.
     mapped : float or None
-        Share of the addresses that answered and are mapped, per cent.
+        Share of the addresses that answered and are mapped or admitted, per cent.
+    n_in_no_table : int
+        Those of them that are admitted, but in no prefix table.
+    is_mapped_low : bool
+        Whether the report warns of this share.
     since : str
         Night that it was compared with.
     is_since_earlier : bool
@@ -65,6 +69,8 @@ class NightRow:
     n_ingresses: int | None = None
     mean_hops: float | None = None
     mapped: float | None = None
+    n_in_no_table: int = 0
+    is_mapped_low: bool = False
     n_warnings: int = 0
     changes_href: str = ""
     since: str = ""
@@ -74,6 +80,12 @@ class NightRow:
     first_event: str = ""
     made_by: tuple[str, ...] = ()
     newest_s: float = 0.0
+
+    @property
+    def remark(self) -> str:
+        """What stands beside the share of mapped addresses; mostly nothing."""
+        n = self.n_in_no_table
+        return f"{number(n, 'address')} in no prefix table" if n else ""
 
     @property
     def is_night(self) -> bool:
@@ -134,7 +146,10 @@ def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:
     newest_s = 0.0
     with contextlib.suppress(TypeError, ValueError):
         newest_s = newest_record(inputs)
-    n_addrs, n_mapped = _count(counts.get("n_addrs")), _count(counts.get("n_addrs_mapped"))
+    names = ("n_addrs", "n_addrs_mapped", "n_addrs_in_no_table")
+    known = {name: _count(counts.get(name)) for name in names}
+    n_addrs, n_mapped = known["n_addrs"], known["n_addrs_mapped"]
+    is_known = bool(n_addrs) and n_mapped is not None
     page = "index.html" if (folder / "index.html").exists() else REPORT
     return NightRow(
         folder.name,
@@ -144,7 +159,9 @@ def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:
         n_nodes=_count(totals.get("n_nodes")),
         n_ingresses=_count(totals.get("n_ingresses")),
         mean_hops=_figure(totals.get("mean_hops")),
-        mapped=mapped_percent(n_addrs, n_mapped) if n_addrs and n_mapped is not None else None,
+        mapped=mapped_percent(n_addrs or 0, n_mapped or 0) if is_known else None,
+        n_in_no_table=in_no_table(known) if is_known else 0,
+        is_mapped_low=is_known and is_mapped_low(known),
         n_warnings=len(_list(report.get("warnings"))),
         made_by=_made_by(report.get("synthetic")),
         newest_s=newest_s if math.isfinite(newest_s) else 0.0,

@@ -11,7 +11,12 @@ import pyarrow.compute as pc
 
 from pipeline.metrics import decimals_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
-from pipeline.model.measured.mapped import is_mapped_low, mapped_percent
+from pipeline.model.measured.mapped import (
+    in_no_table,
+    in_no_table_text,
+    is_mapped_low,
+    mapped_percent,
+)
 from pipeline.model.search.results import THIS_PROCESS
 from pipeline.model.words import MAX_WARNINGS, number, printable
 from pipeline.report.escaping import printables, script_json
@@ -144,6 +149,7 @@ def _mapped(counts: dict) -> dict | None:
         "percent": mapped_percent(n, n_mapped),
         "n": n,
         "n_mapped": n_mapped,
+        "remark": f", {in_no_table_text(lost)}" if (lost := in_no_table(counts)) else "",
         "is_low": is_mapped_low(counts),
     }
 

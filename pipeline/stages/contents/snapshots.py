@@ -82,6 +82,7 @@ def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
         "n_traces": counts.get("n_traces"),
         "n_addrs": counts.get("n_addrs"),
         "n_addrs_mapped": counts.get("n_addrs_mapped"),
+        "n_addrs_in_no_table": counts.get("n_addrs_in_no_table"),
         "weight_unit": snapshot.weight_unit or None,
         "n_inputs": len(manifest.get("inputs") or []),
         "synthetic": origins.facts(),

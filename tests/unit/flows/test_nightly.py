@@ -14,3 +14,9 @@ def test_a_comparison_that_the_run_made_again_is_not_said_to_be_left_out():
     compared = SimpleNamespace(warnings=["three"])
     assert NightlySummary(ingested, analyzed, None, []).warnings == ["one", "two", line]
     assert NightlySummary(ingested, analyzed, compared, []).warnings == ["one", "two", "three"]
+
+
+def test_what_both_stages_say_is_said_once():
+    ingested = SimpleNamespace(warnings=["share", "one"])
+    analyzed = SimpleNamespace(warnings=["share", "two"], report=SimpleNamespace(left_out=""))
+    assert NightlySummary(ingested, analyzed, None, []).warnings == ["share", "one", "two"]

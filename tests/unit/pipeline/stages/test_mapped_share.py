@@ -14,7 +14,7 @@ from pipeline.errors import UsageError
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.stages.analyze import analyze
 from pipeline.stages.ingest import ingest
-from pipeline.stages.warnings import unmapped_text
+from pipeline.stages.warnings import low_share_warnings, unmapped_text
 from pipeline.store import open_snapshot, snapshot_names
 from pipeline.terminal.summaries import ingest_facts, print_ingest
 
@@ -157,6 +157,77 @@ def test_an_admitted_range_that_no_table_holds_maps_to_no_as(tmp_path):
     ):
         ingest(config(tmp_path, ["10.0.0.1", "10.0.1.1"], allow_special=("10.0.0.0/8",)))
     assert not (tmp_path / "store" / "today").exists()
+
+
+def admitted(tmp_path: Path, n: int) -> IngestConfig:
+    """18 mapped addresses, and n of an admitted range that no table holds."""
+    lost = [f"10.0.0.{i}" for i in range(1, n + 1)]
+    return config(tmp_path, MAPPED, lost, allow_special=("10.0.0.0/8",))
+
+
+def test_addresses_that_are_only_admitted_stand_beside_the_share_and_are_warned_of(
+    tmp_path, capsys
+):
+    share = "48 of 48 addresses mapped or admitted (100.0 %), 30 of them in no prefix table"
+    given = admitted(tmp_path, 30)
+    words = ["--store", str(given.store), "--out", str(tmp_path / "out")]
+    table, traces = str(given.ip2as[0]), str(given.inputs[0])
+    runs = {
+        "run": [
+            traces,
+            "--snapshot",
+            "today",
+            "--ip2as",
+            table,
+            "--allow-special",
+            "10.0.0.0/8",
+            *words,
+        ],
+        "analyze": words,
+        "show": ["today", "--store", str(given.store)],
+    }
+    for command, given_words in runs.items():
+        with pytest.raises(SystemExit) as ended:
+            main([command, *given_words])
+        assert ended.value.code == 0
+        printed = capsys.readouterr()
+        assert share in printed.out, command
+        said = " ".join(printed.err.split())
+        first = said.index(f"{share} (only admitted by --allow-special); largest prefixes")
+        assert said.count("largest prefixes") == 1, command
+        assert "to fix this: a newer prefix table (--ip2as) for 30" in said
+        assert "no ingress" not in said or first < said.index("no ingress")
+    with pytest.raises(SystemExit):
+        main(["show", "today", "--store", str(given.store), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    names = ("n_addrs", "n_addrs_mapped", "n_addrs_in_no_table")
+    assert [facts[name] for name in names] == [48, 48, 30]
+    (written,) = tmp_path.glob("out/*/report.json")
+    report = orjson.loads(written.read_bytes())
+    assert [report["counts"][name] for name in names] == [48, 48, 30]
+    assert report["warnings"][0].startswith(share)
+
+
+def test_a_few_admitted_addresses_are_counted_without_a_warning(tmp_path, capsys):
+    summary = ingest(admitted(tmp_path, 2))
+    assert summary.warnings == []
+    print_ingest(summary)
+    shown = "20 of 20 addresses mapped or admitted (100.0 %), 2 of them in no prefix table"
+    assert shown in capsys.readouterr().out
+    assert ingest_facts(summary)["n_addrs_in_no_table"] == 2
+    analyzed = analyze(AnalyzeConfig(store=tmp_path / "store", out=tmp_path / "out", pages=False))
+    assert not any("prefix table" in line for line in analyzed.warnings)
+    assert shown in analyzed.report.notes
+
+
+def test_analyze_repeats_the_warning_of_a_low_share_first_and_of_older_snapshots_too():
+    counts = {"n_addrs": 21, "n_addrs_mapped": 18}
+    line = "18 of 21 addresses mapped or admitted (85.7 %); largest prefixes without an AS: none"
+    older = {"counts": counts, "warnings": [line, "another"]}
+    assert low_share_warnings(older) == [line]
+    assert low_share_warnings(older | {"counts": counts | {"n_addrs_mapped": 21}}) == []
+    assert low_share_warnings({"counts": counts, "warnings": ["another"]}) == []
+    assert low_share_warnings({}) == []
 
 
 def test_traces_without_any_answer_make_no_snapshot(tmp_path):

@@ -16,7 +16,7 @@ from pipeline.errors import StoreError
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.origins import origins_of
 from pipeline.stages.contents.snapshots import list_snapshots, show
-from pipeline.stages.warnings import snapshot_warnings
+from pipeline.stages.warnings import low_share_warnings, snapshot_warnings
 from pipeline.store import Snapshot, check_store, open_snapshot, snapshot_names
 from pipeline.store import snapshot as snapshot_module
 from pipeline.store.columns import naming
@@ -375,7 +375,7 @@ def test_a_forged_manifest_is_refused_or_read_and_never_an_accident(tmp_path, gr
     row |= {"size_bytes": 5, "n_records": 3, "n_rejected": 1, "rejected": {"no address": 1}}
     row |= {"holds": "topology", "kind": "router", "made_by": "a model", "as_ranges": [[1, 9]]}
     row |= {"skipped": {"ping": 2}, "notes": {"odd": 1}, "newest_s": 5.0}
-    counts = {"n_traces": 3, "n_addrs": 4, "n_addrs_mapped": 2}
+    counts = {"n_traces": 3, "n_addrs": 4, "n_addrs_mapped": 2, "n_addrs_in_no_table": 1}
     path = write(
         tmp_path, "a", graphs, inputs=[row], counts=counts, options={"a": 1}, warnings=["a note"]
     )
@@ -412,6 +412,7 @@ def shown(store: Path) -> None:
     with open_snapshot(store) as snapshot:
         snapshot_warnings(snapshot.manifest)
         mapped_of(snapshot.manifest.get("counts") or {})
+        low_share_warnings(snapshot.manifest)
         origins = origins_of(snapshot.manifest, snapshot.asn)
         origins.notes()
         [origins.source_of(asn) for asn in snapshot.asn.tolist()]

@@ -35,6 +35,7 @@ def test_the_lan_of_an_exchange_point_is_mapped_to_no_as(tmp_path):
     share = share_of(tmp_path, [A, B, DARK, DARKER], lan=(B, DARK))
     assert (share.n_addrs, share.n_mapped, share.n_in_as, share.n_unrouted) == (4, 3, 1, 1)
     assert share.largest == (("20.0.0.0/24", 1),)
+    assert share.n_in_no_table == 0
     special = share_of(tmp_path, [A, "10.0.0.1"], lan=("10.0.0.1",))  # not admitted: not mapped
     assert (special.n_mapped, special.special) == (1, (("10.0.0.0/8", 1),))
 
@@ -44,6 +45,7 @@ def test_the_share_is_counted_before_the_election(tmp_path):
     assert topology.counts["n_unmapped"] == 0  # adopted by the AS around it
     assert topology.counts["n_addrs"] == 3
     assert topology.counts["n_addrs_mapped"] == 2
+    assert topology.counts["n_addrs_in_no_table"] == 0
 
 
 def test_special_addresses_are_reported_by_the_range_to_admit(tmp_path):
@@ -75,7 +77,7 @@ def test_ranges_that_no_router_is_in_are_told_apart(tmp_path):
 
 def test_an_admitted_range_without_a_prefix_is_mapped_but_in_no_as(tmp_path):
     share = share_of(tmp_path, ["10.0.0.1", A, DARK], allow=["10.0.0.0/8", "20.0.0.0/16"])
-    assert (share.n_addrs, share.n_mapped, share.n_in_as) == (3, 2, 1)
+    assert (share.n_addrs, share.n_mapped, share.n_in_as, share.n_in_no_table) == (3, 2, 1, 1)
     assert share.n_unrouted == 1  # an admitted range that is not special maps nothing
 
 

@@ -48,6 +48,29 @@ def test_no_mapped_address_is_a_share_of_0_and_an_unknown_number_none(tmp_path, 
     assert row.mapped == mapped
 
 
+def test_addresses_in_no_prefix_table_stand_beside_the_share(tmp_path):
+    for day, lost in (("20", {}), ("21", {"n_addrs_in_no_table": 7})):
+        write_night(tmp_path, f"2026-11-{day}", counts=COUNTS | lost)
+    new, old = night_rows(tmp_path)
+    assert (new.mapped, new.remark, new.is_mapped_low) == (
+        99.9,
+        "7 addresses in no prefix table",
+        False,
+    )
+    assert (old.mapped, old.remark, old.is_mapped_low) == (99.9, "", False)
+    page = nights_page([new, old])
+    assert '99.9\u00a0%, <small class="lost">7 addresses in no prefix table</small><td' in page
+    assert 'data-label="mapped">99.9\u00a0%<td' in page
+    assert "mapped, per cent <b>99.9</b>, 7 addresses in no prefix table <small>" in page
+    assert "those of them that are admitted, but have no AS" in page
+    assert "no prefix table" not in nights_page([old])
+    edit(tmp_path, "2026-11-21", counts=COUNTS | {"n_addrs_in_no_table": 1000})
+    low = night_rows(tmp_path)[0]
+    assert '<span class="warn">99.9\u00a0%, <small' in nights_page([low])
+    edit(tmp_path, "2026-11-21", counts=COUNTS | {"n_addrs_in_no_table": "many"})
+    assert night_rows(tmp_path)[0].remark == ""
+
+
 def test_the_newest_comes_first_and_other_names_go_by_their_newest_record(tmp_path):
     for name in ("2026-11-20", "2026-11-22"):
         write_night(tmp_path, name)

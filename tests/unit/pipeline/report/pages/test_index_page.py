@@ -53,6 +53,22 @@ def test_the_mapped_share_is_a_tile_that_warns_below_nine_in_ten(tmp_path, n_map
     )
 
 
+def test_the_tile_of_the_mapped_share_says_how_many_are_in_no_table_and_warns_of_many(tmp_path):
+    for lost, warns in ((0, False), (99, False), (101, True)):
+        counts = {"n_addrs": 1000, "n_addrs_mapped": 1000, "n_addrs_in_no_table": lost}
+        report = written(tmp_path / str(lost), {"inputs": [TRACES], "counts": counts})
+        page = (report / "index.html").read_text()
+        remark = f", {lost} of them in no prefix table" if lost else ""
+        tile = f"<dt>mapped</dt><dd>100.0\u00a0% <small>1,000 of 1,000 addresses{remark}</small>"
+        colour = ' class="warn"' if warns else ""
+        assert f"<div{colour}>{tile}" in page
+        fact = f"1,000 of 1,000 addresses mapped or admitted (100.0\u00a0%){remark}</dd>"
+        assert f"<dt>addresses</dt><dd>{fact}" in page
+        night = (report / "night.js").read_text()
+        assert f"(100.0\\u00a0%){remark}." in night
+        assert f'"is_mapped_low":{"true" if warns else "false"}' in night
+
+
 def test_without_traces_there_is_no_mapped_share_and_no_entering_trace(tmp_path):
     report = written(tmp_path, {"inputs": [MAP], "kind": "router"}, 0)
     assert "<dt>mapped</dt>" not in (report / "index.html").read_text()
