@@ -100,6 +100,20 @@ def rejects_text(n_rejected: int, rejected: Mapping[str, int]) -> str:
     return f"{number(n_rejected, 'broken record')} rejected: {reasons}"
 
 
+def inputs_text(inputs: Iterable[Mapping[str, Any]]) -> str:
+    """How many files there are, as the terminal counts them, and how many tables beside them.
+
+    Parameters
+    ----------
+    inputs : iterable of mappings
+        Rows of the manifest's ``inputs``; without ``holds``, as in older ones, all are files.
+    """
+    rows = list(inputs)
+    n_tables = sum(row.get("holds") == "table" for row in rows)
+    counts = ((len(rows) - n_tables, "file"), (n_tables, "table"))
+    return " and ".join(number(n, noun) for n, noun in counts if n)
+
+
 def newest_record(inputs: Iterable[Mapping[str, Any]]) -> float:
     """Time of the newest record of inputs as a manifest lists them, s since 1970; 0: unknown."""
     return max((float(entry.get("newest_s") or 0.0) for entry in inputs), default=0.0)

@@ -17,6 +17,7 @@ from pipeline.model.measured.mapped import (
     is_mapped_low,
     mapped_percent,
 )
+from pipeline.model.measured.reading import inputs_text
 from pipeline.model.search.results import THIS_PROCESS
 from pipeline.model.words import MAX_WARNINGS, number, printable
 from pipeline.report.escaping import printables, script_json
@@ -187,7 +188,8 @@ def _facts(
     totals = summary.totals
     bad = sum(entry["status"] != "ok" for entry in inputs)
     rejected = sum(entry["n_rejected"] or 0 for entry in inputs)
-    facts = [("inputs", number(len(inputs), "file") + (f", {bad:,} incomplete" if bad else ""))]
+    given = inputs_text(manifest.get("inputs") or [])
+    facts = [("inputs", given + (f", {bad:,} incomplete" if bad else ""))]
     if not inputs:
         facts = [("inputs", "none: the snapshot was generated" if run.synthetic else "none")]
     if counts.get("n_traces"):

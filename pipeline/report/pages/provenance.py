@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.metrics import METRICS
-from pipeline.model.words import number, printable
+from pipeline.model.measured.reading import inputs_text
+from pipeline.model.words import printable
 
 N_INPUTS = 3  # that a page names; the index lists more, report.json all
 _DEFAULT = ["hops"]  # what is measured where no metric is given
@@ -81,4 +82,4 @@ def _inputs(inputs: Sequence[dict]) -> str:
     ]
     n_more = len(inputs) - len(named)
     more = f" and {n_more:,} more" if n_more else ""
-    return f"From {number(len(inputs), 'file')}: {', '.join(named)}{more}."
+    return f"From {inputs_text(inputs)}: {', '.join(named)}{more}."

@@ -94,6 +94,26 @@ def test_the_root_is_no_common_folder(tmp_path):
     assert "in <bdi>/</bdi>" not in page
 
 
+@pytest.mark.parametrize(
+    ("n_files", "n_tables", "bad", "said"),
+    [
+        (14, 2, "", "14 files and 2 tables"),
+        (1, 1, "", "1 file and 1 table"),
+        (2, 1, "partial", "2 files and 1 table, 1 incomplete"),
+        (3, 0, "", "3 files"),
+    ],
+)
+def test_tables_are_not_counted_as_files(tmp_path, n_files, n_tables, bad, said):
+    files = [TRACES | {"path": f"{i}.warts", "holds": "traces"} for i in range(n_files)]
+    files[0]["status"] = bad or "ok"
+    tables = [
+        {"path": f"{i}.txt", "format": "pfx2as", "status": "ok", "holds": "table"}
+        for i in range(n_tables)
+    ]
+    page = (written(tmp_path, {"inputs": files + tables}) / "index.html").read_text()
+    assert f"<dt>inputs</dt><dd>{said}</dd>" in page
+
+
 @pytest.mark.parametrize(("n", "said"), [(1, "1 more is in"), (2, "2 more are in")])
 def test_what_a_list_leaves_out_is_counted(tmp_path, n, said):
     inputs = [{"path": f"{i}.warts", "format": "warts", "status": "ok"} for i in range(200 + n)]

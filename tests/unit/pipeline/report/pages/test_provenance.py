@@ -57,6 +57,10 @@ def test_the_basis_names_versions_and_the_first_inputs():
     night = Provenance(versions={"hopscope": "1.2", "numpy": "3"}, inputs=inputs).of_night()
     assert night["made"].startswith("Made by hopscope 1.2, numpy 3. From 5 files: \ufffd<b>0 (")
     assert night["made"].endswith(" and 2 more.")
+    tables = [{"path": f"{i}.txt", "holds": "table"} for i in range(2)]
+    both = Provenance(inputs=inputs + tables).of_night()["made"]
+    assert both.startswith("From 5 files and 2 tables: ")
+    assert both.endswith(" and 4 more.")
     one = Provenance(inputs=[{"path": "a", "sha256": None}]).of_night()["made"]
     assert one == "From 1 file: a (sha256 unknown)."
     assert json.dumps(night)
