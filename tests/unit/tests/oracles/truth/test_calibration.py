@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.oracles.truth.__main__ import main
 from tests.oracles.truth.calibration import Rated, calibrate, rows_of
+from tests.real_data import REPOSITORY
 
 
 def test_the_standard_error_is_that_of_the_spread_between_networks():
@@ -27,3 +29,18 @@ def test_classes_are_apart_and_in_order():
     ]
     found = [(one.rated.what, one.rated.stated, one.rated.n) for one in calibrate(networks)]
     assert found == [("ingress", 0.9, 1), ("ingress", 0.5, 6), ("candidate", 0.1, 5)]
+
+
+def test_the_candidates_of_the_sample_are_right_as_often_as_the_page_says(capsys):
+    assert main([str(REPOSITORY / "data" / "samples" / "lab")]) == 0
+    rows = {}
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith("| candidate "):
+            _, _, name, n, stated, measured, *_ = (cell.strip() for cell in line.split("|"))
+            rows[name] = (n, stated, measured)
+    few, alone = rows["few"], rows["few, nothing merged"]
+    said = (
+        f'{few[2]} of the {few[0]} candidates of class "few" are right and {alone[2]} of the '
+        f'{alone[0]} of "few, nothing merged", where {few[1]} and {alone[1]} are stated.'
+    )
+    assert said in (REPOSITORY / "docs" / "methodology.md").read_text(encoding="utf-8")
