@@ -256,6 +256,7 @@ const hopscope = (() => {
     tools.after(hits);
     let answer = null; // what lookup.js knows of the address or prefix that was typed
     const unfound = nothing.textContent;
+    let unlike = ""; // why what was typed finds nothing, if it looks like an address
 
     // Whether the list has to wait for shards of addresses; it is updated again when they are read.
     function lookup() {
@@ -266,7 +267,8 @@ const hopscope = (() => {
       const none = hopscope.lookup
         ? "This is not an IP address or prefix, such as 192.0.2.1 or 192.0.2.0/24, and no AS has this name."
         : "This report has no index of addresses; hopscope lookup finds them in the store.";
-      nothing.textContent = like && !asked ? none : unfound;
+      unlike = like && !asked ? none : "";
+      nothing.textContent = unfound;
       if (!asked || answer) return false;
       hits.textContent = `Looking for ${asked.text}`;
       const query = state.query;
@@ -329,7 +331,11 @@ const hopscope = (() => {
       });
       order.value = (state.down ? "-" : "") + state.key;
       table.setAttribute("aria-rowcount", rows.length + 1);
-      nothing.hidden = rows.length > 0 || answer?.n === 0; // that an address was not found is said above
+      if (unlike && !rows.length) { // said where addresses are answered
+        hits.textContent = unlike;
+        hits.hidden = false;
+      }
+      nothing.hidden = rows.length > 0 || answer?.n === 0 || !!unlike; // that an address was not found is said above
       if (!rows.length && (answer || !state.query.trim())) nothing.textContent = "No AS matches these filters.";
       else if (filters?.parts().length && nothing.textContent === unfound) nothing.textContent = "No AS with this number or name matches these filters.";
       found.textContent = `${rows.length === n ? "" : `${integer.format(rows.length)} of `}${integer.format(n)} AS${n === 1 ? "" : "es"}`;
