@@ -337,7 +337,7 @@ def _run_on_own_server(parameters: dict[str, Any]) -> State:
             importlib.import_module(f"pipeline.stages.{stage}")
         server.wait()
         api = Api(server.api_url, auth_string())
-        end_lost_runs(api)
+        end_lost_runs(api.patient())
         api_of_server = {PREFECT_API_URL: api.url, PREFECT_API_AUTH_STRING: api.auth}
         with (
             temporary_settings(api_of_server),

@@ -35,7 +35,7 @@ from flows.processes.server import (
     prefect_server,
 )
 from flows.processes.worker import PrefectWorker, prefect_worker
-from flows.runs.api import Api, end_lost_runs, schedule_again
+from flows.runs.api import Api, end_lost_runs, schedule_again, why_failed
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
@@ -121,7 +121,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
             environment[REPORTS_FOLDER] = str(reports.out)
         if api.auth:
             environment["PREFECT_API_AUTH_STRING"] = api.auth
-        _renew_pool(api)
+        _renew_pool(api.patient(), server)
         _prefect(["deploy", "--all", "--prefect-file", DEPLOYMENTS], environment)
         options = ["--pool", POOL, "--type", "process", "--limit", str(RUNS_AT_ONCE)]
         worker = stack.enter_context(
@@ -135,7 +135,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         print_line(f"Prefect:  {ui_url}/")
         print_line("Runs every night at 02:15 UTC. To run it now, in another shell:")
         print_line(f"  {run_now}")
-        for line in not_ready(notify, api):
+        for line in not_ready(notify, api.patient()):
             warn(line)
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         flush()
@@ -305,22 +305,29 @@ def _reports(server: ReportServer) -> Iterator[ReportServer]:
             server.shutdown()
 
 
-def _renew_pool(api: Api) -> None:
+def _renew_pool(api: Api, server: PrefectServer) -> None:
     """Make the worker's pool, or reset it; the worker fills in the template that it lacks.
 
     By the API: the command, which would import all of Prefect, takes two seconds of a core.
+
+    Raises
+    ------
+    UsageError
+        If the server, which has just begun and may be busy, refuses for longer than ``api`` waits.
     """
     pool: dict[str, Any] = {"base_job_template": {}, "is_paused": False}
     try:
         try:
             api.post("/work_pools/", pool | {"name": POOL, "type": "process"}, CLI_TIMEOUT_S)
         except urllib.error.HTTPError as error:
-            with error:
-                if error.code != HTTPStatus.CONFLICT:
-                    raise
+            if error.code != HTTPStatus.CONFLICT:
+                raise
+            error.close()
             api.patch(f"/work_pools/{POOL}", pool, CLI_TIMEOUT_S)
     except (OSError, ValueError) as error:
-        raise UsageError(f"Prefect did not create the work pool {POOL}: {error}") from None
+        raise UsageError(
+            f"Prefect did not create the work pool {POOL}: {why_failed(error)}; see {server.log}"
+        ) from None
 
 
 def _prefect(words: list[str], environment: dict[str, str]) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import dataclasses
 import datetime
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Collection
@@ -14,8 +17,17 @@ from typing import Any
 
 from flows.processes.holders import Holder
 from pipeline.model.progress import DASHBOARD_LINK
+from pipeline.model.words import printable
 
 API_TIMEOUT_S = 5.0
+PATIENCE_S, PAUSE_S = 60.0, 0.5  # of calls that are tried again
+# Refusals that may pass. A busy server's is 503: another transaction has its SQLite database.
+MAY_PASS = (
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+MAX_REASON = 500  # characters of a refusal's reason
 UNFINISHED = ["RUNNING", "PENDING", "CANCELLING"]
 DEPLOYED = ("ingest", "analyze", "compare", "nightly")  # flows of prefect.yaml
 PROCESS_LABEL = "hopscope.process"  # label of a flow run: its Holder, as text
@@ -23,10 +35,18 @@ PROCESS_LABEL = "hopscope.process"  # label of a flow run: its Holder, as text
 
 @dataclass(frozen=True)
 class Api:
-    """Address of a Prefect server, and ``user:password`` if it requires them."""
+    """Address of a Prefect server, and ``user:password`` if it requires them.
+
+    Calls that fail for what may pass are tried again for ``patience_s`` seconds.
+    """
 
     url: str
     auth: str | None = field(default=None, repr=False)
+    patience_s: float = 0.0  # who opens a page does not wait
+
+    def patient(self) -> Api:
+        """The same server, for calls which have to succeed while it starts and is busy."""
+        return dataclasses.replace(self, patience_s=PATIENCE_S)
 
     def post(self, path: str, body: dict, timeout_s: float = API_TIMEOUT_S) -> Any:
         """Parsed answer to a request; OSError or ValueError if there is none."""
@@ -46,8 +66,47 @@ class Api:
             headers["Authorization"] = f"Basic {base64.b64encode(self.auth.encode()).decode()}"
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=timeout_s) as answer:
-            return answer.read()
+        give_up = time.monotonic() + self.patience_s
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+                    return answer.read()
+            except OSError as error:
+                if not _may_pass(error) or time.monotonic() + PAUSE_S > give_up:
+                    raise
+                if isinstance(error, urllib.error.HTTPError):
+                    error.close()
+            time.sleep(PAUSE_S)
+
+
+def _may_pass(error: OSError) -> bool:
+    """Whether a call that failed may succeed soon."""
+    if not isinstance(error, urllib.error.HTTPError):
+        return True  # no connection, or no answer in time
+    return error.code in MAY_PASS
+
+
+def why_failed(error: Exception) -> str:
+    """Why a call failed, in one line, with the reason that Prefect gave for a refusal."""
+    text = " ".join(str(error).split())
+    if isinstance(error, urllib.error.HTTPError):
+        reason = _reason(error)
+        if reason and reason not in text:
+            text += f" ({reason})"
+    return printable(text)
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    """What the body of a refusal says; closes it."""
+    said = b""
+    with contextlib.suppress(OSError, ValueError), error:  # ValueError: it has been closed
+        said = error.read()
+    text = said.decode(errors="replace")
+    with contextlib.suppress(ValueError, AttributeError):
+        answer = json.loads(text)
+        text = str(answer.get("exception_message") or answer.get("detail") or text)
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_REASON else f"{text[:MAX_REASON]} ..."
 
 
 @dataclass(frozen=True)
@@ -105,7 +164,7 @@ def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
                     "Prefect requires a password (401): set PREFECT_API_AUTH_STRING for "
                     "`make serve` to that of its server"
                 ) from None
-            raise RunsUnknown(f"Prefect answers with an error ({error})") from None
+            raise RunsUnknown(f"Prefect answers with an error: {why_failed(error)}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunsUnknown(f"Prefect does not answer ({error})") from None
 

@@ -13,10 +13,12 @@ import pytest
 import yaml
 
 from flows import serve
-from flows.runs.api import DEPLOYED
+from flows.runs import api as api_module
+from flows.runs.api import DEPLOYED, Api
 from pipeline.config import ServeConfig
 from pipeline.errors import UsageError
 from pipeline.stopping import Stopping
+from tests.refusing import refusing
 
 
 def test_without_prefect_one_line_names_the_extra():
@@ -110,6 +112,23 @@ def test_a_server_that_does_not_list_its_runs_is_named_with_its_log(monkeypatch)
     monkeypatch.setattr(serve, "end_lost_runs", lambda _api, *, no_worker: None)
     with pytest.raises(UsageError, match=r"within 0 s: see server\.log"):
         serve._end_earlier_runs(None, SimpleNamespace(log="server.log"))
+
+
+def test_the_pool_is_renewed_by_a_server_that_is_busy_at_first(monkeypatch):
+    monkeypatch.setattr(api_module, "PAUSE_S", 0.02)
+    with refusing(503, 503, 409, 503, 204) as server:
+        serve._renew_pool(Api(server.url).patient(), SimpleNamespace(log="server.log"))
+        renewed = ("PATCH", f"/work_pools/{serve.POOL}")
+        assert server.asked == [("POST", "/work_pools/")] * 3 + [renewed] * 2
+
+
+def test_a_server_that_stays_busy_is_named_with_its_reason_and_its_log(monkeypatch):
+    monkeypatch.setattr(api_module, "PAUSE_S", 0.02)
+    monkeypatch.setattr(api_module, "PATIENCE_S", 0.2)
+    with refusing(503, body=b'{"exception_message": "it is locked"}') as server:
+        api = Api(server.url).patient()
+        with pytest.raises(UsageError, match=r"503.*\(it is locked\); see server\.log$"):
+            serve._renew_pool(api, SimpleNamespace(log="server.log"))
 
 
 STOPPED_OFTEN = """

@@ -8,10 +8,12 @@ import datetime
 import http.server
 import json
 import threading
+import urllib.error
 
 import pytest
 
 from flows.processes.holders import Holder
+from flows.runs import api as api_module
 from flows.runs.api import (
     PROCESS_LABEL,
     Api,
@@ -19,7 +21,9 @@ from flows.runs.api import (
     end_lost_runs,
     runs_in_progress,
     schedule_again,
+    why_failed,
 )
+from tests.refusing import refusing
 
 AUTH = "admin:päss:word"
 
@@ -140,3 +144,60 @@ def test_only_runs_that_crashed_before_they_began_are_scheduled_again(prefect):
     assert body["state"]["state_details"]["scheduled_time"]
     prefect.code = 500
     assert schedule_again(prefect.api, since) == []
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(api_module, "PAUSE_S", 0.02)
+    monkeypatch.setattr(api_module, "PATIENCE_S", 0.3)
+
+
+@pytest.mark.parametrize("code", api_module.MAY_PASS)
+def test_a_patient_call_is_tried_again_while_the_server_is_busy(code, monkeypatch):
+    monkeypatch.setattr(api_module, "PAUSE_S", 0.02)
+    with refusing(code, code, 201, body=b'{"id": 1}') as server:
+        assert Api(server.url).patient().post("/work_pools/", {}) == {"id": 1}
+        assert server.asked == [("POST", "/work_pools/")] * 3
+
+
+def test_a_patient_call_gives_up_with_the_reason_of_prefect(impatient):
+    body = b'{"exception_message": "database\\n is \x1b[31mlocked"}'.replace(b"\x1b", b"\\u001b")
+    with refusing(503, body=body) as server:
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            Api(server.url).patient().post("/work_pools/", {})
+        assert len(server.asked) > 2
+        said = "HTTP Error 503: Service Unavailable (database is \ufffd[31mlocked)"
+        assert why_failed(caught.value) == said
+
+
+def test_a_patient_call_waits_for_a_server_that_is_not_there_but_not_without_end(impatient):
+    with pytest.raises(OSError, match="refused"):
+        Api("http://127.0.0.1:9").patient().get("/x")
+
+
+def test_other_calls_and_other_refusals_are_not_tried_again(impatient):
+    for code, patient in ((503, False), (404, True), (500, True)):
+        with refusing(code, 200) as server:
+            api = Api(server.url).patient() if patient else Api(server.url)
+            with pytest.raises(urllib.error.HTTPError) as caught:
+                api.get("/x")
+            caught.value.close()
+            assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b'{"detail": "no"}', " (no)"),
+        (b"", ""),
+        (b'{"exception_message": "Service Unavailable"}', ""),
+        (b"[1]", " ([1])"),
+        (b"<p>\xff", " (<p>\ufffd)"),
+        (b"x" * 900, f" ({'x' * 500} ...)"),
+    ],
+)
+def test_whatever_a_refusal_says_its_reason_is_one_short_line(body, reason):
+    with refusing(503, body=body) as server:
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            Api(server.url).get("/x")
+        assert why_failed(caught.value) == f"HTTP Error 503: Service Unavailable{reason}"
