@@ -121,9 +121,11 @@ def _reports(out: Path) -> Iterator[Finding]:
     if url := url_of(out):
         yield Finding(f"reports {url}", True, "not checked: only reports in a folder are")
         return
-    for folder in sorted(out.iterdir()) if out.is_dir() else ():
-        if not (folder / REPORT).is_file():
-            continue
+    here = sorted(out.iterdir()) if out.is_dir() else ()
+    folders = [folder for folder in here if (folder / REPORT).is_file()]
+    if not folders:
+        yield Finding("reports", True, f"none in {out} yet")
+    for folder in folders:
         if faults := check_report(folder):
             yield Finding(f"report {folder.name}", False, _faults_in_words(folder, faults))
             continue

@@ -84,6 +84,14 @@ def test_what_runs_remove_while_the_doctor_looks_is_no_finding(tmp_path, monkeyp
     assert [each.subject for each in doctor._reports(tmp_path)] == ["report report"]
 
 
+@pytest.mark.parametrize("made", [False, True])
+def test_a_folder_without_reports_is_said_to_have_none_yet(tmp_path, made):
+    out = tmp_path / "out"
+    if made:
+        (out / "no report").mkdir(parents=True)
+    assert list(doctor._reports(out)) == [Finding("reports", True, f"none in {out} yet")]
+
+
 def test_damaged_files_of_a_report_are_named(tmp_path):
     write(tmp_path)
     (whole,) = doctor._reports(tmp_path)
