@@ -30,7 +30,8 @@ ADJACENCY_SUFFIX = ".adj"  # of files of neighbour lists, read and written
 MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
 NAME_PATTERN = rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}"  # of a snapshot, whole
 NAME_RULE = (
-    f"1 to {MAX_NAME} letters, digits, '.', '_' or '-', starting with a letter, a digit or '_'"
+    f"1 to {MAX_NAME} letters (a-z, A-Z), digits, '.', '_' or '-', starting with a letter, a digit "
+    "or '_'"
 )
 
 

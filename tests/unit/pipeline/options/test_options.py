@@ -209,6 +209,7 @@ def test_a_command_distinguishes_options_passed_set_and_not_given(monkeypatch):
         (["--workers", "100000"], {}, "--workers takes a whole number from 1 to 1024, not"),
         (["--device", "tpu"], {}, "--device takes auto, cpu, gpu, not 'tpu'"),
         (["--snapshot", "../x"], {}, "--snapshot takes 1 to 100 letters"),
+        (["--snapshot", "é"], {}, "--snapshot takes 1 to 100 letters (a-z, A-Z), digits, '.', "),
         ([], {"HOPSCOPE_VERIFY": "maybe"}, "HOPSCOPE_VERIFY takes true or false, not 'maybe'"),
         ([], {"HOPSCOPE_SCHEDULE": "fast"}, "HOPSCOPE_SCHEDULE takes free, striding, barrier"),
     ],
