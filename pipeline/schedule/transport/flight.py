@@ -87,6 +87,7 @@ class Flight:
     _unwanted: list[Key] = field(default_factory=list)  # to be cancelled
     _silent: frozenset[str] = frozenset()  # as the state knows them
     _window: Window = field(default_factory=Window)
+    _said: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._there = self.carrier.there
@@ -254,7 +255,10 @@ class Flight:
             self.carrier.replace(restart.worker)
 
     def _do_warn(self, warn: Warn) -> None:
-        log.warning("%s", warn.text)
+        """Tasks of one AS have one name, and those that a worker held are lost together."""
+        if warn.text not in self._said:
+            self._said.add(warn.text)
+            log.warning("%s", warn.text)
 
     def _do_yield(self, received: Yield) -> None:
         self._outcomes.append(received.outcome)

@@ -62,6 +62,21 @@ def test_errors_become_outcomes_and_what_may_pass_is_tried_again(schedule):
     assert {outcome.run.worker for outcome in outcomes.values()} == {THIS_PROCESS}
 
 
+def test_what_is_said_of_several_tasks_word_for_word_is_said_once(caplog):
+    def busy(task):
+        CALLS[task] += 1
+        if CALLS[task] == 1:
+            raise RetryableError("bfs_AS1: not now" if task else "bfs_AS2: not now")
+        return task
+
+    found = driven(range(4), busy)
+    assert [found[task].attempts for task in range(4)] == [2] * 4
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        "attempt 1: bfs_AS1: not now; trying again",
+        "attempt 1: bfs_AS2: not now; trying again",
+    ]
+
+
 def test_tasks_too_large_for_the_memory_are_split():
     def tight(task):
         if task > 4:
