@@ -6,6 +6,7 @@ tests; ``make demo`` and the command that joins a cluster start it as a user doe
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -43,6 +44,14 @@ SCHEDULER = "HOPSCOPE_SCHEDULER"
 def commands() -> list[str]:
     lines = "\n".join(BLOCK.findall(README.read_text())).splitlines()
     return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def test_what_the_commands_leave_in_a_clone_is_ignored_by_git():
+    words = shlex.split(" ".join(commands()))
+    made = {place for word, place in itertools.pairwise(words) if word in ("--store", "--out")}
+    assert {"mystore", "topology.brite"} < made
+    lines = (REPOSITORY / ".gitignore").read_text().splitlines()
+    assert made <= {line.strip("/") for line in lines if line.startswith("/")}
 
 
 @pytest.fixture(scope="module")
