@@ -274,10 +274,10 @@ def _identical_files(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _same_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line for files of one folder whose names differ in endings alone.
+    """A line for pairs of files of one folder whose names differ in endings alone.
 
     These are endings of compressions and, of traces, of formats: programs write one measurement in
-    several.
+    several. Pairs are one line, which names the first; so are groups of three files, and so on.
     """
     same: dict[tuple[Path, str], list[Path]] = {}
     for row in rows:
@@ -287,15 +287,22 @@ def _same_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             if row.get("holds") == "traces" and name.endswith(_OF_TRACES):
                 name = name.rpartition(".")[0]
             same.setdefault((path.parent, name), []).append(path)
-    lines = []
+    alike: dict[tuple[str, int], list[str]] = {}
     for paths in same.values():
         if len(paths) > 1:
             is_one = len({name_inside(path.name) for path in paths}) == 1
             how = "plain or compressed" if is_one else "in several formats"
-            lines.append(
-                f"{' and '.join(map(str, paths))} have one name, {how}: if they hold the same, it "
-                f"counts {number(len(paths), 'time')}; leave all but one out"
-            )
+            alike.setdefault((how, len(paths)), []).append(" and ".join(map(str, paths)))
+    lines = []
+    for (how, n_paths), groups in alike.items():
+        who, of_each = f"{groups[0]} have", ""
+        if n_more := len(groups) - 1:
+            more = number(n_more, "more pair" if n_paths == 2 else "more group")
+            who, of_each = f"{groups[0]}, and {more}, each have", " of each"
+        lines.append(
+            f"{who} one name, {how}: if they hold the same, it counts {number(n_paths, 'time')}; "
+            f"leave all but one{of_each} out"
+        )
     return lines
 
 

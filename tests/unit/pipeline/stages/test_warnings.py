@@ -91,6 +91,24 @@ def test_traces_of_one_name_in_several_formats_are_warned_of():
     ]
 
 
+def test_many_pairs_of_one_name_are_one_line():
+    def paths(*endings: str) -> list[dict]:
+        row = {"holds": "traces", "n_records": 1}
+        return [row | {"path": f"in/{k}{ending}"} for k in range(12) for ending in endings]
+
+    assert input_warnings(paths(".json", ".warts") + paths("p.json", "p.json.gz")) == [
+        "in/0.json and in/0.warts, and 11 more pairs, each have one name, in several formats: "
+        "if they hold the same, it counts 2 times; leave all but one of each out",
+        "in/0p.json and in/0p.json.gz, and 11 more pairs, each have one name, plain or compressed: "
+        "if they hold the same, it counts 2 times; leave all but one of each out",
+    ]
+    (line,) = input_warnings(paths(".json", ".warts", ".jsonl.gz"))
+    assert line.startswith(
+        "in/0.json and in/0.warts and in/0.jsonl.gz, and 11 more groups, each have one name, in "
+        "several formats: if they hold the same, it counts 3 times; "
+    )
+
+
 @pytest.mark.parametrize(
     ("chosen", "line"),
     [
