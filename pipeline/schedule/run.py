@@ -14,6 +14,7 @@ from pipeline.collect.known import Known
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import tasks_of
+from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.search.results import Measurement
@@ -82,20 +83,41 @@ def measure(
     is_searched = kinds.pop("search", None) is not None
     rows = snapshot.rows_of(config.asns)
     source_ptr, sources = _sources(snapshot, rows, is_searched)
-    collector = Collector(snapshot.asn)
     known = known or Known(rows)
+    if known_whole(snapshot, config.metrics, known).all():
+        return measured_before(snapshot, config, known)
+    collector = Collector(snapshot.asn)
     if (searched := known.found("search")) is not None:
         collector.know(searched)
-    if known.is_searched(source_ptr, sources).all() and all(map(known.is_all_measured, kinds)):
-        for kind, metrics in kinds.items():
-            collector.widths[kind] = width_collector(kind, metrics, known.owner(kind), known)
-        owner = known.owner("search")
-        return collector.finish(rows, owner, source_ptr, sources, cluster=_asked(config))
     run = _Run(snapshot, config, collector, known, progress or no_progress)
     try:
         return run.measure(rows, source_ptr, sources, kinds)
     finally:
         known.flush()
+
+
+def known_whole(snapshot: Snapshot, metrics: Sequence[str], known: Known) -> np.ndarray:
+    """(n_rows,) bool: of which rows of ``known`` earlier runs found everything."""
+    kinds = tasks_of(metrics)
+    source_ptr, sources = _sources(snapshot, known.rows, kinds.pop("search", None) is not None)
+    is_whole = np.ones(len(known.rows), bool)
+    is_whole[row_of_value(source_ptr)[~known.is_searched(source_ptr, sources)]] = False
+    for kind in kinds:
+        is_whole &= known.is_measured(kind)
+    return is_whole
+
+
+def measured_before(snapshot: Snapshot, config: AnalyzeConfig, known: Known) -> Measurement:
+    """What earlier runs found of some ASes, all of which are ``known_whole``."""
+    kinds = tasks_of(config.metrics)
+    source_ptr, sources = _sources(snapshot, known.rows, kinds.pop("search", None) is not None)
+    collector = Collector(snapshot.asn)
+    if (searched := known.found("search")) is not None:
+        collector.know(searched)
+    for kind, metrics in kinds.items():
+        collector.widths[kind] = width_collector(kind, metrics, known.owner(kind), known)
+    owner = known.owner("search")
+    return collector.finish(known.rows, owner, source_ptr, sources, cluster=_asked(config))
 
 
 def _sources(

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
 
 from pipeline import __version__
+from pipeline.collect.known import known_results
 from pipeline.config import AnalyzeConfig
 from pipeline.model.search.results import Measurement
 from pipeline.report.earlier import measured_metrics, restore
 from pipeline.report.folder import earlier_report
 from pipeline.report.merging import covers, merge
+from pipeline.schedule.run import known_whole, measured_before
 from pipeline.store import Snapshot
 
 
@@ -22,7 +28,9 @@ def with_earlier(
     Returns
     -------
     Measurement
-        ``measurement`` itself where there is no such report, or nothing in it to keep.
+        ``measurement`` itself where there is no such report, or nothing in it to keep. Without one,
+        what failed though its graph was measured before, and only was to be measured again, has the
+        figures of then.
     list of dict
         Runs that measured it, for ``report.json``: if two name an AS and a metric, the figures are
         from the last one, unless it failed there; what it knows only bounds of, because of its
@@ -46,11 +54,43 @@ def with_earlier(
     folder = config.out / snapshot.name
     report = earlier_report(folder)
     if report is None or report.get("snapshot_version") != snapshot.version:
-        return measurement, [run]
+        before = _known_of_failed(snapshot, measurement, config)
+        return measurement if before is None else merge(snapshot, before, measurement), [run]
     if covers(snapshot, measured_metrics(report), measurement):
         return measurement, [run]
     kept = [earlier for earlier in report.get("runs") or [] if not _is_replaced(earlier, run)]
     return merge(snapshot, restore(snapshot, report, folder), measurement), [*kept, run]
+
+
+def _known_of_failed(
+    snapshot: Snapshot, measurement: Measurement, config: AnalyzeConfig
+) -> Measurement | None:
+    """What earlier runs found of the graphs of ASes that failed when all was measured again.
+
+    None where there is nothing, or this run could use it from the beginning.
+    """
+    if not measurement.failed or again_of(config) == ():
+        return None
+    rows = np.array(sorted(measurement.failed), np.int64)
+    for _ in range(2):  # of all, then of those of which everything is known
+        if not len(rows):
+            return None
+        asns = snapshot.asn[rows].tolist()
+        known = known_results(snapshot, config.store, asns, measurement.metrics)
+        rows = known.rows[known_whole(snapshot, measurement.metrics, known)]
+    before = measured_before(snapshot, replace(config, metrics=measurement.metrics), known)
+    return replace(
+        known.mark(before),
+        snapshot=snapshot.name,
+        version=snapshot.version,
+        metrics=measurement.metrics,
+    )
+
+
+def again_of(config: AnalyzeConfig) -> Collection[str] | None:
+    """Kinds of tasks that a run measures again, though the store knows results; None: all."""
+    # Certificates need the levels of a search, and hop matrices are these levels.
+    return None if config.full or config.verify else {"search"} if config.distances else ()
 
 
 def _is_replaced(earlier: dict, run: dict) -> bool:

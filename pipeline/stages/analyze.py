@@ -26,7 +26,7 @@ from pipeline.report.published import bring_reports
 from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
-from pipeline.stages.adding import with_earlier
+from pipeline.stages.adding import again_of, with_earlier
 from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.nights.retention import Removed, gone_of, keep_nights
 from pipeline.stages.places import check_not_replaced, check_out
@@ -241,8 +241,7 @@ def _log_failed(failed: dict[int, str]) -> None:
 
 def _known(snapshot: Snapshot, config: AnalyzeConfig) -> Known:
     """Results of earlier runs that this one may use."""
-    # Certificates need the levels of a search, and hop matrices are these levels.
-    again = None if config.full or config.verify else {"search"} if config.distances else ()
+    again = again_of(config)
     return known_results(snapshot, config.store, config.asns, config.metrics, again)
 
 

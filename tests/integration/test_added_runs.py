@@ -210,6 +210,43 @@ def test_what_only_the_last_run_lost_is_reported_though_earlier_figures_remain(f
     assert summary.warnings[0] == "AS20: cluster lost"
 
 
+def test_what_a_full_run_of_another_version_lost_is_what_the_store_knows_of_its_graphs(
+    full, tmp_path
+):
+    config = copy_of(full, tmp_path)
+    config = replace(config, store=tmp_path / "store", metrics=EVERY)
+    shutil.copytree(full[0].store, config.store)
+    final = config.out / "night"
+    with open_snapshot(config.store) as snapshot:
+        known = restore(snapshot, earlier_report(final), final)
+        row = snapshot.row_of(20)
+    before = pq.read_table(final / "ases.parquet")
+    ingest(config.store)
+    kept = np.flatnonzero(known.results.row != row)
+    with open_snapshot(config.store) as snapshot:
+        assert snapshot.version != known.version
+        lost = replace(
+            known,
+            version=snapshot.version,
+            failed={row: "cluster lost"},
+            results=take(known.results, kept),
+        )
+    summary = report_stage(config, lost, 0.0)
+    assert summary.failed == {20: "cluster lost"}
+    after = pq.read_table(final / "ases.parquet")
+    assert set(after["status"].to_pylist()) == {"ok"}
+    assert after["mean_hops"].equals(before["mean_hops"])
+    line = "AS20: cluster lost; the figures are from an earlier run"
+    assert line in json.loads((final / "report.json").read_text())["warnings"]
+
+    summary = report_stage(replace(config, full=False, out=tmp_path / "other"), lost, 0.0)
+    assert pq.read_table(summary.out / "ases.parquet")["status"].to_pylist()[1] == "partial"
+
+    shutil.rmtree(config.store / "results")
+    summary = report_stage(replace(config, out=tmp_path / "third"), lost, 0.0)
+    assert pq.read_table(summary.out / "ases.parquet")["status"].to_pylist()[1] == "partial"
+
+
 def test_figures_of_before_are_named_where_the_last_run_found_none(full, tmp_path):
     config = copy_of(full, tmp_path)
     snapshot = open_snapshot(config.store)
