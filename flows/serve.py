@@ -332,19 +332,23 @@ def _renew_pool(api: Api, server: PrefectServer) -> None:
 
 def _prefect(words: list[str], environment: dict[str, str]) -> None:
     """Run one command of Prefect in the folder of our packages."""
-    done = subprocess.run(
-        [sys.executable, "-m", "prefect", "--no-prompt", *words],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=CLI_TIMEOUT_S,
-        check=False,
-    )
+    named = f"prefect {words[0]} {words[1]}"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "prefect", "--no-prompt", *words],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=CLI_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"{named} has not ended after {CLI_TIMEOUT_S:.0f} s; try again") from None
     if done.returncode != 0:
         said = " ".join((done.stderr or done.stdout).split())
-        raise UsageError(f"prefect {words[0]} {words[1]} failed: {said[-500:]}")
+        raise UsageError(f"{named} failed: {said[-500:]}")
 
 
 if __name__ == "__main__":

@@ -227,3 +227,22 @@ def test_a_worker_asks_for_runs_often_unless_the_environment_says_otherwise(give
         check=True,
     )
     assert done.stdout.strip() == used
+
+
+@pytest.mark.parametrize(
+    ("program", "most_s", "said"),
+    [
+        ("import time; time.sleep(60)", 1.0, "prefect deploy --all has not ended after 1 s"),
+        ("raise SystemExit('no such file')", 60.0, "prefect deploy --all failed: no such file"),
+    ],
+)
+def test_a_command_of_prefect_that_does_not_succeed_is_one_line(monkeypatch, program, most_s, said):
+    run = subprocess.run
+
+    def other(_words, **options):
+        return run([sys.executable, "-c", program], **options)
+
+    monkeypatch.setattr(serve, "CLI_TIMEOUT_S", most_s)
+    monkeypatch.setattr(serve.subprocess, "run", other)
+    with pytest.raises(UsageError, match=said):
+        serve._prefect(["deploy", "--all"], dict(os.environ))
