@@ -12,8 +12,9 @@ until nothing changes:
 1. routers right before it, so a run of private addresses takes its AS from its beginning;
 2. private addresses right behind it: the links to these are inside their AS too;
 3. where unanswered hops lie before it: the routers before these and those right behind it together;
-4. where no router of a known AS is right before it: the AS that all traces that ended at it were
-   aimed at, if it is a single one.
+4. where no router of a known AS is right before it, but a public address answered before it: the
+   AS that all traces that ended at it were aimed at, if it is a single one. What nothing public
+   answered before may be next to a vantage point, in whichever network that is.
 
 An address that no trace passes may be that of the last customer. It takes the AS of the routers
 before it only if some traces that end at it were aimed at this AS (``aims``): then they did not
@@ -88,6 +89,7 @@ def follow_private_links(around: Around, asn: np.ndarray, private: np.ndarray) -
     near, far = around.near, around.far
     leads_on = np.zeros(n, bool)
     leads_on[near] = True
+    is_behind = _behind_public(around, private)
     inner = private[far]
     while True:
         unknown = private & (asn == NO_ASN)
@@ -109,7 +111,7 @@ def follow_private_links(around: Around, asn: np.ndarray, private: np.ndarray) -
             beyond &= np.bincount(near, asn[far] != NO_ASN, n) > 0
             found = _agreed(*across, asn, beyond)
         if (found == NO_ASN).all():
-            unentered = unknown & (np.bincount(far, asn[near] != NO_ASN, n) == 0)
+            unentered = unknown & is_behind & (np.bincount(far, asn[near] != NO_ASN, n) == 0)
             found = _only_aim(around, unentered)
         if (found == NO_ASN).all():
             return asn
@@ -133,6 +135,18 @@ def _only_aim(around: Around, asked: np.ndarray) -> np.ndarray:
     np.minimum.at(least, last, aimed_at)
     np.maximum.at(most, last, aimed_at)
     return np.where(least == most, most, NO_ASN)
+
+
+def _behind_public(around: Around, private: np.ndarray) -> np.ndarray:
+    """(n_nodes,) bool: a public node, or behind one, over links, gaps and private nodes."""
+    before = np.append(around.near, around.before)
+    after = np.append(around.far, around.after)
+    result = ~private
+    while True:
+        found = after[result[before] & ~result[after]]
+        if not len(found):
+            return result
+        result[found] = True
 
 
 def _is_among(asn: np.ndarray, around: Around) -> np.ndarray:

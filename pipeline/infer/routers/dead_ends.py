@@ -5,6 +5,10 @@ answered or not: each vantage may enter the last router before them by another i
 further away is a dead end too only if all routers between it and whatever traces through it were
 aimed at are silent. Only destinations in announced space count: traces to others may end anywhere.
 
+A vantage point all of whose traces end at one router, and none at its destination, is *blocked*:
+nothing shows whether that router is near the destinations or near the vantage point, as behind a
+firewall or where each vantage point has a single trace. Such traces show no dead ends.
+
 The destinations of a dead end are compared by those ``_KEPT`` of them whose hashes are smallest
 [1]_, so memory does not grow with traces.
 
@@ -24,9 +28,11 @@ from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import CUT, DESTINATION
 from pipeline.infer.traces.spool import Traces
-from pipeline.model.random_words import mix
+from pipeline.model.random_words import mix, mix_words
 
 _KEPT = 4
+_BITS = 22  # of a hash, by which vantage points are known: two that share them count as one
+_NOWHERE, _SEVERAL = -1, -2  # in place of the router at which all traces of a vantage point end
 _NONE = 0xFFFF_FFFF_FFFF_FFFF  # in place of a hash
 
 
@@ -44,10 +50,24 @@ def _keep(kept, value):
 
 
 @njit(cache=True, nogil=True)
-def _ends(hop_ptr, flags, ttl, ids, row, leads_on):
+def _watch_vantages(hop_ptr, flags, ids, vantage, only):
+    """Note the router at which all traces of each vantage point end."""
+    for trace in range(len(hop_ptr) - 1):
+        end, at = hop_ptr[trace + 1], vantage[trace]
+        if end == hop_ptr[trace] or flags[trace] == CUT or at < 0:
+            continue
+        if flags[trace] == DESTINATION:
+            only[at] = _SEVERAL
+        elif only[at] != ids[end - 1]:
+            only[at] = ids[end - 1] if only[at] == _NOWHERE else _SEVERAL
+
+
+@njit(cache=True, nogil=True)
+def _ends(hop_ptr, flags, ttl, ids, is_blocked, row, leads_on):
     """(n_traces,) row of the dead end that each trace ends at, or -1; ``row`` is -1 for others.
 
-    A dead end with unanswered hops between it and a destination that answered leads on.
+    Of traces of blocked vantage points -1. A dead end with unanswered hops between it and a
+    destination that answered leads on.
     """
     result = np.full(len(hop_ptr) - 1, -1, np.int64)
     for trace in range(len(hop_ptr) - 1):
@@ -55,7 +75,7 @@ def _ends(hop_ptr, flags, ttl, ids, row, leads_on):
         answered = flags[trace] == DESTINATION
         if answered:
             end -= 1
-        if end == hop_ptr[trace] or flags[trace] == CUT or ids[end - 1] < 0:
+        if end == hop_ptr[trace] or flags[trace] == CUT or ids[end - 1] < 0 or is_blocked[trace]:
             continue
         at = row[ids[end - 1]]
         if at >= 0 and answered and ttl[end] != ttl[end - 1] + 1:
@@ -87,13 +107,35 @@ def _mix_rows(kept):
     return result
 
 
+def _numbers(vantages: np.ndarray) -> np.ndarray:
+    """(n,) int64: number of each vantage point, (n, 2) uint64."""
+    word = mix_words(mix_words(vantages[:, 0]) ^ vantages[:, 1])
+    return (word >> np.uint64(64 - _BITS)).astype(np.int64)
+
+
+def _only_ends(spools: Spools) -> np.ndarray:
+    """(2 ** _BITS,) int32: router at which all traces of each vantage point end; one pass."""
+
+    def start() -> np.ndarray:
+        return np.full(1 << _BITS, _NOWHERE, np.int32)
+
+    def step(only: np.ndarray, traces: Traces, vantage: np.ndarray) -> None:
+        _watch_vantages(traces.hop_ptr, traces.flags, traces.ids, vantage, only)
+
+    only, *others = spools.run_with_vantages(start, step, _numbers)
+    for other in others:
+        differ = (other != _NOWHERE) & (other != only)
+        only[differ] = np.where(only[differ] == _NOWHERE, other[differ], _SEVERAL)
+    return only
+
+
 def find_dead_ends(
     spools: Spools,
     links: DirectedLinks,
     n: int,
     is_announced: Callable[[np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find dead ends and what the traces that end there were aimed at; one pass over the spools.
+    """Find dead ends and what the traces that end there were aimed at; two passes over the spools.
 
     Parameters
     ----------
@@ -122,14 +164,23 @@ def find_dead_ends(
     def start() -> tuple[np.ndarray, np.ndarray]:
         return np.full((len(address), _KEPT), _NONE, np.uint64), np.zeros(len(address), np.bool_)
 
-    def step(state: tuple[np.ndarray, np.ndarray], traces: Traces, aimed_at: np.ndarray) -> None:
+    only = _only_ends(spools)
+
+    def step(
+        state: tuple[np.ndarray, np.ndarray],
+        traces: Traces,
+        vantage: np.ndarray,
+        aimed_at: np.ndarray,
+    ) -> None:
         kept, leads_on = state
-        ends = _ends(traces.hop_ptr, traces.flags, traces.ttl, traces.ids, row, leads_on)
+        is_blocked = (vantage >= 0) & (only[vantage] != _SEVERAL)
+        hops = traces.hop_ptr, traces.flags, traces.ttl, traces.ids
+        ends = _ends(*hops, is_blocked, row, leads_on)
         at_end = np.flatnonzero(ends >= 0)
         at_end = at_end[is_announced(aimed_at[at_end])]
         _keep_aims(ends[at_end], aimed_at[at_end], kept)
 
-    threads = spools.run_with_destinations(start, step)
+    threads = spools.run_with_ends(start, step, _numbers)
     kept = threads[0][0]
     for other, _ in threads[1:]:
         _merge_kept(kept, other)

@@ -49,7 +49,7 @@ def find_gateways(
     on_lan: np.ndarray,
     is_announced: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Join the addresses of gateways; three passes over the spools.
+    """Join the addresses of gateways; four passes over the spools.
 
     Parameters
     ----------

@@ -70,6 +70,13 @@ def test_what_traces_were_aimed_at_says_nothing_where_a_known_router_comes_befor
     assert follow([(0, 1)], [7, NO_ASN], [False, True], aims=[(1, 8)]) == [7, NO_ASN]
 
 
+def test_next_to_a_vantage_point_what_traces_were_aimed_at_says_nothing():
+    assert follow([], [NO_ASN], [True], aims=[(0, 8)]) == [NO_ASN]
+    assert follow([(0, 1)], [NO_ASN] * 2, [True] * 2, aims=[(1, 8)]) == [NO_ASN] * 2
+    found = follow([(1, 2)], [NO_ASN] * 3, [False, True, True], gaps=[(0, 1)], aims=[(2, 8)])
+    assert found == [NO_ASN, 8, 8]
+
+
 def test_an_as_that_is_entered_behind_a_private_address_is_entered_directly(tmp_path):
     lines = [
         "20.1.0.1 20.1.0.5 10.0.0.9 20.2.0.1 20.2.0.5 20.2.0.9",

@@ -2,8 +2,17 @@
 
 import pytest
 
+from pipeline.infer import infer_topology
 from pipeline.infer.routers import inferred
-from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, nodes_of
+from tests.unit.pipeline.infer.handmade import (
+    alias_sets,
+    asn_of,
+    infer,
+    nodes_of,
+    observe,
+    prefix_table,
+    traces,
+)
 
 HOST = "20.3.9.9"
 # A stub, entered over links of two providers: nothing but a host is seen behind it.
@@ -76,6 +85,33 @@ SILENT = (f"20.1.91.1 20.1.5.1 {A} > 20.3.9.1", f"20.2.92.1 20.2.5.1 {B} > 20.3.
 
 def test_dead_ends_of_the_same_traces_are_one_router(tmp_path):
     assert merged(tmp_path, *SILENT).counts["inferred_aliases"] == 1
+
+
+ELSEWHERE = ("20.1.91.1 20.1.6.1 > 20.5.9.1", "20.2.92.1 20.2.6.1 > 20.6.9.1")
+
+
+@pytest.mark.parametrize(
+    ("others", "joined"),
+    [
+        (("", ""), False),  # each has one trace
+        ((SILENT[0].replace("3.9.1", "3.9.2"), SILENT[1].replace("3.9.1", "3.9.2")), False),
+        ((ELSEWHERE[0], ""), False),
+        (ELSEWHERE, True),
+        (("20.5.9.1! > 20.5.9.1", "20.2.92.1 20.6.9.1! > 20.6.9.1"), True),  # they answered
+    ],
+    ids=["one-trace", "firewall", "one-of-both", "ends-elsewhere", "answered"],
+)
+@pytest.mark.usefixtures("alone")
+def test_where_all_traces_of_a_vantage_point_end_is_no_dead_end(tmp_path, others, joined):
+    seen = []
+    for at, (line, other) in enumerate(zip(SILENT, others, strict=True)):
+        (tmp_path / str(at)).mkdir()
+        for part in (line, other):
+            batch = traces(*filter(None, [part]), source=f"20.9.9.{at}")
+            seen.append(observe(tmp_path / str(at), batch))
+    for workers in (1, 3):
+        found = infer_topology(seen, prefixes=prefix_table(tmp_path), workers=workers)
+        assert ({A, B} <= set(nodes_of(found))) != joined
 
 
 @pytest.mark.parametrize(
