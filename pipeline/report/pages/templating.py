@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from pipeline.model.words import number
+from pipeline.model.words import LOW_CONFIDENCE, number
 from pipeline.report.texts import NONE, figure, short
 
 
@@ -32,7 +32,7 @@ def environment(**functions: Callable[..., Any]) -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,  # or each page would ask the disk whether templates have changed
     )
-    environment.globals |= functions
+    environment.globals |= functions | {"low_confidence": LOW_CONFIDENCE}
     environment.filters |= {
         "n": lambda value: NONE if value is None else f"{value:,}",
         "figure": figure,

@@ -48,7 +48,7 @@ class Summary:
         Empty where none were requested.
     crossings : Crossings
     n_low_confidence : (n_ases,) int64
-        Ingresses that are more likely wrong than right.
+        Ingresses of low confidence (``LOW_CONFIDENCE``).
     exits, as_links : pyarrow.Table
         As in ``exits.parquet`` and ``as_links.parquet``.
     adjacent : Adjacent
@@ -281,7 +281,7 @@ def _totals(ases: pa.Table, distributions: Distributions) -> dict:
 
 
 def _confidence(ingresses) -> dict:
-    """Of the ingresses that have one: the mean, and how many are more likely wrong than right."""
+    """Of the ingresses that have one: the mean, and how many are of low confidence."""
     rated = np.asarray(ingresses.confidence)[~np.asarray(ingresses.candidate, bool)]
     rated = rated[~np.isnan(rated)].astype(np.float64)
     return {

@@ -111,7 +111,7 @@ def _row(
     if candidate:
         named += ' <i class="tag">candidate</i>'
     elif confidence is not None and confidence < LOW_CONFIDENCE:
-        named += ' <i class="tag" title="more likely wrong than right">low confidence</i>'
+        named += ' <i class="tag" title="may well be wrong">low confidence</i>'
     if n_reached is None:
         found = f"{NONE}<td>{NONE}<td>{NONE}"
     else:

@@ -34,11 +34,9 @@ def quality(a: dict[str, Any], run: RunFacts) -> list[str]:
             f"{number(n_traces, 'trace')} from {number(n_vantages, 'vantage point')} {verb} it."
         )
     if n := a["n_low_confidence"]:
-        if a["n_ingresses"] == 1:
-            which = "its ingress is"
-        else:
-            which = f"{n:,} of its {a['n_ingresses']:,} ingresses {'is' if n == 1 else 'are'}"
-        found.append(f"Low confidence: {which} more likely wrong than right.")
+        all_ = a["n_ingresses"]
+        which = "its ingress" if all_ == 1 else f"{n:,} of its {all_:,} ingresses"
+        found.append(f"Low confidence: {which} may well be wrong.")
     return found
 
 
