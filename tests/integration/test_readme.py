@@ -25,7 +25,7 @@ from tests.served import prepare_database
 
 README = REPOSITORY / "README.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TIMEOUT_S = 300
+TIMEOUT_S = 900  # under load a demo that compiles first takes some minutes
 
 # Commands that run until stopped, and what they print when they are ready.
 SERVERS = {
