@@ -101,7 +101,7 @@ class Evidence:
         groups = self._group(shown)
         trusted = trust_groups(shown.links, groups, shown.mates, self.alias, self.gateways)
         known = know_in_turn(trusted, self.alias >= 0, registries)
-        election = elect_owners(shown, known, before)
+        election = elect_owners(shown, known, before, self.spools)
         router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
         if merge:
             router, election = self._infer_routers(groups, known[-1], election)
@@ -158,7 +158,8 @@ class Evidence:
         """
         used_in = self._locate(known.groups.group, election.owner)
         router = self._merge(groups, election.owner, used_in)
-        election = elect_owners(self.shown, [know_merged(known, router)], election.standing)
+        again = [know_merged(known, router)]
+        election = elect_owners(self.shown, again, election.standing, self.spools)
         used_now = self._locate(router, election.owner)
         if (used_now != used_in).any():
             router = self._merge(groups, election.owner, used_now)

@@ -45,12 +45,15 @@ known instead is how a router's links are numbered and who is at their other end
 5. An AS may number its inner links from another AS's addresses, a provider's or a sibling's. Each
    router by itself does not show that, but all of them together do: pairs of ASes are sought for
    which this explains much (``lending``).
-6. A group from which nothing goes on, and whose links are all numbered from the ASes at their
+6. No trace leaves an AS and comes back to it: where one would, the routers between, or those that
+   come after, get the AS of the others if that costs little and clearly less than what else would
+   mend it (``loops``, ``straightening``).
+7. A group from which nothing goes on, and whose links are all numbered from the ASes at their
    other ends, is the router of a customer of these ASes if several of them are known to number
    links to others: it is in none of them, however many of its links lead to one of them. It stays
    without an AS. So does one that is linked to a single such AS and is at an exchange point: it
    meets others there.
-7. An address takes the AS of its group. An address that no prefix holds is numbered from a
+8. An address takes the AS of its group. An address that no prefix holds is numbered from a
    stand-in (``unannounced``), which takes part like an AS until destinations show whose it is,
    before the election or after it, when fewer of its routers are taken for those of the block;
    routers in a stand-in that stays unknown are in no AS. A private address takes the AS of the
@@ -106,6 +109,7 @@ from pipeline.infer.owners.election.settling import (
     settle,
     settle_together,
 )
+from pipeline.infer.owners.election.straightening import straighten_traces
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
     AIMED_SECOND,
@@ -117,6 +121,7 @@ from pipeline.infer.owners.election.surroundings import (
 )
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
 from pipeline.infer.registries import Registries
+from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
@@ -181,8 +186,9 @@ def _elect(
     n_known: int,
     registries: Registries,
     earlier: Earlier,
+    spools: Spools | None,
 ) -> _Outcome:
-    """One election (steps 3 to 5); ``row`` is the AS row that each address is numbered from."""
+    """One election (steps 3 to 6); ``row`` is the AS row that each address is numbered from."""
     around, row = replace(around, numbered=around.numbered.copy()), row.copy()
     labels = count_majorities(around, group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
@@ -223,6 +229,8 @@ def _elect(
         certain = find_margins(case._replace(ways=no_habit), -1) > 0
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
     taken = take_back(case)
+    if spools is not None:
+        taken |= straighten_traces(case, spools, group)
     margins = find_margins(case, len(ases))
     undone = earlier.undone(labels, margins)
     labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
@@ -230,7 +238,10 @@ def _elect(
 
 
 def elect_owners(
-    shown: AddressEvidence, known: Sequence[Knowledge], before: Standing | None = None
+    shown: AddressEvidence,
+    known: Sequence[Knowledge],
+    before: Standing | None = None,
+    spools: Spools | None = None,
 ) -> Election:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
@@ -241,6 +252,8 @@ def elect_owners(
         Of one election after the other (``earlier``); the last one counts.
     before : Standing or None
         Of an election before the first of these.
+    spools : Spools or None
+        Traces, for step 6, which the last election alone takes; None: it is left out.
     """
     origin, on_lan, ases = shown.origin, shown.on_lan, shown.ases()
     n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
@@ -254,7 +267,8 @@ def elect_owners(
         last = now
         group = now.groups.group
         earlier = Earlier.after(before, now, ases, n_known)
-        found = _elect(around, group, row, ases, n_known, now.registries, earlier)
+        traces = spools if now is known[-1] else None
+        found = _elect(around, group, row, ases, n_known, now.registries, earlier, traces)
         asn = np.where(found.label >= 0, ases[np.maximum(found.label, 0)], NO_ASN)[group]
         before = Standing(asn, found.margin[group], group, ases, ases[found.stands_for])
     at_exchange = np.zeros(len(row), bool)

@@ -101,7 +101,7 @@ def count_majorities(around: Surroundings, group_of: np.ndarray, row_of: np.ndar
 def find_customers(
     around: Surroundings, labels: np.ndarray, certain: np.ndarray, at_exchange: np.ndarray
 ) -> np.ndarray:
-    """(n,) bool: groups that are in none of the ASes they are linked to (step 6)."""
+    """(n,) bool: groups that are in none of the ASes they are linked to (step 7)."""
     n = len(labels)
     source = row_of_value(around.ptr)
     is_link = (around.numbered >= -1) & (around.other != ONLY_OF_SIBLINGS)

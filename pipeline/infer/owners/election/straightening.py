@@ -1,0 +1,215 @@
+"""Routers that get another AS because traces would leave an AS and come back to it otherwise.
+
+The election weighs what is around each router. Traces show more: none passes AS A, B and A again
+(``loops``). Of the three runs of routers in such a loop one is in the wrong AS: that between is in
+A, or that after it is in B. (Or that before it; but where that costs least, it is wrong as often as
+right, so such loops stay.) What a run costs in the other AS, its routers moved one after the other,
+tells which: a run is moved if that costs little, and less by some than what else would straighten
+all the loops that it is in. That is added up from other runs: for each loop the one that costs
+least for each of these loops that it is in, and each such run once.
+
+The clearest runs are moved first. A loop with a router that was moved counts no more. Moves may
+make other loops, so traces are looked through again. Loops of ASes of one organisation stay.
+
+That wrong owners show as loops was seen by Mao et al. [1]_, who corrected by them which AS a prefix
+is taken for; here it is the AS of a router.
+
+References
+----------
+.. [1] Z. M. Mao, J. Rexford, J. Wang, R. H. Katz, "Towards an accurate AS-level traceroute tool",
+   SIGCOMM 2003.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.owners.election.costs import Case, cost_with_change
+from pipeline.infer.owners.election.loops import LONGEST, Loops, find_loops
+from pipeline.infer.owners.election.relations import relation
+from pipeline.infer.registries.relationships import SIBLING
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.ragged import offsets
+
+# In tenths of a nat, chosen on simulated networks: most that a run may cost in the other AS, and
+# least by which everything else that would straighten its loops costs more.
+_MOST = 60
+_CLEAR = 10
+_UNLIMITED = np.int64(1) << 40
+_MAX_ROUNDS = 20
+_PASSES = 2
+_BEFORE = 0  # column of ``Loops.runs``
+
+
+@njit(cache=True, nogil=True)
+def _is_loop(labels, relations, groups, runs, moved):
+    """Whether the groups of three runs are in two ASes still, not of one organisation."""
+    here, there = labels[groups[runs[0], 0]], labels[groups[runs[1], 0]]
+    for at in range(3):
+        for group in groups[runs[at]]:
+            if group >= 0 and moved[group]:
+                return False
+    return relation(relations, here, there) != SIBLING
+
+
+@njit(cache=True, nogil=True)
+def _cost_of_move(case, groups, to):
+    """What the groups of a run cost more in another AS together."""
+    labels = case.labels
+    if groups[LONGEST] >= 0:
+        return _UNLIMITED
+    was, cost = labels[groups[0]], np.int64(0)
+    for group in groups:
+        if group >= 0 and labels[group] != to:
+            cost += cost_with_change(case, group, to) - cost_with_change(case, group, was)
+            labels[group] = to
+    for group in groups:
+        if group >= 0:
+            labels[group] = was
+    return max(cost, 0)
+
+
+@njit(cache=True, nogil=True)
+def _others_of(moves, mine, move, n_shared, cost, counted):
+    """What it costs to straighten the loops of a move without it.
+
+    ``n_shared`` and ``counted`` are scratch: by move, zeros.
+    """
+    for loop in mine:
+        for other in moves[loop]:
+            n_shared[other] += 1
+    total = np.int64(0)
+    for loop in mine:
+        best = np.int64(-1)
+        for other in moves[loop]:
+            if other == move:
+                continue
+            # Costs per loop, in whole numbers; of equal ones the first.
+            if best < 0 or cost[other] * n_shared[best] < cost[best] * n_shared[other]:
+                best = other
+        if not counted[best]:
+            counted[best] = True
+            total += cost[best]
+    for loop in mine:
+        for other in moves[loop]:
+            n_shared[other], counted[other] = 0, False
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _compare(ptr, loops_of, moves, cost, is_before):
+    """By move: how much more it costs to straighten its loops without it; -1: it is not made."""
+    n = len(cost)
+    clear = np.full(n, -1, np.int64)
+    n_shared, counted = np.zeros(n, np.int64), np.zeros(n, np.bool_)
+    for move in range(n):
+        if cost[move] > _MOST or is_before[move]:
+            continue
+        mine = loops_of[ptr[move] : ptr[move + 1]]
+        gap = _others_of(moves, mine, move, n_shared, cost, counted) - cost[move]
+        if gap >= _CLEAR:
+            clear[move] = gap
+    return clear
+
+
+@njit(cache=True, nogil=True)
+def _make(case, order, ptr, loops_of, moves, run_of, to, groups, moved):
+    """Make moves in an order, save those with a loop that has a moved group; how many."""
+    n_made = 0
+    for move in order:
+        is_free = True
+        for loop in loops_of[ptr[move] : ptr[move + 1]]:
+            for other in moves[loop]:
+                for group in groups[run_of[other]]:
+                    if group >= 0 and moved[group]:
+                        is_free = False
+        if not is_free:
+            continue
+        n_made += 1
+        for group in groups[run_of[move]]:
+            if group >= 0:
+                case.labels[group], moved[group] = to[move], True
+    return n_made
+
+
+@njit(cache=True, nogil=True)
+def _left(case, groups, runs, moved):
+    """(n_loops,) bool: loops that are still there, without a moved group."""
+    relations, labels = case.ways.relations, case.labels
+    is_left = np.zeros(len(runs), np.bool_)
+    for loop in range(len(runs)):
+        is_left[loop] = _is_loop(labels, relations, groups, runs[loop], moved)
+    return is_left
+
+
+@njit(cache=True, nogil=True)
+def _costs(case, groups, run_of, to):
+    """(n_moves,) int64: what each move costs."""
+    cost = np.empty(len(run_of), np.int64)
+    for move in range(len(run_of)):
+        cost[move] = _cost_of_move(case, groups[run_of[move]], to[move])
+    return cost
+
+
+def straighten(case: Case, loops: Loops) -> np.ndarray:
+    """Give runs of loops the other AS of the loop, in place.
+
+    Parameters
+    ----------
+    case : Case
+    loops : Loops
+        By the labels of the case.
+
+    Returns
+    -------
+    (n,) bool
+        Groups that were moved.
+    """
+    moved = np.zeros(len(case.labels), bool)
+    for _ in range(_MAX_ROUNDS):  # a round moves something, so only few take more than three
+        runs = loops.runs[_left(case, loops.groups, loops.runs, moved)]
+        if not len(runs):
+            break
+        label = case.labels[loops.groups[runs[:, :2], 0]]
+        to = label[:, [1, 0, 1]]
+        keys, moves = np.unique((runs << 32) | to, return_inverse=True)
+        moves = moves.reshape(-1, 3)
+        run_of, to = keys >> 32, keys & 0xFFFF_FFFF
+        is_before = np.zeros(len(keys), bool)
+        is_before[moves[:, _BEFORE]] = True
+        order = np.argsort(moves, axis=None, kind="stable")
+        ptr, loops_of = offsets(np.bincount(moves.ravel(), minlength=len(keys))), order // 3
+        cost = _costs(case, loops.groups, run_of, to)
+        clear = _compare(ptr, loops_of, moves, cost, is_before)
+        order = np.lexsort((cost, -clear))[: np.count_nonzero(clear >= 0)]
+        if not _make(case, order, ptr, loops_of, moves, run_of, to, loops.groups, moved):
+            break
+    return moved
+
+
+def straighten_traces(case: Case, spools: Spools, group: np.ndarray) -> np.ndarray:
+    """Straighten the loops that traces show, in place.
+
+    Parameters
+    ----------
+    case : Case
+    spools : Spools
+        Read up to ``_PASSES`` times.
+    group : (n_interfaces,) int64
+        Group of each interface.
+
+    Returns
+    -------
+    (n,) bool
+        Groups that were moved.
+    """
+    moved = np.zeros(len(case.labels), bool)
+    for _ in range(_PASSES):
+        # Nobody knows whether a stand-in is one of the ASes around it.
+        label = np.where(case.labels < case.n_known, case.labels, -1)
+        now = straighten(case, find_loops(spools, group, label))
+        if not now.any():
+            break
+        moved |= now
+    return moved
