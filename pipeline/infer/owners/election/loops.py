@@ -67,7 +67,7 @@ def _comes_back(label, passed, start, i):
 def _find_in_block(hop_ptr, ids, group, label):
     """Keys and groups of the loops of some traces, as often as they are passed."""
     n_traces = len(hop_ptr) - 1
-    longest = np.diff(hop_ptr).max() if n_traces else 0
+    longest = int(np.diff(hop_ptr).max()) if n_traces else 0
     passed, start = np.empty(longest, np.int64), np.empty(longest + 1, np.int64)
     n_of = np.zeros(n_traces, np.int64)
     for trace in range(n_traces):
@@ -77,7 +77,9 @@ def _find_in_block(hop_ptr, ids, group, label):
     loop = 0
     keys = np.zeros(n_of.sum(), np.uint64)
     groups = np.full((len(keys), 3, WIDTH), -1, np.int32)
-    for trace in np.flatnonzero(n_of):
+    for trace in range(n_traces):
+        if not n_of[trace]:
+            continue
         of_trace = ids[hop_ptr[trace] : hop_ptr[trace + 1]]
         for i in range(_split_into_runs(of_trace, group, label, passed, start) - 2):
             if not _comes_back(label, passed, start, i):
