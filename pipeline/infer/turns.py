@@ -101,7 +101,8 @@ class Evidence:
         groups = self._group(shown)
         trusted = trust_groups(shown.links, groups, shown.mates, self.alias, self.gateways)
         known = know_in_turn(trusted, self.alias >= 0, registries)
-        election = elect_owners(shown, known, before, self.spools)
+        # Loops wait for routers: these are inferred by what the election itself says.
+        election = elect_owners(shown, known, before, None if merge else self.spools)
         router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
         if merge:
             router, election = self._infer_routers(groups, known[-1], election)

@@ -229,12 +229,14 @@ def _elect(
         certain = find_margins(case._replace(ways=no_habit), -1) > 0
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
     taken = take_back(case)
+    straightened = np.zeros(len(labels), bool)
     if spools is not None:
-        taken |= straighten_traces(case, spools, group)
+        straightened = straighten_traces(case, spools, group)
     margins = find_margins(case, len(ases))
-    undone = earlier.undone(labels, margins)
+    undone = earlier.undone(labels, margins) & ~straightened
     labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
-    return _Outcome(labels, margins, certain & ~undone & ~taken, row, stands_for)
+    certain &= ~(undone | taken | straightened)
+    return _Outcome(labels, margins, certain, row, stands_for)
 
 
 def elect_owners(

@@ -167,6 +167,9 @@ def straighten(case: Case, loops: Loops) -> np.ndarray:
         Groups that were moved.
     """
     moved = np.zeros(len(case.labels), bool)
+    # That an AS uses another's addresses inside was learned from the very routers that may move.
+    lent_from = np.full_like(case.ways.lent_from, -1)
+    unlent = case._replace(ways=case.ways._replace(lent_from=lent_from))
     for _ in range(_MAX_ROUNDS):  # a round moves something, so only few take more than three
         runs = loops.runs[_left(case, loops.groups, loops.runs, moved)]
         if not len(runs):
@@ -180,7 +183,7 @@ def straighten(case: Case, loops: Loops) -> np.ndarray:
         is_before[moves[:, _BEFORE]] = True
         order = np.argsort(moves, axis=None, kind="stable")
         ptr, loops_of = offsets(np.bincount(moves.ravel(), minlength=len(keys))), order // 3
-        cost = _costs(case, loops.groups, run_of, to)
+        cost = _costs(unlent, loops.groups, run_of, to)
         clear = _compare(ptr, loops_of, moves, cost, is_before)
         order = np.lexsort((cost, -clear))[: np.count_nonzero(clear >= 0)]
         if not _make(case, order, ptr, loops_of, moves, run_of, to, loops.groups, moved):
