@@ -34,7 +34,7 @@ from pipeline.model.columns.ragged import offsets
 
 # In tenths of a nat, chosen on simulated networks: most that a run may cost in the other AS, and
 # least by which everything else that would straighten its loops costs more.
-_MOST = 60
+_MOST = 40
 _CLEAR = 10
 _UNLIMITED = np.int64(1) << 40
 _MAX_ROUNDS = 20

@@ -71,8 +71,7 @@ NONE = [HERE, THERE, HERE], [False, False, False]
     ("between", "after", "n_beside", "found"),
     [
         (2, 9, 0, BETWEEN),  # 24 against 212
-        (3, 9, 0, BETWEEN),  # 49
-        (4, 9, 0, NONE),  # 74 is too much
+        (3, 9, 0, NONE),  # 49 is too much
         (9, 2, 0, AFTER),  # 37 against 199
         (9, 3, 0, NONE),  # 62 is too much
         (2, 2, 0, BETWEEN),  # 24 against 37
@@ -96,13 +95,13 @@ def test_loops_of_ases_of_one_organisation_stay():
 
 
 def test_what_straightens_several_loops_is_weighed_against_all_that_it_saves():
-    # Router 1 costs 49; routers 2 and 3 behind it 37 each.
-    links, labels = [(0, 1), (1, 2), (1, 3), (1, 4)], [HERE, THERE, HERE, HERE, THERE]
-    evidence = [(HERE, 9), (THERE, 3), (HERE, 2), (HERE, 2), (THERE, 9)]
+    # Router 1 costs 36; routers 2 and 3 behind it 37 each.
+    links, labels = [(0, 1), (1, 2), (1, 3), (1, 4)], [HERE, THERE, HERE, HERE, HERE]
+    evidence = [(HERE, 9), (THERE, 3), (HERE, 2), (HERE, 2), (-1, 1)]
     case = case_of(links, evidence, labels)
     moved = straighten(case, loops_of([[0], [1], [2]], [[0], [1], [3]]))
     assert moved.tolist() == [False, True, False, False, False]
-    assert case.labels.tolist() == [HERE, HERE, HERE, HERE, THERE]
+    assert case.labels.tolist() == [HERE] * 5
 
 
 def test_a_run_moves_as_a_whole_and_one_that_is_too_long_stays():
@@ -134,6 +133,7 @@ LINE = "20.1.1.9 20.1.1.2 20.2.2.5 20.1.0.9 > 20.1.8.9"
 
 def test_no_trace_leaves_an_as_and_comes_back(tmp_path, monkeypatch):
     assert set(asn_of(infer(tmp_path, LINE, borders="elected")).values()) == {1}
-    no_rule = lambda case, spools, group: np.zeros(len(case.labels), bool)  # noqa: E731
-    monkeypatch.setattr(borders, "straighten_traces", no_rule)
+    monkeypatch.setattr(
+        borders, "straighten_traces", lambda case, _, group: np.zeros(len(group), bool)
+    )
     assert asn_of(infer(tmp_path, LINE, borders="elected"))["20.2.2.5"] == 2
