@@ -120,6 +120,16 @@ def test_a_run_moves_as_a_whole_and_one_that_is_too_long_stays():
     assert moved(LONGEST + 1) == [False] * (LONGEST + 3)
 
 
+@pytest.mark.parametrize(("n_dear", "is_moved"), [(0, True), (1, True), (2, False)])
+def test_where_most_loops_would_cost_much_paths_do_come_back_and_nothing_moves(n_dear, is_moved):
+    n = 3 * (n_dear + 1)
+    links = [(i + j, i + j + 1) for i in range(0, n, 3) for j in range(2)]
+    evidence = [(HERE, 9), (THERE, 2), (HERE, 9), *[(HERE, 9), (THERE, 9), (HERE, 9)] * n_dear]
+    case = case_of(links, evidence, [HERE, THERE, HERE] * (n_dear + 1))
+    moved = straighten(case, loops_of(*([[i], [i + 1], [i + 2]] for i in range(0, n, 3))))
+    assert np.flatnonzero(moved).tolist() == ([1] if is_moved else [])
+
+
 def test_nothing_moves_without_loops():
     case = case_of([(0, 1)], [(HERE, 1), (THERE, 1)], [HERE, THERE])
     none = Loops(np.empty((0, WIDTH), np.int32), np.empty((0, 3), np.int64))
