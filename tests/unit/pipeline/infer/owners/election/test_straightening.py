@@ -137,7 +137,7 @@ def test_nothing_moves_without_loops():
     assert case.labels.tolist() == [HERE, THERE]
 
 
-# The second router of AS 1 answers by an address of AS 2, and nothing else tells of AS 2.
+# The second router of AS 1 answers by an address of AS 2, and nothing else is evidence for AS 2.
 LINE = "20.1.1.9 20.1.1.2 20.2.2.5 20.1.0.9 > 20.1.8.9"
 
 
