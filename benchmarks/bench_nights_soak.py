@@ -181,8 +181,9 @@ def cluster(places: Places) -> Iterator[tuple[str, dict[str, psutil.Process]]]:
 
 
 def _wait_for(path: Path) -> None:
+    """Wait until the scheduler has written its file, which is empty at first."""
     until = time.monotonic() + START_S
-    while not path.exists():
+    while not (path.exists() and path.read_bytes().rstrip().endswith(b"}")):
         if time.monotonic() > until:
             raise TimeoutError(f"the scheduler did not start within {START_S:.0f} s")
         time.sleep(0.1)
