@@ -38,7 +38,9 @@ from pipeline.model.columns.ragged import offsets
 # least by which everything else that would straighten its loops costs more.
 _MOST = 40
 _CLEAR = 10
-_UNLIMITED = np.int64(1) << 40
+# Cost of a run that is too long. Costs are multiplied by numbers of loops, so ``costs.UNLIMITED``
+# would overflow.
+_TOO_LONG = np.int64(1) << 40
 _MAX_ROUNDS = 20
 _PASSES = 2
 _BEFORE = 0  # column of ``Loops.runs``
@@ -60,7 +62,7 @@ def _cost_of_move(case, groups, to):
     """What the groups of a run cost more in another AS together."""
     labels = case.labels
     if groups[LONGEST] >= 0:
-        return _UNLIMITED
+        return _TOO_LONG
     was, cost = labels[groups[0]], np.int64(0)
     for group in groups:
         if group >= 0 and labels[group] != to:
@@ -172,7 +174,7 @@ def straighten(case: Case, loops: Loops) -> np.ndarray:
     # That an AS uses another's addresses inside was learned from the very routers that may move.
     lent_from = np.full_like(case.ways.lent_from, -1)
     unlent = case._replace(ways=case.ways._replace(lent_from=lent_from))
-    for at in range(_MAX_ROUNDS):  # a round moves something, so only few take more than three
+    for at in range(_MAX_ROUNDS):
         runs = loops.runs[_left(case, loops.groups, loops.runs, moved)]
         if not len(runs):
             break

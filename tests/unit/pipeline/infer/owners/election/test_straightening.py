@@ -51,10 +51,9 @@ def straightened(between, after, before=9, n_beside=0, registries=None):
     links = [(0, 1), (1, 2), *((1, 3 + i) for i in range(n_beside))]
     evidence = [(HERE, before), (THERE, between), (HERE, after), *[(THERE, 9)] * n_beside]
     case = case_of(links, evidence, [HERE, THERE, HERE, *[THERE] * n_beside], registries)
-    if before:
-        was = case.labels.copy()
-        settle(case)
-        assert np.array_equal(case.labels, was)
+    was = case.labels.copy()
+    settle(case)
+    assert np.array_equal(case.labels, was)
     moved = straighten(case, loops_of([[0], [1], [2]]))
     assert not moved[3:].any()
     assert (case.labels[3:] == THERE).all()
