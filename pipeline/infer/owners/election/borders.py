@@ -102,6 +102,7 @@ from pipeline.infer.owners.election.relations import (
     relations_among,
     with_stranger,
 )
+from pipeline.infer.owners.election.routes.straightening import straighten_traces
 from pipeline.infer.owners.election.settling import (
     count_majorities,
     find_customers,
@@ -109,7 +110,6 @@ from pipeline.infer.owners.election.settling import (
     settle,
     settle_together,
 )
-from pipeline.infer.owners.election.straightening import straighten_traces
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
     AIMED_SECOND,

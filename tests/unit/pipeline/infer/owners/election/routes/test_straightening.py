@@ -5,10 +5,10 @@ import pytest
 
 from pipeline.infer.owners.election import borders
 from pipeline.infer.owners.election.costs import Case, without_habit
-from pipeline.infer.owners.election.loops import LONGEST, WIDTH, Loops
 from pipeline.infer.owners.election.relations import relations_among
+from pipeline.infer.owners.election.routes.loops import LONGEST, WIDTH, Loops
+from pipeline.infer.owners.election.routes.straightening import straighten
 from pipeline.infer.owners.election.settling import settle
-from pipeline.infer.owners.election.straightening import straighten
 from pipeline.infer.owners.election.surroundings import ADJACENCY, Surroundings
 from pipeline.infer.registries import Organisations, Registries
 from pipeline.model.columns.ragged import offsets

@@ -28,8 +28,8 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.election.costs import Case, cost_with_change
-from pipeline.infer.owners.election.loops import LONGEST, Loops, find_loops
 from pipeline.infer.owners.election.relations import relation
+from pipeline.infer.owners.election.routes.loops import LONGEST, Loops, find_loops
 from pipeline.infer.registries.relationships import SIBLING
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets

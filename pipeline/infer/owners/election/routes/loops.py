@@ -5,8 +5,7 @@ where traces pass routers of AS A, then of AS B, then of A again, the owner of s
 most likely wrong (``straightening``). A *loop* is the three runs of routers; one that many traces
 pass counts once. Routers in no AS are passed over.
 
-Memory does not grow with traces: of more than ``_MOST_LOOPS`` loops those with the smallest keys
-are kept, whatever the order of traces.
+Memory does not grow with traces (``distinct``).
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pipeline.infer.owners.election.routes.distinct import DistinctRows
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.random_words import GOLDEN, mix
 
 LONGEST = 8  # routers of a run that is looked at whole
 WIDTH = LONGEST + 1  # so many are kept of a longer one, to show that it is longer
-_MOST_LOOPS = 1 << 18
 
 
 class Loops(NamedTuple):
@@ -97,29 +96,6 @@ def _find_in_block(hop_ptr, ids, group, label):
     return keys, groups
 
 
-class _Seen:
-    """Distinct loops of the blocks so far; those with the smallest keys."""
-
-    def __init__(self) -> None:
-        self._keys, self._groups = [np.empty(0, np.uint64)], [np.empty((0, 3, WIDTH), np.int32)]
-        self._n_added = 0
-
-    def add(self, keys: np.ndarray, groups: np.ndarray) -> None:
-        self._keys.append(keys)
-        self._groups.append(groups)
-        self._n_added += len(keys)
-        if self._n_added > _MOST_LOOPS:
-            self.distinct()
-
-    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """Keys, ascending, and groups."""
-        keys, first = np.unique(np.concatenate(self._keys), return_index=True)
-        keys, first = keys[:_MOST_LOOPS], first[:_MOST_LOOPS]
-        groups = np.concatenate(self._groups)[first]
-        self._keys, self._groups, self._n_added = [keys], [groups], 0
-        return keys, groups
-
-
 def find_loops(spools: Spools, group: np.ndarray, label: np.ndarray) -> Loops:
     """Loops that traces pass; one pass over the spools.
 
@@ -132,12 +108,15 @@ def find_loops(spools: Spools, group: np.ndarray, label: np.ndarray) -> Loops:
         Number of the AS of each group; -1 for none.
     """
 
-    def step(seen: _Seen, traces: Traces) -> None:
+    def start() -> DistinctRows:
+        return DistinctRows((3, WIDTH))
+
+    def step(seen: DistinctRows, traces: Traces) -> None:
         seen.add(*_find_in_block(traces.hop_ptr, traces.ids, group, label))
 
-    every = _Seen()
-    for seen in spools.run(_Seen, step):
-        every.add(*seen.distinct())
-    _, groups = every.distinct()
+    every = start()
+    for seen in spools.run(start, step):
+        every.add(*seen.kept())
+    _, groups = every.kept()
     runs, at = np.unique(groups.reshape(-1, WIDTH), axis=0, return_inverse=True)
     return Loops(runs, at.reshape(-1, 3))

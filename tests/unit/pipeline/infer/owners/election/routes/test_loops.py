@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.election import loops as module
-from pipeline.infer.owners.election.loops import LONGEST, WIDTH, find_loops
+from pipeline.infer.owners.election.routes import distinct
+from pipeline.infer.owners.election.routes.loops import LONGEST, WIDTH, find_loops
 from pipeline.infer.traces import spool
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
@@ -108,7 +108,7 @@ def test_what_is_kept_of_many_loops_does_not_depend_on_order_or_threads(
     monkeypatch.setattr(spool, "BLOCK_HOPS", 9)
     every = loops_of(tmp_path, LINES)
     assert len(every) == 40
-    monkeypatch.setattr(module, "_MOST_LOOPS", 5)
+    monkeypatch.setattr(distinct, "_MOST", 5)
     kept = loops_of(tmp_path, LINES)
     assert len(kept) == 5
     assert set(kept) < set(every)

@@ -1,0 +1,1 @@
+"""What traces show of the routes that BGP makes, after the election."""
