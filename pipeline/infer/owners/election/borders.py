@@ -102,6 +102,7 @@ from pipeline.infer.owners.election.relations import (
     relations_among,
     with_stranger,
 )
+from pipeline.infer.owners.election.routes.filling import fill_valleys
 from pipeline.infer.owners.election.routes.straightening import straighten_traces
 from pipeline.infer.owners.election.settling import (
     count_majorities,
@@ -231,7 +232,7 @@ def _elect(
     taken = take_back(case)
     straightened = np.zeros(len(labels), bool)
     if spools is not None:
-        straightened = straighten_traces(case, spools, group)
+        straightened = straighten_traces(case, spools, group) | fill_valleys(case, spools, group)
     margins = find_margins(case, len(ases))
     undone = earlier.undone(labels, margins) & ~straightened
     labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)

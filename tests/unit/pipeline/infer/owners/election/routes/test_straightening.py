@@ -4,32 +4,14 @@ import numpy as np
 import pytest
 
 from pipeline.infer.owners.election import borders
-from pipeline.infer.owners.election.costs import Case, without_habit
-from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.routes.loops import LONGEST, WIDTH, Loops
 from pipeline.infer.owners.election.routes.straightening import straighten
 from pipeline.infer.owners.election.settling import settle
-from pipeline.infer.owners.election.surroundings import ADJACENCY, Surroundings
 from pipeline.infer.registries import Organisations, Registries
-from pipeline.model.columns.ragged import offsets
 from tests.unit.pipeline.infer.handmade import asn_of, infer
+from tests.unit.pipeline.infer.owners.election.cases import case_of
 
 HERE, THERE = 0, 1  # AS rows
-
-
-def case_of(links, evidence, labels, registries=None):
-    """Routers next to each other (13 between two ASes), with links numbered from an AS (25)."""
-    entries = [[(-1, asn)] * n for asn, n in evidence]
-    for one, other in links:
-        entries[one].append((other, ADJACENCY))
-        entries[other].append((one, ADJACENCY))
-    other, numbered = np.array([row for rows in entries for row in rows]).T
-    none, no = np.full(len(other), -1), np.zeros(len(entries), bool)
-    ptr = offsets(np.array([len(rows) for rows in entries]))
-    around = Surroundings(ptr, other, numbered, none, no, no)
-    ways = without_habit(relations_among(np.array([1, 2]), registries or Registries()))
-    held = np.full(len(entries), -1)
-    return Case.of(around, np.array(labels), np.array([5, 5]), 2, ways, held, 0)
 
 
 def loops_of(*loops):
