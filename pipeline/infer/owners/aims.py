@@ -22,6 +22,7 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -40,6 +41,7 @@ MANY = NO_ASN - 1  # in place of an AS: traces were aimed at several
 _MOST = 8  # ASes that one address can be the last router to
 _SOME = 2  # traces that show the only AS they were aimed at
 _NONE = 0  # AS 0 is never an origin
+_ELSEWHERE = 200  # traces to other ASes taken as seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,43 +55,72 @@ class Aims:
         ``asn``.
     asn : (n_pairs,) int64
         AS that these traces were aimed at.
-    silent : (n_pairs,) bool
-        Some of these destinations did not answer.
+    silent, answered : (n_pairs,) bool
+        Some of these destinations did not answer; some did.
     only : (n_interfaces,) int64
         The only AS that traces through an address were aimed at; ``MANY``, or ``NO_ASN`` where no
         such trace had a destination in an AS.
     second_router, second_asn : (n_seconds,) int64
         Like ``router`` and ``asn``, with the second origin of destinations whose prefix has several
         (``ip2as``).
+    aimed_at, n_aimed : (n_ases,) int64
+        ASes that traces were aimed at, ascending, and how many were.
     """
 
     router: np.ndarray
     asn: np.ndarray
     silent: np.ndarray
+    answered: np.ndarray
     only: np.ndarray
     second_router: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     second_asn: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    aimed_at: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    n_aimed: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def worth(self, ases: np.ndarray) -> np.ndarray:
+        """What it says at most that a trace to each AS ended somewhere in silence.
+
+        The more traces are aimed at an AS, the more of them end in other ASes by chance. So this is
+        the logarithm of their share, as if ``_ELSEWHERE`` more were aimed at others.
+
+        Parameters
+        ----------
+        ases : (n,) int64, ascending
+
+        Returns
+        -------
+        (n,) int64
+            Tenths of a nat.
+        """
+        n = np.zeros(len(ases))
+        at = np.minimum(np.searchsorted(ases, self.aimed_at), max(0, len(ases) - 1))
+        known = ases[at] == self.aimed_at if len(ases) else np.zeros(0, bool)
+        n[at[known]] = self.n_aimed[known]
+        share = np.maximum(n, 1) / (self.n_aimed.sum() + _ELSEWHERE)
+        return np.rint(-10 * np.log(share)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
     """What one thread saw, by address.
 
-    ``last`` (n, _MOST) uint32: ASes that it was the last router to, then ``_NONE``; ``silent``
-    (n, _MOST) bool: some of their destinations did not answer; ``more`` (n,) bool: there are more;
-    ``only`` (n,) int64 as in ``Aims``; ``n_aimed`` (n,) uint8: traces, up to
-    ``_SOME``.
+    ``last`` (n, _MOST) uint32: ASes that it was the last router to, then ``_NONE``; ``silent``,
+    ``answered`` (n, _MOST) bool: some of their destinations did not answer, some did; ``more`` (n,)
+    bool: there are more; ``only`` (n,) int64 as in ``Aims``; ``n_aimed`` (n,) uint8: traces, up to
+    ``_SOME``. ``n_at``: traces by the AS that they were aimed at.
     """
 
     last: np.ndarray
     silent: np.ndarray
+    answered: np.ndarray
     more: np.ndarray
     only: np.ndarray
     n_aimed: np.ndarray
+    n_at: Counter[int]
 
 
 @njit(cache=True, nogil=True)
-def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only, n_aimed):
+def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, heard, more, only, n_aimed):
     """Note the AS that each trace was aimed at: along its way, and at its last router."""
     for trace in range(len(hop_ptr) - 1):
         asn = aimed_at[trace]
@@ -118,6 +149,7 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only, n_aimed
         else:
             last[x, at] = asn
             silent[x, at] = silent[x, at] or not answered
+            heard[x, at] = heard[x, at] or answered
 
 
 def find_aims(
@@ -138,7 +170,7 @@ def find_aims(
     """
     if prefixes is None:
         none = np.empty(0, np.int64)
-        return Aims(none, none, none.astype(bool), np.full(n, NO_ASN, np.int64))
+        return Aims(none, none, none > 0, none > 0, np.full(n, NO_ASN, np.int64))
 
     lans = exchanges or ExchangePoints.none()
 
@@ -162,20 +194,26 @@ def _find(spools: Spools, n: int, asn_of: Callable[[np.ndarray], np.ndarray]) ->
         return _Seen(
             np.full((n, _MOST), _NONE, np.uint32),
             np.zeros((n, _MOST), np.bool_),
+            np.zeros((n, _MOST), np.bool_),
             np.zeros(n, np.bool_),
             np.full(n, NO_ASN, np.int64),
             np.zeros(n, np.uint8),
+            Counter(),
         )
 
     def step(seen: _Seen, traces: Traces, destinations: np.ndarray) -> None:
+        aimed_at = asn_of(destinations)
+        ases, n_at = np.unique(aimed_at[aimed_at != NO_ASN], return_counts=True)
+        seen.n_at.update(dict(zip(ases.tolist(), n_at.tolist(), strict=True)))
         _watch(
             traces.hop_ptr,
             traces.flags,
             traces.ttl,
             traces.ids,
-            asn_of(destinations),
+            aimed_at,
             seen.last,
             seen.silent,
+            seen.answered,
             seen.more,
             seen.only,
             seen.n_aimed,
@@ -192,14 +230,21 @@ def _add_up(threads: Sequence[_Seen]) -> Aims:
         only[differ] = np.where(only[differ] == NO_ASN, seen.only[differ], MANY)
         more |= seen.more
         n_aimed = np.minimum(n_aimed + seen.n_aimed, _SOME)
-    keys, silent = [], []
+    keys, silent, answered = [], [], []
+    n_at: Counter[int] = Counter()
     for seen in threads:
         router, column = np.nonzero(seen.last)
         keys.append((router << 32) | seen.last[router, column])
         silent.append(seen.silent[router, column])
+        answered.append(seen.answered[router, column])
+        n_at.update(seen.n_at)
     pairs, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     some_silent = np.bincount(inverse, np.concatenate(silent), len(pairs)) > 0
+    some_answered = np.bincount(inverse, np.concatenate(answered), len(pairs)) > 0
     router, asn = split_key(pairs)
     only = np.where(n_aimed >= _SOME, only, NO_ASN)
     few = ~more[router] & (np.bincount(router, minlength=len(only))[router] <= _MOST)
-    return Aims(router[few], asn[few], some_silent[few], only)
+    aimed_at = np.array(sorted(n_at), np.int64)
+    n_traces = np.array([n_at[one] for one in aimed_at.tolist()], np.int64)
+    found = Aims(router[few], asn[few], some_silent[few], some_answered[few], only)
+    return replace(found, aimed_at=aimed_at, n_aimed=n_traces)

@@ -16,6 +16,7 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED,
     AIMED_PERHAPS,
     AIMED_SECOND,
+    AIMED_SILENT,
     HOST,
     HOST_OR_ROUTER,
     MEMBER,
@@ -97,6 +98,8 @@ class Case(NamedTuple):
         AS row of each group in the election before; -1 for none.
     change : int
         What another AS than that one costs.
+    worth : (n_ases,) int64
+        As of ``Surroundings``.
     near, near_to : (n_ases,) int64
     met : (n_ases + 1,) int64
         Scratch.
@@ -112,6 +115,7 @@ class Case(NamedTuple):
     ways: Ways
     held: np.ndarray
     change: int
+    worth: np.ndarray
     near: np.ndarray
     near_to: np.ndarray
     met: np.ndarray
@@ -128,6 +132,7 @@ class Case(NamedTuple):
         change: int,
     ) -> Case:
         """The case of these surroundings."""
+        worth = np.full(len(size), UNLIMITED) if around.worth is None else around.worth
         return cls(
             around.ptr,
             around.other,
@@ -139,6 +144,7 @@ class Case(NamedTuple):
             ways,
             held,
             change,
+            worth,
             np.empty(len(size), np.int64),
             np.empty(len(size), np.int64),
             np.zeros(len(size) + 1, np.int64),
@@ -197,6 +203,7 @@ def cost_of(case, group, label, limit=UNLIMITED):
     ways, met, size, n_known = case.ways, case.met, case.size, case.n_known
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
+    most, has_answer = int(UNLIMITED), False
     is_second = False
     is_registered, is_member = False, False
     met[-1] += 1
@@ -216,10 +223,13 @@ def cost_of(case, group, label, limit=UNLIMITED):
             if abs(met[z]) != met[-1] and (also < 0 or abs(met[also]) != met[-1]):
                 met[z] = met[-1]
                 cost += _BETWEEN
-        elif other[i] == AIMED or other[i] == AIMED_PERHAPS:
+        elif other[i] == AIMED or other[i] == AIMED_PERHAPS or other[i] == AIMED_SILENT:
             n_aims += 1
             # A router of that AS beside it that does not always answer explains it, too.
-            n_sure += int(other[i] == AIMED and met[z] != -met[-1])
+            n_sure += int(other[i] != AIMED_PERHAPS and met[z] != -met[-1])
+            has_answer = has_answer or other[i] != AIMED_SILENT
+            if case.worth[z] < most:
+                most = int(case.worth[z])
             n_here += int(z == label)
             if last_aim >= 0 and z != last_aim:
                 several = True
@@ -228,10 +238,10 @@ def cost_of(case, group, label, limit=UNLIMITED):
             is_second = is_second or z == label
         elif other[i] == ONLY:
             if z != label:
-                cost += _ONLY_ELSE
+                cost += min(_ONLY_ELSE, int(case.worth[z]))
         elif other[i] == ONLY_OF_SIBLINGS:
             if z != label and relation(ways.relations, label, z) == SIBLING:
-                cost += _ONLY_ELSE
+                cost += min(_ONLY_ELSE, int(case.worth[z]))
         elif other[i] == MEMBER:
             is_registered = True
             is_member = is_member or z == label
@@ -255,12 +265,14 @@ def cost_of(case, group, label, limit=UNLIMITED):
                 link = min(link, seconds + _SECOND)
             cost += link
     if n_aims and not n_here:
+        if has_answer:
+            most = int(UNLIMITED)
         if is_second:
-            cost += _AIMED_SECOND
+            cost += min(_AIMED_SECOND, most)
         elif several or not n_sure:
-            cost += _AIMED_ELSE_PERHAPS
+            cost += min(_AIMED_ELSE_PERHAPS, most)
         else:
-            cost += _AIMED_ELSE + (n_sure - 1) * _AIMED_ELSE_AGAIN
+            cost += min(_AIMED_ELSE, most) + (n_sure - 1) * min(_AIMED_ELSE_AGAIN, most)
     if is_registered and not is_member:
         cost += _MEMBER_ELSE
     return cost

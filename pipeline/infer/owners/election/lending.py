@@ -43,13 +43,19 @@ from numba import njit
 
 from pipeline.infer.owners.election.costs import Case, cost_of, gain
 from pipeline.infer.owners.election.relations import NOTHING, relation
-from pipeline.infer.owners.election.surroundings import AIMED, AIMED_PERHAPS, HOST
+from pipeline.infer.owners.election.surroundings import (
+    AIMED,
+    AIMED_PERHAPS,
+    AIMED_SILENT,
+    HOST,
+)
 from pipeline.infer.registries.relationships import CUSTOMER
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 
 _PRIOR = 45  # tenths of a nat: how much an AS that uses another's addresses must explain
 _MOVES = 8  # of one router for one pair, at most; usually one or two are made
+_LEAST_WORTH = 24  # tenths of a nat, of traces that end in silence (``Surroundings.worth``)
 _ROUTERS = 2  # that speak for the user, if no link inside it is numbered from the lender
 
 
@@ -92,8 +98,10 @@ def _evidence(case: Case) -> tuple[np.ndarray, np.ndarray]:
     other, numbered, labels, held = case.other, case.numbered, case.labels, case.held
     source = row_of_value(case.ptr)
     label = labels[source]
-    speaks = ((other == HOST) | (other == AIMED) | (other == AIMED_PERHAPS)) & (label >= 0)
+    speaks = np.isin(other, (HOST, AIMED, AIMED_PERHAPS, AIMED_SILENT)) & (label >= 0)
     speaks &= numbered >= 0
+    # Where many traces are aimed at one AS, many routers on their way are last routers by chance.
+    speaks &= (other != AIMED_SILENT) | (case.worth[np.maximum(numbered, 0)] >= _LEAST_WORTH)
     at_home = np.zeros(len(labels), bool)
     at_home[source[speaks & (numbered == label)]] = True
     claims = speaks & ~at_home[source] & (numbered < case.n_known)

@@ -23,6 +23,7 @@ HOST = -2  # hosts of the AS
 HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
 AIMED = -4  # an AS that an address of the group was the last router to
 AIMED_PERHAPS = -5  # the same, but its destinations answered and may be routers
+AIMED_SILENT = -10  # the same, and none of its destinations answered
 ONLY = -6  # the only AS that traces through the group were aimed at
 ONLY_OF_SIBLINGS = -9  # the same, said of siblings alone
 AIMED_SECOND = -8  # second origin of what an address of the group was the last router to
@@ -43,7 +44,8 @@ class Surroundings:
     ptr : (n_interfaces + 1,) int64
     other : (n_rows,) int64
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
-        ``AIMED_PERHAPS``, ``AIMED_SECOND``, ``ONLY``, ``ONLY_OF_SIBLINGS``, ``MEMBER``.
+        ``AIMED_PERHAPS``, ``AIMED_SILENT``, ``AIMED_SECOND``, ``ONLY``, ``ONLY_OF_SIBLINGS``,
+        ``MEMBER``.
     numbered : (n_rows,) int64
         AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``,
         ``PRIVATE``. The AS row of hosts or destinations.
@@ -53,6 +55,8 @@ class Surroundings:
         Groups that traces pass through, from one group to another.
     goes_on : (n_interfaces,) bool
         Groups from which traces go on to another; they may begin there.
+    worth : (n_ases,) int64 or None
+        What ``AIMED_SILENT`` and ``ONLY`` cost at most, by AS (``Aims.worth``); None: no matter.
     """
 
     ptr: np.ndarray
@@ -61,6 +65,7 @@ class Surroundings:
     second: np.ndarray
     leads_on: np.ndarray
     goes_on: np.ndarray
+    worth: np.ndarray | None = None
 
 
 def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,7 +183,8 @@ def surround(
     seconds[n_links + n_between :][: len(host)] = host_second
     order = np.lexsort((seconds, kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
-    return Surroundings(ptr, target[order], kind[order], seconds[order], leads_on, goes_on)
+    of_rows = target[order], kind[order], seconds[order]
+    return Surroundings(ptr, *of_rows, leads_on, goes_on, aims.worth(ases))
 
 
 def aims_of_groups(
@@ -205,7 +211,7 @@ def aims_of_groups(
     last, row = group[aims.router], np.searchsorted(ases, aims.asn)
     n_aims = np.bincount(last, minlength=n)
     unsure = ~aims.silent & leads_on[last]  # what answers may be a router of the next AS
-    kind = np.where(unsure, AIMED_PERHAPS, AIMED)
+    kind = np.where(aims.answered, np.where(unsure, AIMED_PERHAPS, AIMED), AIMED_SILENT)
     least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, NO_ASN)
     some = aims.only != NO_ASN
     np.minimum.at(least, group[some], aims.only[some])

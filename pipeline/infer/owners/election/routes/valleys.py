@@ -41,10 +41,8 @@ def _is_valley(relations, before, here, after):
     to_before, to_after = relation(relations, before, here), relation(relations, after, here)
     if before == after:
         return to_before != SIBLING
-    for kind in (to_before, to_after):
-        if kind in (NOTHING, SIBLING, CUSTOMER):
-            return False
-    return True
+    carried = (NOTHING, SIBLING, CUSTOMER)
+    return to_before not in carried and to_after not in carried
 
 
 @njit(cache=True, nogil=True)

@@ -81,12 +81,47 @@ def test_an_address_knows_the_only_as_that_traces_through_it_were_aimed_at(tmp_p
 
 
 def test_the_only_as_is_left_out_where_it_settles_nothing():
-    aims = Aims(*(np.empty(0, np.int64),) * 2, np.empty(0, bool), np.array([3, 3]))
+    aims = Aims(*(np.empty(0, np.int64),) * 2, *(np.empty(0, bool),) * 2, np.array([3, 3]))
     group, settles = np.arange(2), np.array([False, True])
     found = aims_of_groups(aims, group, np.zeros(2, bool), settles, np.array([2, 3]))
     assert [column.tolist() for column in found] == [[1], [ONLY], [1]]
     found = aims_of_groups(aims, group, np.zeros(2, bool), settles, np.array([2, 3]), True)
     assert [column.tolist() for column in found] == [[0, 1], [ONLY_OF_SIBLINGS, ONLY], [1, 1]]
+
+
+def found_in(tmp_path, *lines):
+    seen = [observe(tmp_path, traces(*lines))]
+    observed = merge_addresses(seen)
+    addrs = observed.addrs[observed.is_router]
+    return find_aims(Spools(seen, addrs, 1), prefix_table(tmp_path), len(addrs))
+
+
+def test_whether_some_destination_answered_and_whether_some_did_not_is_known(tmp_path):
+    silent, heard = f"{A} {B} > 20.3.0.9", f"{A} {B} 20.3.0.9! > 20.3.0.9"
+    for lines, expected in (
+        ([silent], (True, False)),
+        ([heard], (False, True)),
+        ([silent, heard], (True, True)),
+    ):
+        found = found_in(tmp_path, *lines)
+        assert (found.silent.tolist(), found.answered.tolist()) == ([expected[0]], [expected[1]])
+
+
+def test_silent_ends_say_less_the_more_traces_are_aimed_at_an_as(tmp_path):
+    lines = [*[f"{A} {B} > 20.3.0.9"] * 300, *[f"{A} {C} > 20.4.0.9"] * 20, f"{A} > 20.0.0.9"]
+    found = found_in(tmp_path, *lines)
+    assert (found.aimed_at.tolist(), found.n_aimed.tolist()) == ([3, 4], [300, 20])
+    # As if 200 more were aimed elsewhere: -10 log(300 / 520), log(20 / 520), and log(1 / 520).
+    assert found.worth(np.array([2, 3, 4])).tolist() == [63, 6, 33]
+
+
+def test_many_traces_to_one_as_that_break_off_on_the_way_move_no_router_there(tmp_path):
+    # Traces to AS 3 pass AS 1, 2 and 4; a third of them breaks off at some router of AS 2.
+    way = ["20.1.0.1", "20.2.0.2", "20.2.0.6", "20.2.0.10", "20.4.0.2", "20.4.0.6"]
+    whole = [f"{' '.join(way)} > 20.3.{i}.9" for i in range(200)]
+    broken = [f"{' '.join(way[: 3 + i % 2])} > 20.3.{i}.8" for i in range(100)]
+    found = asn_of(infer(tmp_path, *whole, *broken, borders="elected"))
+    assert [found[addr] for addr in way] == [1, 2, 2, 2, 4, 4]
 
 
 def test_one_trace_is_aimed_at_one_as_all_along_and_shows_no_only_one(tmp_path):

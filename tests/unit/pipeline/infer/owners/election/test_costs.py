@@ -4,17 +4,25 @@ import numpy as np
 
 from pipeline.infer.owners.election.costs import UNLIMITED, Case, cost_of, without_habit
 from pipeline.infer.owners.election.relations import relations_among
-from pipeline.infer.owners.election.surroundings import ADJACENCY, AIMED, UNNUMBERED, Surroundings
+from pipeline.infer.owners.election.surroundings import (
+    ADJACENCY,
+    AIMED,
+    AIMED_SILENT,
+    ONLY,
+    UNNUMBERED,
+    Surroundings,
+)
 from pipeline.infer.registries import Registries
 from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.model.columns.ragged import offsets
 
 
-def cost(row, entries, limit=UNLIMITED, organisations=(UNKNOWN, UNKNOWN)):
+def cost(row, entries, limit=UNLIMITED, organisations=(UNKNOWN, UNKNOWN), worth=None):
     """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1."""
     other, numbered = np.array(entries, np.int64).T
     none, no = np.full(len(other), -1), np.zeros(3, bool)
-    around = Surroundings(offsets(np.array([len(other), 0, 0])), other, numbered, none, no, no)
+    ptr = offsets(np.array([len(other), 0, 0]))
+    around = Surroundings(ptr, other, numbered, none, no, no, worth)
     relations = relations_among(np.array([1, 2]), Registries())
     ways = without_habit(
         relations._replace(organisation=np.array([*organisations, UNKNOWN], np.int64))
@@ -37,6 +45,16 @@ def test_where_traces_end_counts_less_beside_a_known_router_of_the_as_they_were_
 def test_what_several_addresses_show_counts_less_too():
     assert cost(0, [ENDS] * 3) == 40 + 15 + 15
     assert cost(0, [*[ENDS] * 3, (2, UNNUMBERED)]) == 24 + 25
+
+
+def test_ends_without_an_answer_say_no_more_than_the_share_of_traces_to_their_as():
+    silent, few, many = (AIMED_SILENT, 1), np.array([90, 90]), np.array([90, 12])
+    assert cost(0, [silent] * 3, worth=few) == cost(0, [ENDS] * 3) == 40 + 15 + 15
+    assert cost(0, [silent] * 3, worth=many) == 3 * 12
+    assert cost(0, [silent, (2, UNNUMBERED)], worth=many) == 12 + 25
+    assert cost(0, [silent, ENDS], worth=many) == cost(0, [ENDS] * 2)
+    assert cost(0, [(ONLY, 1)], worth=few) == 12
+    assert cost(0, [(ONLY, 1)], worth=np.array([90, 7])) == 7
 
 
 def test_below_the_limit_a_cost_is_exact_and_none_is_taken_for_less_than_the_limit():

@@ -55,6 +55,15 @@ def test_a_path_of_the_lender_does_not_follow_a_router_at_which_traces_end(tmp_p
     assert {found[addr] for addr in path[:3]} == {1}
 
 
+def test_silent_ends_of_many_traces_to_one_as_show_no_user(tmp_path):
+    def found(n_more):
+        more = [f"{WAY} > 20.2.200.{i}" for i in range(n_more)]
+        return asn_of(infer(tmp_path, *LINES, *more, borders="elected"))
+
+    assert {found(1)[addr] for addr in INSIDE} == {2}
+    assert {found(200)[addr] for addr in INSIDE} == {1}
+
+
 def test_routers_whose_moves_would_never_end_stay_where_they_were():
     # Group 0 is cheaper in AS row 0 while group 1 is in row 1, and the other way round; group 1
     # follows group 0.
