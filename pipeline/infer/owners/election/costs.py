@@ -14,6 +14,7 @@ from pipeline.infer.owners.election.relations import Relations, relation
 from pipeline.infer.owners.election.surroundings import (
     ADJACENCY,
     AIMED,
+    AIMED_BROKEN,
     AIMED_PERHAPS,
     AIMED_SECOND,
     AIMED_SILENT,
@@ -203,7 +204,7 @@ def cost_of(case, group, label, limit=UNLIMITED):
     ways, met, size, n_known = case.ways, case.met, case.size, case.n_known
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
-    most, has_answer = int(UNLIMITED), False
+    most, may_break_off = int(UNLIMITED), True
     is_second = False
     is_registered, is_member = False, False
     met[-1] += 1
@@ -223,11 +224,11 @@ def cost_of(case, group, label, limit=UNLIMITED):
             if abs(met[z]) != met[-1] and (also < 0 or abs(met[also]) != met[-1]):
                 met[z] = met[-1]
                 cost += _BETWEEN
-        elif other[i] == AIMED or other[i] == AIMED_PERHAPS or other[i] == AIMED_SILENT:
+        elif other[i] in (AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN):
             n_aims += 1
             # A router of that AS beside it that does not always answer explains it, too.
             n_sure += int(other[i] != AIMED_PERHAPS and met[z] != -met[-1])
-            has_answer = has_answer or other[i] != AIMED_SILENT
+            may_break_off = may_break_off and other[i] == AIMED_BROKEN
             if case.worth[z] < most:
                 most = int(case.worth[z])
             n_here += int(z == label)
@@ -265,7 +266,7 @@ def cost_of(case, group, label, limit=UNLIMITED):
                 link = min(link, seconds + _SECOND)
             cost += link
     if n_aims and not n_here:
-        if has_answer:
+        if not may_break_off:
             most = int(UNLIMITED)
         if is_second:
             cost += min(_AIMED_SECOND, most)

@@ -45,6 +45,7 @@ from pipeline.infer.owners.election.costs import Case, cost_of, gain
 from pipeline.infer.owners.election.relations import NOTHING, relation
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
+    AIMED_BROKEN,
     AIMED_PERHAPS,
     AIMED_SILENT,
     HOST,
@@ -98,10 +99,11 @@ def _evidence(case: Case) -> tuple[np.ndarray, np.ndarray]:
     other, numbered, labels, held = case.other, case.numbered, case.labels, case.held
     source = row_of_value(case.ptr)
     label = labels[source]
-    speaks = np.isin(other, (HOST, AIMED, AIMED_PERHAPS, AIMED_SILENT)) & (label >= 0)
-    speaks &= numbered >= 0
+    silent = np.isin(other, (AIMED_SILENT, AIMED_BROKEN))
+    speaks = np.isin(other, (HOST, AIMED, AIMED_PERHAPS)) | silent
+    speaks &= (numbered >= 0) & (label >= 0)
     # Where many traces are aimed at one AS, many routers on their way are last routers by chance.
-    speaks &= (other != AIMED_SILENT) | (case.worth[np.maximum(numbered, 0)] >= _LEAST_WORTH)
+    speaks &= ~silent | (case.worth[np.maximum(numbered, 0)] >= _LEAST_WORTH)
     at_home = np.zeros(len(labels), bool)
     at_home[source[speaks & (numbered == label)]] = True
     claims = speaks & ~at_home[source] & (numbered < case.n_known)

@@ -24,6 +24,7 @@ HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
 AIMED = -4  # an AS that an address of the group was the last router to
 AIMED_PERHAPS = -5  # the same, but its destinations answered and may be routers
 AIMED_SILENT = -10  # the same, and none of its destinations answered
+AIMED_BROKEN = -11  # the same, though others go on from the group: traces may break off there
 ONLY = -6  # the only AS that traces through the group were aimed at
 ONLY_OF_SIBLINGS = -9  # the same, said of siblings alone
 AIMED_SECOND = -8  # second origin of what an address of the group was the last router to
@@ -44,8 +45,8 @@ class Surroundings:
     ptr : (n_interfaces + 1,) int64
     other : (n_rows,) int64
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
-        ``AIMED_PERHAPS``, ``AIMED_SILENT``, ``AIMED_SECOND``, ``ONLY``, ``ONLY_OF_SIBLINGS``,
-        ``MEMBER``.
+        ``AIMED_PERHAPS``, ``AIMED_SILENT``, ``AIMED_BROKEN``, ``AIMED_SECOND``, ``ONLY``,
+        ``ONLY_OF_SIBLINGS``, ``MEMBER``.
     numbered : (n_rows,) int64
         AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``,
         ``PRIVATE``. The AS row of hosts or destinations.
@@ -56,7 +57,7 @@ class Surroundings:
     goes_on : (n_interfaces,) bool
         Groups from which traces go on to another; they may begin there.
     worth : (n_ases,) int64 or None
-        What ``AIMED_SILENT`` and ``ONLY`` cost at most, by AS (``Aims.worth``); None: no matter.
+        What ``AIMED_BROKEN`` and ``ONLY`` cost at most, by AS (``Aims.worth``); None: no matter.
     """
 
     ptr: np.ndarray
@@ -159,7 +160,7 @@ def surround(
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
     has_siblings = known.registries.organisations is not None
     past, aimed, aimed_at = aims_of_groups(
-        aims, group, leads_on, known.only_settles, ases, has_siblings
+        aims, group, leads_on, goes_on, known.only_settles, ases, has_siblings
     )
     registered = np.searchsorted(ases, members.asn)
     member, registered = split_key(np.unique((group[members.router] << 32) | registered))
@@ -191,6 +192,7 @@ def aims_of_groups(
     aims: Aims,
     group: np.ndarray,
     leads_on: np.ndarray,
+    goes_on: np.ndarray,
     only_settles: np.ndarray,
     ases: np.ndarray,
     has_siblings: bool = False,
@@ -201,8 +203,8 @@ def aims_of_groups(
     ----------
     aims : Aims
     group : (n_interfaces,) int64
-    leads_on, only_settles : (n_interfaces,) bool
-        Groups that traces pass through, and those that get ``ONLY``.
+    leads_on, goes_on, only_settles : (n_interfaces,) bool
+        Groups as in ``Surroundings``, and those that get ``ONLY``.
     ases : (n_ases,) int64, ascending
     has_siblings : bool
         The others get ``ONLY_OF_SIBLINGS``.
@@ -211,7 +213,8 @@ def aims_of_groups(
     last, row = group[aims.router], np.searchsorted(ases, aims.asn)
     n_aims = np.bincount(last, minlength=n)
     unsure = ~aims.silent & leads_on[last]  # what answers may be a router of the next AS
-    kind = np.where(aims.answered, np.where(unsure, AIMED_PERHAPS, AIMED), AIMED_SILENT)
+    silent = np.where(goes_on[last], AIMED_BROKEN, AIMED_SILENT)
+    kind = np.where(aims.answered, np.where(unsure, AIMED_PERHAPS, AIMED), silent)
     least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, NO_ASN)
     some = aims.only != NO_ASN
     np.minimum.at(least, group[some], aims.only[some])

@@ -7,6 +7,7 @@ from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import (
     ADJACENCY,
     AIMED,
+    AIMED_BROKEN,
     AIMED_SILENT,
     ONLY,
     UNNUMBERED,
@@ -47,12 +48,13 @@ def test_what_several_addresses_show_counts_less_too():
     assert cost(0, [*[ENDS] * 3, (2, UNNUMBERED)]) == 24 + 25
 
 
-def test_ends_without_an_answer_say_no_more_than_the_share_of_traces_to_their_as():
-    silent, few, many = (AIMED_SILENT, 1), np.array([90, 90]), np.array([90, 12])
-    assert cost(0, [silent] * 3, worth=few) == cost(0, [ENDS] * 3) == 40 + 15 + 15
-    assert cost(0, [silent] * 3, worth=many) == 3 * 12
-    assert cost(0, [silent, (2, UNNUMBERED)], worth=many) == 12 + 25
-    assert cost(0, [silent, ENDS], worth=many) == cost(0, [ENDS] * 2)
+def test_traces_that_may_break_off_say_no_more_than_the_share_that_is_aimed_at_their_as():
+    broken, few, many = (AIMED_BROKEN, 1), np.array([90, 90]), np.array([90, 12])
+    assert cost(0, [broken] * 3, worth=few) == cost(0, [ENDS] * 3) == 40 + 15 + 15
+    assert cost(0, [broken] * 3, worth=many) == 3 * 12
+    assert cost(0, [broken, (2, UNNUMBERED)], worth=many) == 12 + 25
+    for other in (AIMED, AIMED_SILENT):
+        assert cost(0, [broken, (other, 1)], worth=many) == cost(0, [ENDS] * 2)
     assert cost(0, [(ONLY, 1)], worth=few) == 12
     assert cost(0, [(ONLY, 1)], worth=np.array([90, 7])) == 7
 

@@ -61,7 +61,7 @@ def test_silent_ends_of_many_traces_to_one_as_show_no_user(tmp_path):
         return asn_of(infer(tmp_path, *LINES, *more, borders="elected"))
 
     assert {found(1)[addr] for addr in INSIDE} == {2}
-    assert {found(200)[addr] for addr in INSIDE} == {1}
+    assert {found(200)[addr] for addr in INSIDE[:-1]} == {1}
 
 
 def test_routers_whose_moves_would_never_end_stay_where_they_were():
