@@ -30,6 +30,7 @@ DASK = {
 OF_CUDA = {"protocol", "host", "dashboard-address", "tls-ca-file", "tls-cert", "tls-key"}
 OF_SBATCH = {"nodes", "ntasks-per-node", "cpus-per-task", "time"}
 OF_JOBQUEUE = {"cores", "processes", "memory", "walltime", "protocol", "security"}
+OF_JOBQUEUE |= {"scheduler_options", "worker_extra_args"}
 SECRET = {"ca.pem", "scheduler.pem", "scheduler.key", "worker.pem", "worker.key"}
 SECRET |= {"client.pem", "client.key"}
 # What the operator sets in each container.
@@ -119,6 +120,8 @@ def test_the_program_for_jobqueue_gives_each_role_its_certificate(tmp_path, monk
     assert given.pop("jobs") > 1
     assert set(given) == OF_JOBQUEUE
     assert given["processes"] == given["cores"]  # one thread each
+    assert given["scheduler_options"] == {"dashboard_address": "127.0.0.1:8787"}
+    assert given["worker_extra_args"] == ["--dashboard-address", "127.0.0.1:0"]
     for role in ("scheduler", "worker", "client"):
         connection = given["security"].get_connection_args(role)
         assert connection["require_encryption"]

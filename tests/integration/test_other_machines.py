@@ -50,9 +50,8 @@ def test_every_command_that_starts_dask_is_bound_to_this_machine_or_encrypted():
         assert "--host 127.0.0.1" in command or "--protocol tls" in command, where
         if "--protocol tls" not in command:
             assert "://127.0.0.1:" in command or command.startswith("dask scheduler"), where
-        if command.startswith("dask scheduler") or "--protocol tls" in command:
-            # Dask's own choice is a page on all interfaces.
-            assert "--dashboard-address 127.0.0.1:" in command, where
+        # Dask's own choice is a page on all interfaces, of the scheduler and of each worker.
+        assert "--dashboard-address 127.0.0.1:" in command, where
 
 
 def section(title):

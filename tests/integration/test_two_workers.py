@@ -100,8 +100,9 @@ def test_no_worker_is_reported_and_a_scheduler_that_dies_ends_the_run(
     monkeypatch.setattr(cluster, "WORKERS_S", 0.5)
     with scheduler(tmp_path) as (process, address):
         config = config_for(snapshot, tmp_path / "out", scheduler=address, pack=1)
-        with pytest.raises(UsageError, match=rf"--scheduler {address}: it has no worker"):
+        with pytest.raises(UsageError, match=rf"--scheduler {address}: it has no worker") as none:
             measure(snapshot, config)
+        assert str(none.value).endswith(" --dashboard-address 127.0.0.1:0")
         with worker(address, tmp_path):
             found = {}
 

@@ -282,7 +282,8 @@ def _await_workers(client: Client, address: str, progress: ProgressCallback) -> 
         if waited > WORKERS_S:
             raise UsageError(
                 f"--scheduler {address}: it has no worker and none joined within "
-                f"{WORKERS_S:.0f} s; start some with: dask worker {address} --host HOST"
+                f"{WORKERS_S:.0f} s; start some with: dask worker {address} --host HOST "
+                "--dashboard-address 127.0.0.1:0"
             )
         left = WORKERS_S - waited
         progress(Progress("connect", 0, 0, "workers", f"no worker yet, waiting {left:.0f} s more"))
