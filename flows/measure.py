@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from pathlib import Path
 
 from prefect import flow, task
@@ -15,7 +14,13 @@ from flows.options import with_config
 from flows.pages.artifacts import show_dashboard
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
-from flows.runs.handover import FOLDER, read_measurement, remove_old, write_measurement
+from flows.runs.handover import (
+    hold,
+    leave,
+    new_handover,
+    read_measurement,
+    write_measurement,
+)
 from flows.runs.log import warnings_in_run_log
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import CLUSTER_LOST, ONCE_MORE, failed
@@ -24,11 +29,6 @@ from pipeline.errors import ClusterLostError
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
 from pipeline.model.search.results import Measurement
 from pipeline.places import in_one_line
-
-
-def new_handover(config: AnalyzeConfig) -> Path:
-    """A new file name for what the measuring task passes to the reporting task."""
-    return config.out / FOLDER / f"{uuid.uuid4().hex}.npz"
 
 
 @task(name="measure", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
@@ -41,7 +41,6 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     from pipeline.stages import analyze
 
     started = time.time()
-    remove_old(handover.parent, started)
     try:
         with (
             progress_artifact("search-progress", "Searches") as progress,
@@ -50,6 +49,7 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
         ):
             measurement = analyze.measure_stage(config, _Dashboard(progress))
         if not measurement.lost or _is_fuller(measurement, handover):
+            hold(handover)
             write_measurement(handover, measurement, started)
     except ClusterLostError as error:
         return Failed(name=CLUSTER_LOST, message=in_one_line(error))
@@ -71,7 +71,7 @@ def measured(config: AnalyzeConfig) -> tuple[Path, State | None]:
 
     Results from before a cluster was lost for good are kept, whatever ended the try after it.
     """
-    handover = new_handover(config)
+    handover = new_handover(config.out)
     _, failure = result_or_failure(measure_stage(config, handover, return_state=True))
     if failure is not None and handover.exists() and read_measurement(handover)[0].lost:
         get_run_logger().warning("%s; continuing with the results so far", failure.message)
@@ -104,6 +104,9 @@ def measure(config: AnalyzeConfig) -> State:
     handover, failure = measured(config)
     if failure is not None:
         return failure
+    try:
+        found = leave(handover)
+    except EXPECTED as error:
+        return failed(error)
     get_run_logger().info("measured: %s", handover)
-    found, _ = read_measurement(handover)
     return ended(f"measured: {handover}", handover, complete=not found.failed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from flows.options import with_config
 from flows.pages.artifacts import report_link, show_ases, show_report, show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
-from flows.runs.handover import read_measurement
+from flows.runs.handover import leave, read_measurement, remove
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
 from pipeline.config import AnalyzeConfig
@@ -34,16 +33,23 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
         with progress_artifact("report-progress", "Report") as progress, without_main_module():
             summary = analyze.report_stage(config, measurement, started, progress)
     except EXPECTED as error:
-        return failed(error, f"; the measurements are kept in {handover}")
-    handover.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # another run may have files there
-        handover.parent.rmdir()
+        return failed(error, _kept(handover))
+    remove(handover)
     report = summary.report
     show_ases(report.table_columns, report.table, report.totals["n_ases"])
     link = report_link(summary.index, config.out)
     show_report(link, summary.snapshot)
     get_run_logger().info("Report: %s", link)
     return summary
+
+
+def _kept(handover: Path) -> str:
+    """Keep a measurement without a report for a day; where it is, for the message."""
+    try:
+        leave(handover)
+    except EXPECTED:  # it is gone, or broken: the error says so
+        return ""
+    return f"; the measurements are kept in {handover}"
 
 
 @flow(name="report", persist_result=False)

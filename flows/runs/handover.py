@@ -2,11 +2,14 @@
 
 Prefect inspects every value that it passes between tasks, so tasks pass a path instead.
 One .npz without pickled objects: the columns, and the rest as JSON.
+
+It is in a hidden folder beside the reports, which belongs to the process of the run that measures:
+if that is killed before its report is there, nobody knows of the file, and the next run removes it.
+Only a path that was told to somebody (``leave``) is kept for a day, for whoever comes for it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,9 +21,16 @@ from pipeline.errors import StoreError
 from pipeline.files import written_whole
 from pipeline.model.columns import put_together, take_apart
 from pipeline.model.search.results import Measurement, findings_class
-from pipeline.store.versions.held import KEEP_S, hand_over
+from pipeline.store.versions.held import (
+    MEASURED,
+    hand_over,
+    hold_named,
+    is_named,
+    name_folder,
+    release_folder,
+)
 
-FOLDER = ".measured"  # below the folder of reports
+_NAME = "measurement.npz"
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s", "n_reused"]
 _OBJECTS = [
     *("device", "cluster", "busy_share", "distances_dir", "snapshot", "version", "lost"),
@@ -28,12 +38,48 @@ _OBJECTS = [
 ]
 
 
-def remove_old(folder: Path, now: float) -> None:
-    """Remove handover files that were not used within a day; ``now`` in seconds since 1970."""
-    for path in folder.glob("*.npz*"):  # those that a killed run was writing, too
-        with contextlib.suppress(OSError):  # another run removes them too
-            if now - path.stat().st_mtime > KEEP_S:
-                path.unlink()
+def new_handover(out: Path) -> Path:
+    """A new file name beside the reports in ``out``; nothing is made."""
+    return name_folder(out, MEASURED) / _NAME
+
+
+def hold(path: Path) -> None:
+    """Make the folder of a file that ``new_handover`` named; it is of this process, as is the file.
+
+    What killed runs left beside it is removed.
+
+    Raises
+    ------
+    OSError
+        If the folder of reports cannot be written.
+    """
+    hold_named(path.parent)
+
+
+def leave(path: Path) -> Measurement:
+    """Leave a measurement and its hop matrices to another process, for a day; what it is.
+
+    Raises
+    ------
+    StoreError
+        As ``read_measurement``.
+    OSError
+        If it cannot be marked as left.
+    """
+    measurement, _ = read_measurement(path)
+    made = Path(measurement.distances_dir) if measurement.distances_dir else None
+    if made is not None and made.is_dir():
+        hand_over(made)
+    if is_named(path.parent, MEASURED):
+        hand_over(path.parent)
+    return measurement
+
+
+def remove(path: Path) -> None:
+    """Remove a file that was reported, with its folder if that is one of ours."""
+    path.unlink(missing_ok=True)
+    if is_named(path.parent, MEASURED):
+        release_folder(path.parent)
 
 
 def write_measurement(path: Path, measurement: Measurement, started: float) -> None:
@@ -66,8 +112,6 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
     columns["rest"] = np.frombuffer(text, np.uint8)
     with written_whole(path) as file:
         np.savez(file, **columns)
-    if measurement.distances_dir:
-        hand_over(Path(measurement.distances_dir))
 
 
 def _found(task: str, columns: dict[str, np.ndarray], plain: dict[str, Any]) -> Any:

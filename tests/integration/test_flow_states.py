@@ -28,6 +28,7 @@ from pipeline.graphs import build_graphs
 from pipeline.stages import analyze as stage
 from pipeline.stages.generate import generate_topology
 from pipeline.store import open_snapshot, write_snapshot
+from pipeline.store.versions.held import _HANDED_OVER, DISTANCES, MEASURED
 from tests.integration.measured import random_links, topology
 from tests.integration.test_two_workers import dask, wait_for, worker
 
@@ -224,6 +225,28 @@ def test_each_stage_is_tried_again_where_a_file_system_was_away(
         assert (tmp_path / "out" / "night" / "index.html").exists()
     else:
         assert state.message.endswith("/far/store: No space left on device"), state.message
+
+
+def test_what_was_measured_for_a_report_that_failed_is_kept_for_the_flow_that_is_told_of_it(
+    server, cluster, store, tmp_path, monkeypatch
+):
+    def full(*given):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/far/out")
+
+    asked = places(tmp_path) | {"scheduler": cluster.address, "options": {"distances": True}}
+    with monkeypatch.context() as patch:
+        patch.setattr(stage, "report_stage", full)
+        state = analyze(**asked, return_state=True)
+    said, _, kept = state.message.partition("; the measurements are kept in ")
+    assert said.endswith("/far/out: No space left on device")
+    marks = (tmp_path / "out").glob(f".*/{_HANDED_OVER}")
+    assert sorted(mark.parent.name[:-12] for mark in marks) == [DISTANCES, MEASURED]
+    state = report(kept, **places(tmp_path), return_state=True)
+    assert state.name == "Completed", state.message
+    assert sorted(path.name for path in (tmp_path / "out").iterdir() if path.name[0] == ".") == [
+        ".lock"
+    ]
+    assert len(list((tmp_path / "out" / "night" / "distances").iterdir())) == 2
 
 
 def test_a_first_night_whose_ingest_fails_is_counted(server, tmp_path):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import psutil
 import pyarrow.parquet as pq
@@ -17,9 +18,11 @@ import pytest
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.graphs import build_graphs
 from pipeline.stages.analyze import analyze
+from pipeline.stages.doctor import examine
 from pipeline.stages.ingest import ingest
-from pipeline.store import write_snapshot
+from pipeline.store import leftovers, write_snapshot
 from pipeline.store.results import check_results
+from pipeline.store.versions import held
 from tests.integration.measured import random_links, topology
 from tests.integration.test_stopped_commands import WAIT_S, is_gone, until
 from tests.integration.test_two_workers import scheduler, worker
@@ -70,6 +73,14 @@ def added(self, kind, found):
 known.monotonic, known.Known.add, run.run_task = lambda: now, added, slow
 from pipeline.cli import main
 main()
+"""
+# A nightly run that is killed when all of its report is written, but not in its place.
+UNREPORTED = """
+import os, signal, sys
+from pipeline.report import write
+write.swap = lambda *places: os.kill(os.getpid(), signal.SIGKILL)
+from flows.nightly import main
+sys.exit(main(sys.argv[1:]))
 """
 LOSS_S = 10  # of work, at most
 
@@ -278,3 +289,26 @@ def test_a_nightly_run_that_was_killed_goes_on_where_it_was(
         assert again.wait(WAIT_S) == 0
     report = tmp_path / "out" / "night"
     check_continued(tmp_path, report, known, undisturbed_night, record_property)
+
+
+def test_leftovers_of_a_night_killed_before_its_report_are_named_and_removed(
+    links, scheduler_address, tmp_path
+):
+    out, copy = tmp_path / "out", tmp_path / "copy"
+    words = [links, "--asn", 7, "--ingresses", 3, "--snapshot", "night", "--distances"]
+    words += ["--store", tmp_path / "store", "--out", out, "--no-pages", "--workers", 1]
+    process = started(UNREPORTED, words, tmp_path)
+    assert process.wait(WAIT_S) == -signal.SIGKILL
+    kinds = [held.DISTANCES, held.MEASURED, held.WRITING]
+    left = sorted(out.glob(".*-*"))
+    assert [path.name[:-12] for path in left] == kinds
+    until(lambda: not set(left) - set(leftovers(None, out)), "the end of what the run had started")
+    shutil.copytree(out, copy)
+    named = [f.text for f in examine(None, out, clean=True) if f.subject == "left-over"]
+    for path in left:
+        assert [line for line in named if line.startswith(f"{path}: left by a killed run")]
+    assert list(out.glob(".*-*")) == []
+    # Nor does the next run leave them, of whatever kind it is.
+    config = replace(config_of(tmp_path, scheduler_address), out=copy)
+    assert analyze(config).failed == {}
+    assert list(copy.glob(".*-*")) == []

@@ -29,9 +29,10 @@ from pipeline.store.versions.names import has_token, new_token
 READING = ".reading-"  # in a store: spool files of an ingest
 WRITING = ".writing-"  # next to reports: one that is being written
 DISTANCES = ".distances-"  # next to reports: hop matrices, until the report takes them in
+MEASURED = ".measured-"  # next to reports: a measurement on its way from one flow to the next
 WORKERS = "workers-"  # in a folder of this user's own: what Dask workers keep on disk
 _LEFT = ".left-"  # any of these, being removed
-_KINDS = (READING, WRITING, DISTANCES, WORKERS)
+_KINDS = (READING, WRITING, DISTANCES, MEASURED, WORKERS)
 
 _LOCK = "lock"
 _FILES = "files"
@@ -52,7 +53,7 @@ def hold_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Path:
     parent : Path
         Made where it is missing.
     kind : str
-        One of ``READING``, ``WRITING``, ``DISTANCES``, ``WORKERS``.
+        One of ``READING``, ``WRITING``, ``DISTANCES``, ``MEASURED``, ``WORKERS``.
     wanted : names of folders
         Taken over from dead runs of this kind, where they have them.
 
@@ -64,17 +65,47 @@ def hold_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Path:
     parent.mkdir(parents=True, exist_ok=True)
     if not wanted:
         remove_abandoned(parent)
-    with store_turn(parent):
-        outer = parent / f"{kind}{new_token()}"
-        outer.mkdir()
-        lock = hold_for_writing(outer / _LOCK)
-    files = outer / _FILES
-    files.mkdir()
-    _held[files] = lock
+    files = name_folder(parent, kind)
+    _make(files)
     if wanted:
         _take_over(files, kind, wanted)
         remove_abandoned(parent)
     return files
+
+
+def name_folder(parent: Path, kind: str) -> Path:
+    """The path of a folder that ``hold_named`` may make later."""
+    return parent / f"{kind}{new_token()}" / _FILES
+
+
+def hold_named(files: Path) -> None:
+    """Make a folder that ``name_folder`` named, as ``hold_folder`` does; once.
+
+    Raises
+    ------
+    OSError
+        If its parent cannot be written.
+    """
+    if files in _held:
+        return
+    parent = files.parent.parent
+    parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(parent)
+    _make(files)
+
+
+def is_named(files: Path, kind: str) -> bool:
+    """Whether ``name_folder`` may have named a folder: any other is somebody's own."""
+    return files.name == _FILES and has_token(files.parent.name, kind)
+
+
+def _make(files: Path) -> None:
+    outer = files.parent
+    with store_turn(outer.parent):
+        outer.mkdir()
+        lock = hold_for_writing(outer / _LOCK)
+    files.mkdir()
+    _held[files] = lock
 
 
 def _take_over(files: Path, kind: str, wanted: Collection[str]) -> None:
@@ -110,7 +141,15 @@ def held_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Iterat
 
 
 def hand_over(files: Path) -> None:
-    """Leave a folder to another process, which may come for it within a day."""
+    """Leave a folder to another process, which has been told of it and may come within a day.
+
+    Until then it is its maker's, and goes with it.
+
+    Raises
+    ------
+    OSError
+        If that cannot be marked.
+    """
     (files.parent / _HANDED_OVER).touch()
 
 

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from flows.runs.handover import read_measurement, remove_old, write_measurement
+from flows.runs.handover import (
+    hold,
+    leave,
+    new_handover,
+    read_measurement,
+    remove,
+    write_measurement,
+)
 from kernels import Shard
 from kernels.eccentricity.shard import widths
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
 from pipeline.schedule.work.measure_columns import widths_of_shard
+from pipeline.store import leftovers, remove_leftovers
+from pipeline.store.versions import held
 from pipeline.store.versions.held import DISTANCES, KEEP_S, hold_folder
 from tests.full_disk import files_up_to
+from tests.real_data import REPOSITORY
 from tests.shapes import path as path_graph
 
 
@@ -122,16 +138,105 @@ def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
     assert empty == []
 
 
-def test_files_not_used_within_a_day_are_removed(tmp_path):
-    now = 1.8e9
-    ages = {"old.npz": 1, ".cut.npz-x1": 1, "new.npz": -1, ".new.npz-x2": -1, "old.txt": KEEP_S}
-    for name, age_s in ((name, KEEP_S + more) for name, more in ages.items()):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (now - age_s, now - age_s))
-    remove_old(tmp_path, now)
-    left = sorted(path.name for path in tmp_path.iterdir())
-    assert left == [".new.npz-x2", "new.npz", "old.txt"]
-    remove_old(tmp_path / "nowhere", now)
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from flows.runs.handover import hold, leave, new_handover, write_measurement
+from pipeline.store.versions.held import DISTANCES, hold_folder
+from tests.unit.flows.test_measure import WHOLE
+from dataclasses import replace
+out = Path(sys.argv[1])
+path = new_handover(out)
+hold(path)
+made = hold_folder(out, DISTANCES)
+write_measurement(path, replace(WHOLE, distances_dir=str(made)), 1.0)
+if sys.argv[2] == "told":
+    leave(path)
+print(path, flush=True)
+time.sleep(600)
+"""
+
+
+@contextlib.contextmanager
+def measuring(out: Path, *words: str) -> Iterator[tuple[subprocess.Popen, Path]]:
+    """A process that has measured, and its file."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(out), *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=REPOSITORY,
+    )
+    try:
+        assert process.stdout is not None
+        yield process, Path(process.stdout.readline().strip())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def hidden(out: Path) -> list[str]:
+    """Kinds of our folders beside the reports."""
+    return sorted(path.name.rpartition("-")[0] for path in out.glob(".*-*"))
+
+
+def left_over(out: Path) -> list[str]:
+    named = [path for path in leftovers(None, out) if path.parent == out]
+    return sorted(path.name.rpartition("-")[0] for path in named)
+
+
+@pytest.mark.parametrize("way", ["clean", "run"])
+def test_what_a_killed_run_measured_for_itself_is_left_over(tmp_path, way):
+    both = [".distances", ".measured"]
+    with measuring(tmp_path, "untold") as (process, path):
+        assert path.is_file()
+        assert left_over(tmp_path) == []
+        remove_leftovers(None, tmp_path)
+        assert hidden(tmp_path) == both
+        process.kill()
+        process.wait(30)
+    assert hidden(tmp_path) == left_over(tmp_path) == both
+    if way == "clean":
+        remove_leftovers(None, tmp_path)
+        assert hidden(tmp_path) == []
+    else:
+        hold(new_handover(tmp_path))
+        assert hidden(tmp_path) == [".measured"]
+        assert not path.exists()
+
+
+def test_what_was_left_to_another_process_stays_for_a_day(tmp_path):
+    both = [".distances", ".measured"]
+    with measuring(tmp_path, "told") as (_, path):
+        pass
+    remove_leftovers(None, tmp_path)
+    hold(new_handover(tmp_path))
+    assert hidden(tmp_path) == [*both, ".measured"]
+    assert left_over(tmp_path) == []
+    assert read_measurement(path)[1] == 1.0
+    old = time.time() - KEEP_S - 1
+    for mark in tmp_path.glob(f".*/{held._HANDED_OVER}"):
+        os.utime(mark, (old, old))
+    assert left_over(tmp_path) == both
+
+
+def test_a_measurement_that_was_reported_goes_with_its_folder(tmp_path, measurement):
+    path = new_handover(tmp_path / "reports")
+    for _ in range(2):  # a stage that is tried again writes to the same file
+        hold(path)
+        write_measurement(path, measurement, 0.0)
+    assert leave(path).metrics == measurement.metrics
+    remove(path)
+    assert hidden(tmp_path / "reports") == [".distances"]
+
+
+def test_a_copy_of_a_measurement_is_reported_from_the_folder_of_its_user(tmp_path, measurement):
+    path = tmp_path / "own" / "files" / "m.npz"
+    write_measurement(path, measurement, 0.0)
+    path.with_name("notes.txt").touch()
+    leave(path)
+    remove(path)
+    assert [path.name for path in (tmp_path / "own").iterdir()] == ["files"]
+    assert [path.name for path in path.parent.iterdir()] == ["notes.txt"]
 
 
 def test_a_measurement_that_the_disk_does_not_take_is_not_there(tmp_path, measurement):

@@ -62,7 +62,7 @@ def test_a_living_run_keeps_its_folder_and_a_killed_one_leaves_it_to_the_next(tm
         process.wait(30)
 
 
-@pytest.mark.parametrize("kind", [held.READING, held.WRITING, held.DISTANCES, held.WORKERS])
+@pytest.mark.parametrize("kind", held._KINDS)
 def test_leftovers_of_a_dead_run_are_named_and_removed_by_the_next_run_of_any_name(tmp_path, kind):
     left = tmp_path / f"{kind}0123456789ab"
     (left / "files").mkdir(parents=True)
