@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,17 @@ import pyarrow.parquet as pq
 from pipeline.model.words import printable
 
 COMPARISON = frozenset({"changes.parquet", "events.parquet", "changes.html"})  # its files
+# How our files begin, of any version, and columns that its tables have.
+_MARKS = {
+    "changes.html": b"<title>hopscope ",
+    "hopscope.css": b"/* Reports of hopscope",
+    "hopscope.js": b"// Reports of hopscope",
+}
+_COLUMNS = {
+    "changes.parquet": frozenset({"what", "kind", "event", "asn", "other_asn"}),
+    "events.parquet": frozenset({"event", "kind", "asn", "n_changes", "text"}),
+}
+_HEAD_BYTES = 2000
 _KEYS = (b"hopscope.old", b"hopscope.new", b"hopscope.old_version", b"hopscope.new_version")
 
 
@@ -70,6 +82,25 @@ def compared_in(folder: Path) -> Compared:
         return compared_of(pq.read_schema(folder / "events.parquet"))
     except (OSError, pa.ArrowException):
         return Compared("", "")
+
+
+def foreign_in(folder: Path) -> list[str]:
+    """Files with names of a comparison, or of what its page loads, that hopscope did not write."""
+    names = sorted(_MARKS.keys() | _COLUMNS.keys())
+    return [name for name in names if os.path.lexists(folder / name) and not _is_ours(folder, name)]
+
+
+def _is_ours(folder: Path, name: str) -> bool:
+    path = folder / name
+    if path.is_symlink() or not path.is_file():
+        return False
+    try:
+        if name in _COLUMNS:
+            return _COLUMNS[name].issubset(pq.read_schema(path).names)
+        with path.open("rb") as file:
+            return _MARKS[name] in file.read(_HEAD_BYTES)
+    except (OSError, pa.ArrowException):
+        return False
 
 
 def compared_before(folder: Path, version: str | None) -> Compared:

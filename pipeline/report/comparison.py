@@ -72,10 +72,11 @@ def write_comparison(
     Raises
     ------
     UsageError
-        If the folder cannot be written, or holds something that is not a report of ours.
+        If the folder cannot be written, or holds something that is neither a report of ours nor an
+        earlier comparison.
     """
     folder = Path(out) / check_name(new)
-    report = earlier_report(folder)
+    report = earlier_report(folder, "a comparison")
     rows = changes_table(changes)
     compared = Compared(old, new, *versions)
     listed = naming_nights(events_table(events, rows, names, kind), compared, usual[0], kind)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from pipeline.errors import UsageError, said_by_system
 from pipeline.model.words import printable
 from pipeline.places import url_of
-from pipeline.report.compared import COMPARISON
+from pipeline.report.compared import COMPARISON, foreign_in
 from pipeline.report.names import ADDRESSES, ASES, REPORT
 from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
@@ -56,13 +56,15 @@ _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
 _FOLDERS = frozenset({*_OF_ASES, ADDRESSES})
 
 
-def earlier_report(folder: Path) -> dict | None:
+def earlier_report(folder: Path, new: str = "a report") -> dict | None:
     """``report.json`` of the report that a new one of the same snapshot would replace.
 
     Parameters
     ----------
     folder : Path
         ``OUT/<snapshot>``.
+    new : str
+        What is to be written there, for the message.
 
     Returns
     -------
@@ -77,8 +79,7 @@ def earlier_report(folder: Path) -> dict | None:
     """
     if fault := report_fault(folder):
         raise UsageError(
-            f"{folder}: {fault}; a report would replace it: give --out another folder, or move it "
-            "away"
+            f"{folder}: {fault}; {new} would replace it: give --out another folder, or move it away"
         )
     return report_of(folder)
 
@@ -96,7 +97,8 @@ def report_fault(folder: Path) -> str:
         return "is not a folder"
     names = sorted(path.name for path in folder.iterdir())
     if _COMPARISON_FILES.issuperset(names):
-        return ""
+        foreign = foreign_in(folder)
+        return f"holds {', '.join(foreign)}, which hopscope did not write" if foreign else ""
     if REPORT not in names:
         listed = ", ".join(printable(name) for name in names[:N_NAMED])
         more = f" and {len(names) - N_NAMED:,} more" if len(names) > N_NAMED else ""

@@ -106,12 +106,13 @@ def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> Non
     ------
     UsageError
         If ``out`` is, holds or lies in the store or an input of the two snapshots, or cannot be
-        written.
+        written, or if something other than a report or a comparison of ours is where the files
+        must be.
     """
     inputs = [*_known_inputs(old.manifest), *_known_inputs(new.manifest)]
     _check_apart(config.out, config.store, inputs)
     _check_writable(config.out)
-    _folder_of(config.out, new.name)
+    earlier_report(_folder_of(config.out, new.name), "a comparison")
 
 
 def check_file(out: Path, such_as: str) -> None:

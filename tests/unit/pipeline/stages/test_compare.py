@@ -16,7 +16,7 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.graphs import build_graphs
 from pipeline.model.topology import Topology
 from pipeline.report.compared import compared_in
-from pipeline.report.folder import earlier_report
+from pipeline.report.folder import _COMPARISON_FILES, earlier_report
 from pipeline.stages.compare import NightCompared, compare, compare_with_night_before
 from pipeline.stages.nights.snapshots import night_before
 from pipeline.store import open_snapshot
@@ -83,6 +83,43 @@ def test_what_is_no_report_stays(store, tmp_path):
         compare(CompareConfig("old", "new", store, tmp_path))
     with pytest.raises(UsageError, match="lies in the store"):
         compare(CompareConfig("old", "new", store, store / "out"))
+
+
+def table_of_a_user(path):
+    pq.write_table(pa.table({"event": ["concert"], "text": ["Friday"]}), path)
+
+
+@pytest.mark.parametrize("name", sorted(_COMPARISON_FILES))
+def test_files_of_users_with_names_of_a_comparison_stay_where_there_is_no_report(
+    store, tmp_path, name
+):
+    path = tmp_path / "new" / name
+    path.parent.mkdir()
+    table_of_a_user(path) if path.suffix == ".parquet" else path.write_text("<title>Mine</title>")
+    before = path.read_bytes()
+    said = f"{path.parent}: holds {name}, which hopscope did not write; a comparison would replace"
+    with pytest.raises(UsageError) as refused:
+        compare(CompareConfig("old", "new", store, tmp_path))
+    assert str(refused.value).startswith(said)
+    assert str(refused.value).endswith("it: give --out another folder, or move it away")
+    with pytest.raises(UsageError, match="which hopscope did not write; a report would"):
+        earlier_report(path.parent)
+    assert [each.name for each in path.parent.iterdir()] == [name]
+    assert path.read_bytes() == before
+
+
+def test_links_of_users_with_names_of_a_comparison_stay(store, tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "changes.html").symlink_to("elsewhere.html")
+    with pytest.raises(UsageError, match=r"changes\.html, which hopscope did not write"):
+        compare(CompareConfig("old", "new", store, tmp_path))
+
+
+def test_a_comparison_takes_the_place_of_one_that_was_cut_short(store, tmp_path):
+    folder = compare(CompareConfig("old", "new", store, tmp_path)).folder
+    for name in ("hopscope.js", "hopscope.css", "changes.html", "events.parquet"):
+        (folder / name).unlink()
+        assert compare(CompareConfig("old", "new", store, tmp_path)).folder == folder
 
 
 @pytest.mark.parametrize(

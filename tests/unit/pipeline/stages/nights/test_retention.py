@@ -8,12 +8,13 @@ import shutil
 import pytest
 
 from pipeline.report import write_reports
-from pipeline.report.folder import _COMPARISON_FILES
+from pipeline.report.comparison import write_comparison
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.doctor import examine
 from pipeline.stages.nights.retention import keep_nights
 from pipeline.store import open_snapshot, snapshot_names
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.unit.pipeline.report.test_comparison import some_changes
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 DAYS = [f"2026-11-{day}" for day in (18, 19, 20, 21)]
@@ -64,15 +65,13 @@ def test_a_report_with_a_file_of_its_user_and_what_is_no_report_stay(places):
     assert f"{out / '2026-11-01'} was not removed" in said
 
 
-@pytest.mark.parametrize("more", [None, "notes.txt", "without one", "folder"])
+@pytest.mark.parametrize("more", [None, "notes.txt", "without one", "folder", "own file"])
 def test_a_comparison_without_a_report_goes_with_the_nights_of_its_time(places, more):
     """It is not one of the last nights, and whatever else is there stays."""
     store, out = places
     for day in ("2026-11-17", DAYS[2]):
         shutil.rmtree(out / day, ignore_errors=True)
-        (out / day).mkdir()
-        for name in _COMPARISON_FILES:
-            (out / day / name).touch()
+        write_comparison(out, "earlier", day, *some_changes(), {})
     (out / "2026-11-16").mkdir()
     compared = out / "2026-11-17"
     if more == "notes.txt":
@@ -81,6 +80,8 @@ def test_a_comparison_without_a_report_goes_with_the_nights_of_its_time(places, 
         (compared / "changes.html").unlink()
         if more == "folder":
             (compared / "changes.html").mkdir()
+        elif more == "own file":
+            (compared / "changes.html").write_text("mine")
     removed = keep_nights(store, out, 2, DAYS[-1])
     assert (out / DAYS[2]).is_dir()
     assert removed.reports == (("2026-11-17", DAYS[0]) if more is None else (DAYS[0],))
