@@ -89,6 +89,7 @@ def test_the_whole_measurement_on_two_workers_started_separately(snapshot, tmp_p
         assert len(set(measurement.tasks["worker"])) == 2
         assert measurement.cluster["scheduler"] == address
         assert measurement.cluster["own"] is False
+        assert measurement.cluster["dashboard"] == ""  # it has none
         # It is not ours, so it is still there for the next run and for others.
         again = measure(snapshot, config_for(snapshot, tmp_path / "out", scheduler=address))
         assert measured(snapshot, again) == expected(snapshot)

@@ -34,6 +34,7 @@ from pipeline.model.search.tasks import Device
 from pipeline.model.words import number
 from pipeline.schedule.cluster.address import check_address
 from pipeline.schedule.cluster.credentials import configured, from_files
+from pipeline.schedule.cluster.dashboard_link import link_of
 from pipeline.schedule.cluster.fingerprint import fingerprint
 from pipeline.schedule.cluster.losses import Losses, losses_of
 from pipeline.schedule.cluster.own.start import start
@@ -218,7 +219,7 @@ def open_cluster(
             devices=both if config.device == "auto" else (config.device,),
             own=config.scheduler is None,
             address=client.scheduler.address,
-            dashboard=client.dashboard_link or "",
+            dashboard=link_of(client) if config.scheduler else client.dashboard_link or "",
             snapshot=snapshot,
             losses=stack.enter_context(losses_of(client)),
         )
