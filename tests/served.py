@@ -169,7 +169,7 @@ def _environment(home: Path) -> dict[str, str]:
 def _empty_database() -> Path:
     """A database of Prefect as its migrations leave it, which take five seconds of a core.
 
-    Kept for the next runs, in pytest's cache.
+    Kept for the next runs, in pytest's cache if there is one.
     """
     home = kept_folder / f"prefect-{version('prefect')}"
     home.mkdir(parents=True, exist_ok=True)

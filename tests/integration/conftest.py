@@ -12,8 +12,11 @@ __all__ = ["served"]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _kept_folder(pytestconfig):
-    of_prefect.kept_folder = pytestconfig.cache.mkdir("hopscope")
+def _kept_folder(pytestconfig, tmp_path_factory):
+    cache = getattr(pytestconfig, "cache", None)  # none with -p no:cacheprovider
+    of_prefect.kept_folder = (
+        cache.mkdir("hopscope") if cache is not None else tmp_path_factory.mktemp("kept")
+    )
 
 
 def two_workers(out):
