@@ -20,7 +20,8 @@ known instead is how a router's links are numbered and who is at their other end
    Otherwise the host may be a router of the next AS, and stands for a link to that AS, if the group
    has no other.
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
-   addresses were the last routers to, whether the destination answered or not. If all traces
+   addresses were the last routers to, whether the destination answered or not; but where traces
+   may have broken off, that says no more than how few of them were aimed there. If all traces
    through a group were aimed at a single AS, two of them by one address, that settles ties; not if
    an alias set knows a single address of it (``earlier``), save between ASes of one organisation.
    The second origin of a prefix (``ip2as``) is a candidate too: links, hosts and destinations
@@ -47,7 +48,10 @@ known instead is how a router's links are numbered and who is at their other end
    which this explains much (``lending``).
 6. No trace leaves an AS and comes back to it: where one would, the routers between, or those that
    come after, get the AS of the others if that costs little and clearly less than what else would
-   mend it (``loops``, ``straightening``).
+   mend it (``routes.loops``, ``routes.straightening``). Nor does an AS carry traffic between two of
+   which neither is its customer: where relationships show that one would, a router there gets
+   another AS if that costs less than these paths are worth (``routes.valleys``,
+   ``routes.filling``).
 7. A group from which nothing goes on, and whose links are all numbered from the ASes at their
    other ends, is the router of a customer of these ASes if several of them are known to number
    links to others: it is in none of them, however many of its links lead to one of them. It stays
