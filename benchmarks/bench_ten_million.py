@@ -1,10 +1,13 @@
 """Ten million traces to a snapshot on two cores: time, and memory as it grows with traces.
 
 Command: python benchmarks/bench_ten_million.py [--traces N,N,...] [--workers 2] [--files 20]
+    [--tables all]
 Writes benchmarks/results/ten_million.json, a row for each number of traces. The traces are those of
 ``synthetic.traces`` (gzipped warts); writing them is not timed. What is timed is ``ingest``, in a
 process of its own that is held to ``--workers`` cores: imports, reading, election, graphs, store.
-Kernels were compiled before, by ingesting a few traces.
+Kernels were compiled before, by ingesting a few traces. With ``--tables all`` ingest is also given
+relationships and the true alias sets of all routers; traces take shortest paths, so the former do
+not fit them, which is the dearest case.
 
 Memory is the largest sum, sampled every 0.2 s, of the proportional set sizes (Pss: pages that
 several processes share count once) of that process and all its children. Pages of spool files that
@@ -33,10 +36,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.record import record
+from benchmarks.synthetic.internet import make_internet, write_as_rel, write_nodes
 from benchmarks.synthetic.traces import Written, write_traces
 from pipeline.model.choices import BORDERS, ROUTERS
 
 SAMPLE_S = 0.2
+TABLES = ("prefixes", "all")
+AS_REL, NODES = "as-rel.txt", "aliases.nodes"
 
 
 # What infer_topology, gathering and turns call, by the name of the step that it is part of.
@@ -103,7 +109,7 @@ def read_one(path: Path, scratch: Path) -> dict[str, float]:
 
 
 def ingest_here(
-    folder: Path, store: Path, borders: str, routers: str, workers: int
+    folder: Path, store: Path, borders: str, routers: str, tables: str, workers: int
 ) -> dict[str, Any]:
     """Ingest the files of a folder in this process; seconds of each stage, and what came out."""
     started = time.perf_counter()
@@ -122,6 +128,8 @@ def ingest_here(
         inputs=tuple(sorted(folder.glob("*.warts.gz"))),
         store=store,
         ip2as=(folder / "prefixes.pfx2as",),
+        as_rel=folder / AS_REL if tables == "all" else None,
+        aliases=folder / NODES if tables == "all" else None,
         borders=borders,  # type: ignore[arg-type]
         routers=routers,  # type: ignore[arg-type]
         workers=workers,
@@ -224,11 +232,15 @@ def watch(command: list[str], store: Path) -> tuple[str, dict[str, float]]:
 
 
 def measure(
-    folder: Path, written: Written, borders: str, routers: str, workers: int
+    folder: Path, written: Written, borders: str, routers: str, tables: str, workers: int, **size
 ) -> dict[str, Any]:
     """Ingest a written measurement in a fresh process."""
+    if tables == "all":
+        internet = make_internet(**size)
+        write_as_rel(internet, folder / AS_REL)
+        write_nodes(internet, folder / NODES)
     with tempfile.TemporaryDirectory(dir=folder) as store:
-        options = [borders, routers, str(workers)]
+        options = [borders, routers, tables, str(workers)]
         command = [sys.executable, __file__, "--ingest", str(folder), store, *options]
         text, measured = watch(command, Path(store))
     result = json.loads(text.splitlines()[-1])
@@ -247,6 +259,7 @@ def measure(
         "stored_mib": round(written.n_stored / 2**20),
         "borders": borders,
         "routers": routers,
+        "tables": tables,
         "workers": workers,
         "read_cpu_s": {part: round(n_files * cpu_s, 1) for part, cpu_s in read.items()},
         **measured,
@@ -257,10 +270,11 @@ def measure(
 
 def main() -> None:
     if sys.argv[1:2] == ["--ingest"]:
-        folder, store, borders, routers, workers = sys.argv[2:]
+        folder, store, borders, routers, tables, workers = sys.argv[2:]
         cores = sorted(os.sched_getaffinity(0))[: int(workers)]
         os.sched_setaffinity(0, cores)
-        print(json.dumps(ingest_here(Path(folder), Path(store), borders, routers, int(workers))))
+        options = borders, routers, tables, int(workers)
+        print(json.dumps(ingest_here(Path(folder), Path(store), *options)))
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -272,24 +286,26 @@ def main() -> None:
     parser.add_argument("--routers-per-as", type=int, default=1000)
     parser.add_argument("--borders", choices=BORDERS, default="elected")
     parser.add_argument("--routers", choices=ROUTERS, default="inferred")
+    parser.add_argument("--tables", choices=TABLES, default="prefixes")
     parser.add_argument(
         "--folder", type=Path, help="folder for traces (10 million: 4 GB, scratch included)"
     )
     parser.add_argument("--name", default="ten_million", help="name of the results file")
     arguments = parser.parse_args()
     rows = []
-    options = arguments.borders, arguments.routers, arguments.workers
+    options = arguments.borders, arguments.routers, arguments.tables, arguments.workers
     size = {"n_ases": arguments.ases, "routers_per_as": arguments.routers_per_as}
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        few = write_traces(Path(folder), 2_000, 2, n_ases=10, routers_per_as=100, processes=1)
-        measure(Path(folder), few, *options)
+        small = {"n_ases": 10, "routers_per_as": 100}
+        few = write_traces(Path(folder), 2_000, 2, **small, processes=1)
+        measure(Path(folder), few, *options, **small)
     for n_traces in map(int, arguments.traces.split(",")):
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
             started = time.perf_counter()
             written = write_traces(Path(folder), n_traces, arguments.files, **size)
             write_s = round(time.perf_counter() - started, 1)
             print(f"{n_traces} traces written in {write_s} s", file=sys.stderr, flush=True)
-            row = measure(Path(folder), written, *options)
+            row = measure(Path(folder), written, *options, **size)
             rows.append(row | {"write_s": write_s})
     record(arguments.name, rows, **size)
 

@@ -129,3 +129,20 @@ def _add_crossings(
 def write_pfx2as(internet: Internet, path: Path) -> None:
     """Write the announced prefixes in CAIDA's format."""
     path.write_text("".join(f"{prefix}\t{asn}\n" for prefix, asn in internet.prefixes))
+
+
+def write_as_rel(internet: Internet, path: Path) -> None:
+    """Write relationships in CAIDA's format: of two ASes with a link, the older is the provider."""
+    near = np.repeat(np.arange(internet.n_routers), np.diff(internet.indptr))
+    one, other = internet.asn[near], internet.asn[internet.head]
+    pairs = np.unique(np.column_stack([one, other])[one < other], axis=0)
+    path.write_text("".join(f"{provider}|{customer}|-1\n" for provider, customer in pairs.tolist()))
+
+
+def write_nodes(internet: Internet, path: Path) -> None:
+    """Write the addresses of each router in the format of ITDK nodes."""
+    with path.open("w") as file:
+        for router in range(internet.n_routers):
+            own = internet.addr[internet.indptr[router] : internet.indptr[router + 1]]
+            names = (str(ipaddress.ip_address(addr)) for addr in own.tolist())
+            file.write(f"node N{router + 1}:  {' '.join(names)}\n")
