@@ -130,8 +130,8 @@ def _ingest_by(
         raise UsageError(f"nothing to ingest: {why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
     if share is not None and share.n_in_as == 0:
-        raise UsageError(f"nothing to ingest: {unmapped_text(share)}")
-    notes = [] if share is None else mapped_warnings(share)
+        raise UsageError(f"nothing to ingest: {unmapped_text(share, config.borders)}")
+    notes = [] if share is None else mapped_warnings(share, config.borders)
     progress(Progress("build", 0, 1, "graphs"))
     graphs = build_graphs(topologies)
     progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))

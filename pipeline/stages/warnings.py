@@ -52,15 +52,22 @@ _NUMBER = re.compile(r"\d+")
 _TASK = re.compile(r"^\w+_AS\d+(_AS\d+)?: ")  # a reason may begin with the task that failed
 
 
-def mapped_warnings(share: MappedShare) -> list[str]:
+def mapped_warnings(share: MappedShare, borders: str = "elected") -> list[str]:
     """A line if less than ``MAPPED_ENOUGH`` of the addresses have an AS: which ones, the remedy."""
     if share.n_in_as >= MAPPED_ENOUGH * share.n_addrs:
         return []
-    return [unmapped_text(share)]
+    return [unmapped_text(share, borders)]
 
 
-def unmapped_text(share: MappedShare) -> str:
-    """How many addresses are mapped, which prefixes are not, and the remedy."""
+def unmapped_text(share: MappedShare, borders: str = "elected") -> str:
+    """How many addresses are mapped, which prefixes are not, and the remedy.
+
+    Parameters
+    ----------
+    share : MappedShare
+    borders : str
+        ``"elected"``: private addresses get an AS by what is around them.
+    """
     if not share.n_addrs:
         return "no address answered in any trace"
     n_admitted = share.n_in_no_table
@@ -76,12 +83,19 @@ def unmapped_text(share: MappedShare) -> str:
     if share.largest:
         shown += "; largest prefixes without an AS: "
         shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
+    special = share.special
+    if not (share.n_in_as or share.n_unrouted or n_admitted or share.n_on_lan or special):
+        special = share.private  # nothing else is around them: a laboratory that uses them alone
+    elif share.private:
+        how = "placed by the routers around them" if borders == "elected" else "in no AS"
+        shown += f"; private addresses, {how}: "
+        shown += ", ".join(f"{name} ({n:,})" for name, n in share.private)
     if share.of_no_router:
         shown += "; addresses that no router has: "
         shown += ", ".join(f"{name} ({n:,})" for name, n in share.of_no_router)
     helps = [
         (n, f"--allow-special {name}{_COVERED if name in share.special_unrouted else ''}")
-        for name, n in share.special[:MAX_RANGES]
+        for name, n in special[:MAX_RANGES]
     ]
     if n_unrouted := share.n_unrouted + n_admitted:
         which = "a newer"
@@ -91,7 +105,7 @@ def unmapped_text(share: MappedShare) -> str:
     if share.n_on_lan > N_ON_LANS * share.n_addrs:
         helps.append((share.n_on_lan, "LANs with their true prefix lengths (--ixp)"))
     helps.sort(key=lambda entry: -entry[0])
-    if others := share.special[MAX_RANGES:]:
+    if others := special[MAX_RANGES:]:
         n_others = sum(n for _, n in others)
         helps.append((n_others, f"--allow-special with {number(len(others), 'more range')}"))
     if not helps:

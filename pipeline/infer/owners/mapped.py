@@ -6,6 +6,7 @@ LAN of an exchange point, which belongs to no AS.
 Counted before any election, over all addresses that answered: the election assigns an AS to many
 unmapped addresses, and so hides that a prefix table is missing or old. An address of an admitted
 range that no table covers counts, though it has no AS; how many these are is said beside the share.
+A private address that was not admitted is not mapped, but no prefix table is to blame for that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.owners.prefixes import PrefixTable
-from pipeline.infer.owners.special import OF_NO_ROUTER, special_range, special_ranges
+from pipeline.infer.owners.special import OF_NO_ROUTER, PRIVATE, special_range, special_ranges
 from pipeline.model.addresses import format_addr, is_v4
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN
@@ -77,13 +78,15 @@ def mapped_share(
     admitted = (position >= 0) & ~lost_special
     unrouted = position < 0
     ranges = _by_range(position[lost_special])
+    is_private = np.isin(position, [special_ranges().index(text) for text in PRIVATE])
     return MappedShare(
         n_addrs=len(addrs),
         n_mapped=len(addrs) - len(lost) + int(np.count_nonzero(admitted)),
         n_in_as=in_as,
         n_on_lan=int(np.count_nonzero(on_lan & ~special)),
-        largest=_largest(lost),
-        special=tuple(one for one in ranges if one[0] not in OF_NO_ROUTER),
+        largest=_largest(lost[~(is_private & lost_special)]),
+        special=tuple(one for one in ranges if one[0] not in OF_NO_ROUTER | PRIVATE),
+        private=tuple(one for one in ranges if one[0] in PRIVATE),
         of_no_router=tuple(one for one in ranges if one[0] in OF_NO_ROUTER),
         special_unrouted=_unrouted_ranges(lost[lost_special], position[lost_special], prefixes),
         n_unrouted=int(np.count_nonzero(unrouted)),

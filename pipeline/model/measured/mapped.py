@@ -29,14 +29,19 @@ class MappedShare:
     n_on_lan : int
         Of ``n_mapped``, on a known LAN.
     largest : tuple of (str, int)
-        The /24 and /48 that hold most addresses of no AS, and how many each; most first.
+        The /24 and /48 that hold most addresses of no AS, and how many each; most first. Without
+        ``private``.
     special : tuple of (str, int)
         Ranges of the special-purpose registries that were not admitted, and how many addresses
-        lie in each; most first. Without those of no router.
+        lie in each; most first. Without those that are private, and those of no router.
+    private : tuple of (str, int)
+        Likewise, those that many networks use, each for itself, such as 10.0.0.0/8: their addresses
+        are placed by the routers around them, not by a table.
     of_no_router : tuple of (str, int)
         Likewise, those that no interface of a router is in, such as loopback and multicast.
     special_unrouted : frozenset of str
-        Those of them with an address that no prefix table covers: admitted, it still has no AS.
+        Those of all three with an address that no prefix table covers: admitted, it still has no
+        AS.
     n_unrouted, n_unrouted_v6 : int
         Addresses of no AS outside of special ranges; those of IPv6 among them.
     has_v6_table : bool
@@ -49,6 +54,7 @@ class MappedShare:
     n_on_lan: int = 0
     largest: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[str, int], ...] = ()
+    private: tuple[tuple[str, int], ...] = ()
     of_no_router: tuple[tuple[str, int], ...] = ()
     special_unrouted: frozenset[str] = frozenset()
     n_unrouted: int = 0

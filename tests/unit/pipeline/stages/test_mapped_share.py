@@ -66,21 +66,36 @@ def test_the_mapped_share_is_always_reported(tmp_path, capsys):
 
 def test_below_nine_tenths_the_first_warning_names_prefixes_and_what_helps(tmp_path):
     (tmp_path / "junk.warts").write_text("no warts\n")
-    lost = ["10.0.0.1", "10.0.0.2", "20.5.0.1"]
+    lost = ["198.18.0.1", "198.18.0.2", "20.5.0.1"]
     given = config(tmp_path, MAPPED, lost)
     summary = ingest(
         IngestConfig(**vars(given) | {"inputs": (*given.inputs, tmp_path / "junk.warts")})
     )
     first = summary.warnings[0]
     assert first.startswith("18 of 21 addresses mapped or admitted (85.7 %)")
-    assert "10.0.0.0/24 (2), 20.5.0.0/24 (1)" in first
+    assert "198.18.0.0/24 (2), 20.5.0.0/24 (1)" in first
     covers = "and a prefix table that covers it (--ip2as) for 2"
-    assert f"--allow-special 10.0.0.0/8 {covers}, a newer prefix table (--ip2as) for 1" in first
+    assert f"--allow-special 198.18.0.0/15 {covers}, a newer prefix table (--ip2as) for 1" in first
     assert len(summary.warnings) == 2
     assert open_snapshot(given.store).manifest["warnings"] == [first]
     analyzed = analyze(AnalyzeConfig(store=given.store, out=tmp_path / "out", pages=False))
     report = orjson.loads((analyzed.out / "report.json").read_bytes())
     assert report["warnings"][0] == first
+
+
+def test_private_addresses_are_placed_by_what_is_around_them_not_by_a_remedy(tmp_path):
+    private = [MAPPED[0], "10.0.0.1", "10.0.0.2", "192.168.0.1", MAPPED[1]]
+    (first,) = ingest(config(tmp_path, MAPPED, private)).warnings
+    where = "10.0.0.0/8 (2), 192.168.0.0/16 (1)"
+    assert first == (
+        "18 of 21 addresses mapped or admitted (85.7 %); private addresses, placed by the routers "
+        f"around them: {where}"
+    )
+    (by_prefix,) = ingest(config(tmp_path, MAPPED, private, borders="prefix")).warnings
+    assert by_prefix.endswith(f"; private addresses, in no AS: {where}")
+    (both,) = ingest(config(tmp_path, MAPPED, private, ["20.5.0.1"])).warnings
+    assert "; largest prefixes without an AS: 20.5.0.0/24 (1); private addresses" in both
+    assert both.endswith("(1); to fix this: a newer prefix table (--ip2as) for 1")
 
 
 def test_nine_tenths_are_enough(tmp_path):
@@ -92,6 +107,8 @@ def test_if_nothing_is_mapped_the_former_snapshot_is_kept(tmp_path):
     before = open_snapshot(tmp_path / "store")
     with pytest.raises(UsageError, match=r"0 of 2 addresses .*--allow-special 10\.0\.0\.0/8 and a"):
         ingest(config(tmp_path, ["10.0.0.1", "10.0.1.1"]))
+    with pytest.raises(UsageError, match=r"10\.0\.0\.0/8 \(2\); to fix this: a newer prefix table"):
+        ingest(config(tmp_path, ["10.0.0.1", "20.5.0.1", "10.0.1.1"]))
     after = open_snapshot(tmp_path / "store", "today")
     assert after.path == before.path
     assert after.asn.tolist() == [1, 2]
@@ -114,7 +131,7 @@ def test_nothing_mapped_ends_with_status_2_and_no_snapshot(tmp_path, capsys):
 
 
 def test_a_low_share_is_the_first_warning_that_a_command_prints(tmp_path, capsys):
-    given = config(tmp_path, MAPPED, ["10.0.0.1", "10.0.0.2", "20.5.0.1"])
+    given = config(tmp_path, MAPPED, ["198.18.0.1", "198.18.0.2", "20.5.0.1"])
     (tmp_path / "junk.warts").write_text("no warts\n")
     words = [*given.inputs, tmp_path / "junk.warts", "--ip2as", *given.ip2as]
     words += ["--store", given.store]
@@ -132,12 +149,12 @@ def test_a_low_share_is_the_first_warning_that_a_command_prints(tmp_path, capsys
             both = " ".join(printed.err.split())
             assert both.index("18 of 21 addresses") < both.index("junk.warts")
             first = both
-        assert "10.0.0.0/24 (2), 20.5.0.0/24 (1)" in first
-        assert "--allow-special 10.0.0.0/8" in first
+        assert "198.18.0.0/24 (2), 20.5.0.0/24 (1)" in first
+        assert "--allow-special 198.18.0.0/15" in first
 
 
 def test_a_run_warns_once(tmp_path, capsys):
-    given = config(tmp_path, MAPPED, ["10.0.0.1", "10.0.0.2", "20.5.0.1"])
+    given = config(tmp_path, MAPPED, ["198.18.0.1", "198.18.0.2", "20.5.0.1"])
     words = [*given.inputs, "--ip2as", *given.ip2as, "--store", given.store]
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in ["run", *words, "--out", tmp_path / "out", "--no-pages"]])
@@ -257,11 +274,11 @@ def test_ranges_that_no_router_is_in_are_named_and_not_recommended():
     lost = {"n_addrs": 5, "n_mapped": 2, "n_in_as": 2, "of_no_router": (("127.0.0.0/8", 2),)}
     text = unmapped_text(MappedShare(**lost))
     assert text.endswith("(40.0 %); addresses that no router has: 127.0.0.0/8 (2)")
-    text = unmapped_text(MappedShare(**lost, special=(("10.0.0.0/8", 1),)))
-    assert text.endswith("127.0.0.0/8 (2); to fix this: --allow-special 10.0.0.0/8 for 1")
+    text = unmapped_text(MappedShare(**lost, special=(("198.18.0.0/15", 1),)))
+    assert text.endswith("127.0.0.0/8 (2); to fix this: --allow-special 198.18.0.0/15 for 1")
 
 
 def test_special_ranges_beyond_the_first_are_counted():
-    special = tuple((f"10.{i}.0.0/16", 9 - i) for i in range(5))
+    special = tuple((f"203.0.{i}.0/24", 9 - i) for i in range(5))
     text = unmapped_text(MappedShare(n_addrs=99, n_mapped=1, n_in_as=1, special=special))
-    assert text.endswith(" 10.2.0.0/16 for 7, --allow-special with 2 more ranges for 11")
+    assert text.endswith(" 203.0.2.0/24 for 7, --allow-special with 2 more ranges for 11")

@@ -5,7 +5,7 @@ import pytest
 
 from pipeline.infer import infer_topology
 from pipeline.infer.owners.mapped import mapped_share, origins
-from pipeline.infer.owners.special import OF_NO_ROUTER, is_special
+from pipeline.infer.owners.special import OF_NO_ROUTER, PRIVATE, is_special
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.measured.mapped import mapped_text
 from tests.addresses import format_addrs, parse_addrs
@@ -37,7 +37,7 @@ def test_the_lan_of_an_exchange_point_is_mapped_to_no_as(tmp_path):
     assert share.largest == (("20.0.0.0/24", 1),)
     assert share.n_in_no_table == 0
     special = share_of(tmp_path, [A, "10.0.0.1"], lan=("10.0.0.1",))  # not admitted: not mapped
-    assert (special.n_mapped, special.special) == (1, (("10.0.0.0/8", 1),))
+    assert (special.n_mapped, special.private) == (1, (("10.0.0.0/8", 1),))
 
 
 def test_the_share_is_counted_before_the_election(tmp_path):
@@ -49,17 +49,12 @@ def test_the_share_is_counted_before_the_election(tmp_path):
 
 
 def test_special_addresses_are_reported_by_the_range_to_admit(tmp_path):
-    texts = ["10.0.0.1", "10.0.0.2", "10.9.0.1", "198.18.0.1", "fe80::1", "2001:db8::1", A]
+    texts = ["198.18.0.1", "198.18.0.2", "198.19.0.1", "192.0.2.1", "2001:db8::1", A]
     share = share_of(tmp_path, texts)
-    assert (share.n_addrs, share.n_mapped) == (7, 1)
-    assert dict(share.special) == {
-        "10.0.0.0/8": 3,
-        "198.18.0.0/15": 1,
-        "fe80::/10": 1,
-        "2001:db8::/32": 1,
-    }
-    assert share.special[0] == ("10.0.0.0/8", 3)
-    assert share.largest[0] == ("10.0.0.0/24", 2)
+    assert (share.n_addrs, share.n_mapped) == (6, 1)
+    assert dict(share.special) == {"198.18.0.0/15": 3, "192.0.2.0/24": 1, "2001:db8::/32": 1}
+    assert share.special[0] == ("198.18.0.0/15", 3)
+    assert share.largest[0] == ("198.18.0.0/24", 2)
     assert ("2001:db8::/48", 1) in share.largest
     admitted = {text: share_of(tmp_path, texts, allow=[text]) for text, _ in share.special}
     for text, n in share.special:  # everything that is advised does help
@@ -67,10 +62,23 @@ def test_special_addresses_are_reported_by_the_range_to_admit(tmp_path):
         assert text not in dict(admitted[text].special)
 
 
+def test_private_addresses_are_unmapped_and_counted_apart(tmp_path):
+    texts = ["10.0.0.1", "10.9.0.1", "172.16.0.1", "192.168.0.1", "100.64.0.1", "169.254.0.1"]
+    texts += ["fc00::1", "fd00::1", "fe80::1", DARK, A]
+    share = share_of(tmp_path, texts)
+    assert (share.n_addrs, share.n_mapped, share.n_unrouted, share.special) == (11, 1, 1, ())
+    assert dict(share.private) == dict.fromkeys(PRIVATE, 1) | {"10.0.0.0/8": 2, "fc00::/7": 2}
+    assert share.private[0] == ("10.0.0.0/8", 2)
+    assert share.largest == (("20.0.0.0/24", 1),)  # no table lacks private ones
+    admitted = share_of(tmp_path, texts, allow=["10.0.0.0/8"])  # its lines are missing then
+    assert "10.0.0.0/8" not in dict(admitted.private)
+    assert (admitted.n_in_no_table, admitted.largest[0]) == (2, ("10.0.0.0/24", 1))
+
+
 def test_ranges_that_no_router_is_in_are_told_apart(tmp_path):
     never = ["0.0.0.0", "127.0.0.1", "224.0.0.5", "255.255.255.255", "::1", "100::1", "ff02::5"]
-    share = share_of(tmp_path, [*never, "10.0.0.1", "240.0.0.1", A])
-    assert dict(share.special) == {"10.0.0.0/8": 1, "240.0.0.0/4": 1}
+    share = share_of(tmp_path, [*never, "192.0.2.1", "240.0.0.1", A])
+    assert dict(share.special) == {"192.0.2.0/24": 1, "240.0.0.0/4": 1}
     assert dict(share.of_no_router) == dict.fromkeys(OF_NO_ROUTER, 1)
     assert (share.n_addrs, share.n_mapped, share.n_unrouted) == (10, 1, 0)
 
@@ -83,7 +91,7 @@ def test_an_admitted_range_without_a_prefix_is_mapped_but_in_no_as(tmp_path):
 
 def test_with_one_as_for_all_only_special_addresses_are_unmapped(tmp_path):
     share = share_of(tmp_path, ["10.0.0.1", A, DARK], asn=5)
-    assert (share.n_mapped, share.n_unrouted, share.special) == (2, 0, (("10.0.0.0/8", 1),))
+    assert (share.n_mapped, share.n_unrouted, share.private) == (2, 0, (("10.0.0.0/8", 1),))
 
 
 def test_unmapped_prefixes_are_the_largest_of_both_families(tmp_path):
