@@ -7,6 +7,7 @@ column is then looked up by binary search, IPv4 and IPv6 in one table.
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,6 +119,14 @@ def table_of(start: np.ndarray, end: np.ndarray, origin: np.ndarray) -> Interval
     asn = np.empty(2 * len(start) + 1, np.int64)
     n = _flatten(start, end, origin, first, asn)
     return IntervalTable(first[:n].copy(), asn[:n].copy())
+
+
+def space_of_prefixes(networks: Iterable[Network]) -> IntervalTable:
+    """The address space of some prefixes, 0 inside; they may be equal or nested."""
+    words = np.array(sorted(map(prefix_range, set(networks))), np.uint64).reshape(-1, 2, 2)
+    start, end = words[:, 0], words[:, 1]
+    order = np.lexsort((~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
+    return table_of(start[order], end[order], np.zeros(len(words), np.int64))
 
 
 def prefix_range(network: Network) -> tuple[tuple[int, int], tuple[int, int]]:

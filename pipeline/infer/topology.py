@@ -357,5 +357,5 @@ def _map_addresses(
     special = is_special(both, allow)
     on_lan = exchanges.find(both) >= 0
     origin = origins(both, prefixes, asn, special, on_lan)
-    share = mapped_share(both, origin, special, on_lan, prefixes)
+    share = mapped_share(both, origin, special, on_lan, prefixes, exchanges)
     return special[: len(addrs)], origin[: len(addrs)], share

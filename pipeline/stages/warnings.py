@@ -24,7 +24,6 @@ from pipeline.model.measured.reading import printable_path, rejects_text
 from pipeline.model.words import number
 from pipeline.options import options_of
 
-N_ON_LANS = 0.1  # share of addresses on LANs from which these look too wide
 LONGEST_NIGHT_S = 2 * 86_400.0  # span of traces that one date may name without a word
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LEFT_OUT_NAMED = 5  # files of folders that are not measurements
@@ -53,8 +52,12 @@ _TASK = re.compile(r"^\w+_AS\d+(_AS\d+)?: ")  # a reason may begin with the task
 
 
 def mapped_warnings(share: MappedShare, borders: str = "elected") -> list[str]:
-    """A line if less than ``MAPPED_ENOUGH`` of the addresses have an AS: which ones, the remedy."""
-    if share.n_in_as >= MAPPED_ENOUGH * share.n_addrs:
+    """A line if less than ``MAPPED_ENOUGH`` of the addresses are known: which not, the remedy.
+
+    Known are those in a prefix table, and those on LANs that are not listed too wide.
+    """
+    n_known = share.n_in_as + share.n_on_lan - share.n_on_wide_lan
+    if n_known >= MAPPED_ENOUGH * share.n_addrs:
         return []
     return [unmapped_text(share, borders)]
 
@@ -102,8 +105,9 @@ def unmapped_text(share: MappedShare, borders: str = "elected") -> str:
         if share.n_unrouted_v6 == n_unrouted:
             which = "a newer IPv6" if share.has_v6_table else "an IPv6"
         helps.append((n_unrouted, f"{which} prefix table (--ip2as)"))
-    if share.n_on_lan > N_ON_LANS * share.n_addrs:
-        helps.append((share.n_on_lan, "LANs with their true prefix lengths (--ixp)"))
+    n_at_lans = share.n_on_wide_lan + share.n_beside_lan if share.n_in_as else share.n_on_lan
+    if n_at_lans:
+        helps.append((n_at_lans, "LANs with their true prefix lengths (--ixp)"))
     helps.sort(key=lambda entry: -entry[0])
     if others := special[MAX_RANGES:]:
         n_others = sum(n for _, n in others)

@@ -39,12 +39,17 @@ from numba import njit
 
 from kernels.errors import HostMemoryError
 from pipeline.errors import UsageError
-from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
+from pipeline.infer.intervals import (
+    IntervalTable,
+    Network,
+    prefix_range,
+    space_of_prefixes,
+    table_of,
+)
 from pipeline.infer.owners.prefixes import (
     PrefixTable,
     V4Prefixes,
     no_intervals,
-    space_of_prefixes,
 )
 from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.model.addresses import MAPPED_V4

@@ -15,6 +15,7 @@ import numpy as np
 
 from pipeline.infer.owners.prefixes import PrefixTable
 from pipeline.infer.owners.special import OF_NO_ROUTER, PRIVATE, special_range, special_ranges
+from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.model.addresses import format_addr, is_v4
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN
@@ -56,6 +57,7 @@ def mapped_share(
     special: np.ndarray,
     on_lan: np.ndarray,
     prefixes: PrefixTable | None,
+    exchanges: ExchangePoints,
 ) -> MappedShare:
     """Count addresses by whether they are mapped, and find the prefixes that are not.
 
@@ -70,13 +72,16 @@ def mapped_share(
     on_lan : (n,) bool
     prefixes : PrefixTable or None
         As for ``origins``.
+    exchanges : ExchangePoints
+        The LANs.
     """
     in_as = int(np.count_nonzero(origin != NO_ASN))
     none = np.flatnonzero((origin == NO_ASN) & (special | ~on_lan))
     lost, lost_special = addrs[none], special[none]
     position = special_range(lost)
     admitted = (position >= 0) & ~lost_special
-    unrouted = position < 0
+    beside = (position < 0) & exchanges.find_beside(lost)
+    unrouted = (position < 0) & ~beside
     ranges = _by_range(position[lost_special])
     is_private = np.isin(position, [special_ranges().index(text) for text in PRIVATE])
     return MappedShare(
@@ -84,6 +89,8 @@ def mapped_share(
         n_mapped=len(addrs) - len(lost) + int(np.count_nonzero(admitted)),
         n_in_as=in_as,
         n_on_lan=int(np.count_nonzero(on_lan & ~special)),
+        n_on_wide_lan=int(np.count_nonzero(exchanges.find_wide(addrs[on_lan & ~special]))),
+        n_beside_lan=int(np.count_nonzero(beside)),
         largest=_largest(lost[~(is_private & lost_special)]),
         special=tuple(one for one in ranges if one[0] not in OF_NO_ROUTER | PRIVATE),
         private=tuple(one for one in ranges if one[0] in PRIVATE),

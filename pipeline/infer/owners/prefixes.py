@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from kernels.host import check_fits
-from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
+from pipeline.infer.intervals import IntervalTable, Network, space_of_prefixes
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.topology import NO_ASN
 
@@ -82,14 +82,6 @@ class PrefixTable:
 def no_intervals() -> IntervalTable:
     """A table that holds nothing."""
     return IntervalTable(np.empty((0, 2), np.uint64), np.empty(0, np.int64))
-
-
-def space_of_prefixes(networks: Iterable[Network]) -> IntervalTable:
-    """The address space of some prefixes, 0 inside; they may be equal or nested."""
-    words = np.array(sorted(map(prefix_range, set(networks))), np.uint64).reshape(-1, 2, 2)
-    start, end = words[:, 0], words[:, 1]
-    order = np.lexsort((~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
-    return table_of(start[order], end[order], np.zeros(len(words), np.int64))
 
 
 class V4Prefixes:

@@ -27,11 +27,20 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
+from pipeline.infer.intervals import (
+    IntervalTable,
+    Network,
+    prefix_range,
+    space_of_prefixes,
+    table_of,
+)
 from pipeline.infer.registries.exchange_files import Entries, read_entries, refuse
 from pipeline.model.addresses import format_addr
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
+
+# The largest exchange points have a LAN of 4,096 addresses, those of IPv6 mostly a /64.
+_WIDEST = {4: 20, 6: 48}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +56,15 @@ class ExchangePoints:
     member_addr : (n_members, 2) uint64, sorted
         Addresses on LANs; twice where two members are registered with it.
     member_asn : (n_members,) int64
+    prefixes : tuple of Network
+        The LANs as they are listed; none of members alone.
     """
 
     lans: IntervalTable
     names: tuple[str, ...]
     member_addr: np.ndarray
     member_asn: np.ndarray
+    prefixes: tuple[Network, ...] = ()
 
     @classmethod
     def none(cls) -> ExchangePoints:
@@ -68,6 +80,16 @@ class ExchangePoints:
     def outside(self, addrs: np.ndarray, asn: np.ndarray) -> np.ndarray:
         """(n,) int64: the AS of each address by prefix, ``NO_ASN`` on LANs."""
         return np.where(self.find(addrs) >= 0, NO_ASN, asn) if self.names else asn
+
+    def find_wide(self, addrs: np.ndarray) -> np.ndarray:
+        """(n,) bool: addresses on LANs that are listed wider than any real one."""
+        wide = [one for one in self.prefixes if one.prefixlen < _WIDEST[one.version]]
+        return space_of_prefixes(wide).lookup(addrs) != NO_ASN
+
+    def find_beside(self, addrs: np.ndarray) -> np.ndarray:
+        """(n,) bool: addresses on no LAN, but in the other half of the prefix around one."""
+        around = [one.supernet() for one in self.prefixes]
+        return (space_of_prefixes(around).lookup(addrs) != NO_ASN) & (self.find(addrs) < 0)
 
     def find_members(self, addrs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Members registered with some addresses.
@@ -156,4 +178,4 @@ def join_entries(entries: Entries, report: ReadReport) -> ExchangePoints:
     twice = int(np.count_nonzero((addr[1:] == addr[:-1]).all(axis=1)))
     if twice:
         report.notes["addresses of two members"] += twice
-    return ExchangePoints(lans, names, addr, asn)
+    return ExchangePoints(lans, names, addr, asn, tuple(sorted(named, key=str)))

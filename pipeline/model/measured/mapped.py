@@ -9,7 +9,9 @@ from typing import Any
 
 from pipeline.model.words import number
 
-MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, pages and runs warn
+MAPPED_ENOUGH = (
+    0.9  # share of addresses in a table or on a LAN; if it is lower, pages and runs warn
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,11 @@ class MappedShare:
         admitted range is in no table, or an address is on a LAN, which is in no AS.
     n_on_lan : int
         Of ``n_mapped``, on a known LAN.
+    n_on_wide_lan : int
+        Of these, on one that is listed with more addresses than any LAN has.
+    n_beside_lan : int
+        Addresses of no AS in the other half of the prefix around a known LAN, which may be wider
+        than it is listed.
     largest : tuple of (str, int)
         The /24 and /48 that hold most addresses of no AS, and how many each; most first. Without
         ``private``.
@@ -43,7 +50,8 @@ class MappedShare:
         Those of all three with an address that no prefix table covers: admitted, it still has no
         AS.
     n_unrouted, n_unrouted_v6 : int
-        Addresses of no AS outside of special ranges; those of IPv6 among them.
+        Addresses of no AS outside of special ranges, and not beside a LAN; those of IPv6 among
+        them.
     has_v6_table : bool
         Whether a prefix table has prefixes of IPv6.
     """
@@ -52,6 +60,8 @@ class MappedShare:
     n_mapped: int
     n_in_as: int
     n_on_lan: int = 0
+    n_on_wide_lan: int = 0
+    n_beside_lan: int = 0
     largest: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[str, int], ...] = ()
     private: tuple[tuple[str, int], ...] = ()

@@ -254,13 +254,27 @@ def test_traces_without_any_answer_make_no_snapshot(tmp_path):
 
 def test_lans_that_hold_many_addresses_are_the_cause_that_is_named():
     text = unmapped_text(
-        MappedShare(n_addrs=100, n_mapped=99, n_in_as=40, n_on_lan=59, n_unrouted=1)
+        MappedShare(100, n_mapped=99, n_in_as=40, n_on_lan=59, n_on_wide_lan=58, n_unrouted=1)
     )
     assert text == (
         "99 of 100 addresses mapped or admitted (99.0 %), 59 on LANs of exchange points (--ixp), "
-        "which are in no AS; to fix this: LANs with their true prefix lengths (--ixp) for 59, "
+        "which are in no AS; to fix this: LANs with their true prefix lengths (--ixp) for 58, "
         "a newer prefix table (--ip2as) for 1"
     )
+
+
+def test_addresses_on_a_lan_are_known_and_only_those_beside_it_need_its_length(tmp_path):
+    lans = tmp_path / "lans.txt"
+    lans.write_text("20.5.0.0/24\n")
+    crossed = ["20.1.0.1", "20.1.0.2", "20.5.0.7", "20.2.0.1", "20.2.0.2"]
+    assert ingest(config(tmp_path, crossed, ixp=(lans,))).warnings == []
+    (line,) = ingest(config(tmp_path, [*crossed, "20.5.1.7"], ixp=(lans,))).warnings
+    assert line.startswith("5 of 6 addresses mapped or admitted (83.3 %), 1 on LANs of exchange")
+    assert line.endswith("; to fix this: LANs with their true prefix lengths (--ixp) for 1")
+    lans.write_text("20.5.0.0/19\n")
+    (line,) = ingest(config(tmp_path, crossed, ixp=(lans,))).warnings
+    assert line.startswith("5 of 5 addresses mapped or admitted (100.0 %), 1 on LANs of exchange")
+    assert line.endswith("; to fix this: LANs with their true prefix lengths (--ixp) for 1")
 
 
 def test_an_ipv6_table_that_was_given_should_be_newer():

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from pipeline.infer import infer_topology
+from pipeline.infer import infer_topology, read_exchanges
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import OF_NO_ROUTER, PRIVATE, is_special
+from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.measured.mapped import mapped_text
+from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import infer, observe, prefix_table, traces
 
@@ -15,13 +17,23 @@ A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))
 DARK, DARKER = "20.0.0.10", "20.0.0.20"  # routed by nobody
 
 
-def share_of(tmp_path, texts, allow=(), asn=None, lan=()):
+def lans_of(tmp_path, *prefixes):
+    if not prefixes:
+        return ExchangePoints.none()
+    path = tmp_path / "lans.txt"
+    path.write_text("\n".join(prefixes) + "\n")
+    return read_exchanges([path], [ReadReport(str(path))])
+
+
+def share_of(tmp_path, texts, allow=(), asn=None, lan=(), ixp=()):
     addrs = unique_addrs([parse_addrs(texts)])
     special = is_special(addrs, allow)
     on_lan = np.isin(format_addrs(addrs), lan)
     prefixes = prefix_table(tmp_path) if asn is None else None
+    exchanges = lans_of(tmp_path, *ixp)
+    on_lan |= exchanges.find(addrs) >= 0
     origin = origins(addrs, prefixes, asn, special, on_lan)
-    return mapped_share(addrs, origin, special, on_lan, prefixes)
+    return mapped_share(addrs, origin, special, on_lan, prefixes, exchanges)
 
 
 def test_every_address_that_answered_counts_once_outvoted_and_looping_ones_too(tmp_path):
@@ -38,6 +50,30 @@ def test_the_lan_of_an_exchange_point_is_mapped_to_no_as(tmp_path):
     assert share.n_in_no_table == 0
     special = share_of(tmp_path, [A, "10.0.0.1"], lan=("10.0.0.1",))  # not admitted: not mapped
     assert (special.n_mapped, special.private) == (1, (("10.0.0.0/8", 1),))
+
+
+@pytest.mark.parametrize(
+    ("listed", "on_lan", "on_wide", "beside"),
+    [
+        ("20.0.0.0/24", 2, 0, 0),  # as it is
+        ("20.0.0.0/28", 1, 0, 1),  # the other address is just outside
+        ("20.0.0.0/29", 0, 0, 1),  # 20.0.0.10 is in the other half, 20.0.0.20 is not
+        ("20.0.0.0/20", 2, 0, 0),
+        ("20.0.0.0/19", 2, 2, 0),  # no LAN is that wide
+        ("20.0.1.0/24", 0, 0, 2),
+        ("20.0.2.0/24", 0, 0, 0),
+    ],
+)
+def test_lans_that_are_listed_too_wide_or_too_narrow_are_recognised(
+    tmp_path, listed, on_lan, on_wide, beside
+):
+    share = share_of(tmp_path, [A, DARK, DARKER], ixp=[listed])
+    assert (share.n_on_lan, share.n_on_wide_lan, share.n_beside_lan) == (on_lan, on_wide, beside)
+    assert share.n_unrouted == 2 - on_lan - beside
+
+
+def test_addresses_of_an_as_beside_a_lan_are_its_own(tmp_path):
+    assert share_of(tmp_path, [A, "20.1.1.1"], ixp=["20.1.1.0/24"]).n_beside_lan == 0
 
 
 def test_the_share_is_counted_before_the_election(tmp_path):
