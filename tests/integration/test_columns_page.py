@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pytest
 
@@ -36,6 +38,12 @@ def test_a_column_that_is_not_described_is_found(folder):
     first, *_ = files_of(folder)
     more = File(first.title, first.page, first.section, pa.schema([("n_unheard_of", pa.int64())]))
     assert lacking([more]) == [(first.title, "n_unheard_of")]
+
+
+def test_no_type_is_said_twice(folder):
+    rows = re.findall(r"^\| `.*` \| (.*) \| (.*) \|$", page(folder), re.MULTILINE)
+    assert len(rows) > 100
+    assert [row for row in rows if row[1].startswith(f"{row[0]}:")] == []
 
 
 def test_the_page_is_that_of_the_files(folder):
