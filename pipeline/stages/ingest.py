@@ -290,7 +290,8 @@ def _infer(
         targets_are_routers=config.targets_are_routers,
         workers=config.workers or n_cores(),
     )
-    progress(Progress("infer", 1, 1, "topology", number(topology.n_nodes, topology.kind)))
+    n_owned = int(np.count_nonzero(topology.node_asn != NO_ASN))  # others are in no graph
+    progress(Progress("infer", 1, 1, "topology", number(n_owned, topology.kind)))
     return topology
 
 

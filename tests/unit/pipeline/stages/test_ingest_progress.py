@@ -8,6 +8,7 @@ from pipeline.compiled import has_compiled
 from pipeline.config import IngestConfig
 from pipeline.model.progress import Progress
 from pipeline.stages import ingest as stage
+from pipeline.store import open_snapshot
 from tests.real_data import REPOSITORY
 
 LAB = REPOSITORY / "data" / "samples" / "lab"
@@ -38,6 +39,18 @@ def test_code_of_other_options_is_not_waited_for(borders, tmp_path, monkeypatch)
     said = details(tmp_path, monkeypatch, compiled, borders=borders)
     assert ("compiling" in said["infer"]) == (borders == "elected")
     assert said["read"] == ""
+
+
+def test_nodes_in_no_as_are_counted_neither_while_it_works_nor_at_the_end(tmp_path):
+    prefixes = tmp_path / "one.pfx2as"
+    prefixes.write_text("198.18.0.0\t18\t64500\n")
+    given = {"ip2as": (prefixes,), "allow_special": ("198.18.0.0/15",), "borders": "prefix"}
+    told: list[Progress] = []
+    inputs = (LAB / "h0.udp-paris.json.gz",)
+    summary = stage.ingest(IngestConfig(inputs=inputs, store=tmp_path / "s", **given), told.append)
+    (said,) = [one.detail for one in told if one.stage == "infer" and one.done == one.total]
+    assert said == f"{summary.n_nodes} interfaces"
+    assert open_snapshot(tmp_path / "s").manifest["n_unmapped"] > 0
 
 
 @pytest.mark.parametrize("borders", ["elected", "prefix"])
