@@ -1,4 +1,7 @@
-"""Addresses that no prefix covers: in the AS that surrounds them."""
+"""Addresses that no prefix covers: in the AS that surrounds them.
+
+This rule is our own. It only fills what the election left open.
+"""
 
 from __future__ import annotations
 

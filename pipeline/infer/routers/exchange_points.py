@@ -11,6 +11,13 @@ of those for which it can be seen: links of which both ends were seen behind som
 
 LANs that files name (``registries.exchanges``) need no recognition, and are no evidence that the
 block around them is a LAN.
+
+traIXroute [1]_ finds the LANs of registries in traces; to recognise one by the traces alone is our
+own.
+
+References
+----------
+.. [1] G. Nomikos, X. Dimitropoulos, "traIXroute: detecting IXPs in traceroute paths", PAM 2016.
 """
 
 from __future__ import annotations

@@ -17,6 +17,16 @@ nothing vouches for anything.
 
 Unmapped addresses and those in a given alias set take no part. Addresses on the LAN of an exchange
 point do, though the prefix of the LAN says nothing about their AS.
+
+That what precedes one address is one router is the common successor of Rocketfuel [1]_ and APAR
+[2]_, there of routers. That hosts vouch for more, and when none is believed, is our own.
+
+References
+----------
+.. [1] N. Spring, R. Mahajan, D. Wetherall, "Measuring ISP topologies with Rocketfuel", SIGCOMM
+   2002.
+.. [2] M. Gunes, K. Sarac, "Resolving IP aliases in building traceroute-based Internet maps",
+   IEEE/ACM ToN 2009.
 """
 
 from __future__ import annotations

@@ -6,15 +6,17 @@ are the gateway of one host or dead ends of the same traces (``gateways``), whic
 again, or within such a group, so never two that one trace shows, where one of seven rules holds.
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
-router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
-right behind one address, which only parallel links do otherwise. Its addresses are those of a group
-or of a gateway: what it shows to different observers is known to be one router by hosts mostly.
+router. It is *twofold* if two of its addresses were seen right behind one address, which only
+parallel links do otherwise, and *odd* if it is twofold or one of its addresses is suspect
+(``point_to_point``). Whether it is twofold shows in the addresses of a group or of a gateway: what
+it shows to different observers is known to be one router by hosts mostly.
 
-1. **Two vouchers.** Addresses of two routers, one of them not odd, have both among their sides.
-   Counted between merged routers, until nothing changes. A router that answers with its outgoing
-   interface shows one address to one observer and may be both vouchers (``observers``): so either
-   one of the two addresses is the mate of a voucher, or no observer saw two sides of some voucher,
-   or an observer saw both vouchers.
+1. **Two vouchers.** Addresses of two routers, one of them not twofold, have both among their sides;
+   suspect addresses vouch for nothing, the others of their routers do. Counted between merged
+   routers, until nothing changes. A router that answers with its outgoing interface shows one
+   address to one observer and may be both vouchers (``observers``): so either one of the two
+   addresses is the mate of a voucher, or no observer saw two sides of some voucher, or an observer
+   saw both vouchers.
 2. **One credible voucher**: an address that is likely to be the one by which packets came in
    (``single_vouchers``), or that owners as elected make credible (``borders_crossed``). What is odd
    shows by several addresses only: so where a fifth of the routers that show several are odd, the
@@ -28,13 +30,13 @@ or of a gateway: what it shows to different observers is known to be one router 
    common successor or a common destination supports it (``supported_mates``).
 7. **Routers before one plain address**, of which no observer saw both (``same_place``).
 
-A router that a join shows to have two addresses right behind one router is odd as well: a plain one
-has one address on a link. Rules 1 and 2 are repeated then, twice at most, without what it vouched
-for.
+A router that a join shows to have two addresses right behind one router is twofold as well: a plain
+one has one address on a link. Rules 1 and 2 are repeated then, twice at most, without what it
+vouched for.
 
-The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
-2 without looking at parallel links, both without looking at observers, and a router is odd only if
-two of its addresses are suspect.
+The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rules
+1 and 2 once, without looking at observers or owners. In rule 1 a router is twofold by its group
+only, and in rule 2 odd only if two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
 in one trace is taken apart again: to what was joined before one of rules 3 to 7, or to gateways. So
@@ -122,6 +124,10 @@ def merge_interfaces(
         As from ``find_gateways``.
     owner : (n_interfaces,) int64
         As elected; ``NO_ASN`` where unmapped.
+    asn_of : callable
+        (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
+    n_traces : int
+        Traces of all observations.
 
     Returns
     -------
@@ -165,7 +171,7 @@ class _Vouched(NamedTuple):
     twice : (n_interfaces,) int64
         The same by rule 1 alone.
     is_odd : (n_interfaces,) bool
-        Of each group.
+        Of each group: twofold, or with a suspect address.
     asked : (n_asked,) int64
         Addresses that vouch if they are credible.
     by_one : (n_asked,) bool
@@ -191,8 +197,8 @@ def _merge_vouched(
 ) -> _Vouched:
     """Rules 1 and 2, again without the vouchers that turn out to be odd."""
     group = groups.group
-    is_odd = _has_parallel_links(links, group)
-    is_odd[group[_has_parallel_links(links, gateways)[gateways]]] = True
+    is_twofold = _has_parallel_links(links, group)
+    is_twofold[group[_has_parallel_links(links, gateways)[gateways]]] = True
     side_ptr, sides = _usable_sides(groups, alias)
     pairs, owners = watched_pairs(side_ptr, sides)
     certain = _are_two(observers, pairs, owners, group, side_ptr, sides, mates)
@@ -200,8 +206,8 @@ def _merge_vouched(
     shown_odd[group[groups.suspect]] = True
     for _ in range(_ROUNDS):
         root = gateways.copy()
-        _merge_twice_vouched(root, pairs, owners, group, is_odd, certain)
-        twice, odd = root.copy(), is_odd | shown_odd
+        _merge_twice_vouched(root, pairs, owners, group, is_twofold, certain)
+        twice, odd = root.copy(), is_twofold | shown_odd
         unknown = may_be_odd(odd, group)
         asked = single_vouchers(root, groups, odd, unknown, side_ptr, sides, mates)
         by_one = _sides_seen_by_one(observers, asked, side_ptr, sides)
@@ -213,9 +219,9 @@ def _merge_vouched(
         )
         merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
         found = group[_on_parallel_links(links, root)]
-        if is_odd[found].all():
+        if is_twofold[found].all():
             break
-        is_odd[found] = True
+        is_twofold[found] = True
     return _Vouched(root, twice, odd, asked, by_one)
 
 
@@ -226,7 +232,7 @@ def trust_groups(
     alias: np.ndarray,
     gateways: np.ndarray,
 ) -> Groups:
-    """The same groups, without joins that only doubtful addresses vouch for: for the election.
+    """Gateways, and what rules 1 and 2 join within groups, as the election takes them.
 
     Parameters
     ----------
@@ -236,13 +242,18 @@ def trust_groups(
     alias : (n_interfaces,) int64
     gateways : (n_interfaces,) int64
         As for ``merge_interfaces``.
+
+    Returns
+    -------
+    Groups
+        The same in all but ``group``, in which given alias sets are as they are given.
     """
     root = gateways.copy()
     side_ptr, sides = _usable_sides(groups, alias)
     pairs, owners = watched_pairs(side_ptr, sides)
     certain = np.ones(len(pairs), bool)
-    is_odd = _has_parallel_links(links, groups.group)
-    _merge_twice_vouched(root, pairs, owners, groups.group, is_odd, certain)
+    is_twofold = _has_parallel_links(links, groups.group)
+    _merge_twice_vouched(root, pairs, owners, groups.group, is_twofold, certain)
     n_suspects = np.bincount(groups.group[groups.suspect], minlength=len(root))
     is_odd = n_suspects >= _SUSPECTS
     none = np.zeros(len(root), bool)
@@ -279,8 +290,13 @@ def _are_two(
 
     Parameters
     ----------
+    observers : Observers
     pairs, owners : (n_pairs,) int64
-        As from ``watched_pairs``.
+        As from ``watched_pairs``: two sides, and an address that has both, which vouches for them.
+    group : (n_interfaces,) int64
+    side_ptr, sides : int64
+        As from ``_usable_sides``.
+    mates : (n_interfaces,) int64
 
     Returns
     -------
@@ -327,7 +343,7 @@ def _merge_twice_vouched(
     pairs: np.ndarray,
     owners: np.ndarray,
     group: np.ndarray,
-    is_odd: np.ndarray,
+    is_twofold: np.ndarray,
     certain: np.ndarray,
 ) -> None:
     """Rule 1, in place."""
@@ -347,7 +363,7 @@ def _merge_twice_vouched(
         distinct, which, n_vouchers = np.unique(
             key[is_new], return_inverse=True, return_counts=True
         )
-        n_plain = np.bincount(which, ~is_odd[by[is_new]], len(distinct))
+        n_plain = np.bincount(which, ~is_twofold[by[is_new]], len(distinct))
         is_sure = np.bincount(which, n_sure, len(distinct)) > 0
         joined = distinct[(n_vouchers >= _VOUCHERS) & (n_plain > 0) & is_sure]
         if not len(joined):

@@ -27,6 +27,15 @@ sides, but may be a side of another address.
 
 Alias sets given by the user are joined before all else. Two of them are two routers: they are
 never joined, a b with sides in two of them is suspect, and an address of b's own set is no side.
+
+Sides from point-to-point links, and that two addresses of one trace are two routers, are from APAR
+[1]_ and kapar [2]_; suspect addresses are our own.
+
+References
+----------
+.. [1] M. Gunes, K. Sarac, "Resolving IP aliases in building traceroute-based Internet maps",
+   IEEE/ACM ToN 2009.
+.. [2] K. Keys, "Internet-scale IP alias resolution techniques", ACM CCR 2010.
 """
 
 from __future__ import annotations

@@ -123,6 +123,8 @@ class Spools:
 
         Parameters
         ----------
+        start, step : callable
+            As for ``run``; ``step`` takes what is known as well.
         describe : callable
             (n, 2) uint64 addresses -> (n,) int64, none of it ``FURTHER``. That stands for a further
             path of a measurement, which begins where it leaves another one.

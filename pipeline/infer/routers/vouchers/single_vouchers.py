@@ -14,6 +14,16 @@ credible if
 
 A side that is neither b's mate nor merged yet joins a router of several addresses only if
 everything seen right behind it is seen right behind that router too.
+
+That what precedes one address is one router is the common successor of Rocketfuel [1]_ and APAR
+[2]_; when a single one is believed is our own.
+
+References
+----------
+.. [1] N. Spring, R. Mahajan, D. Wetherall, "Measuring ISP topologies with Rocketfuel", SIGCOMM
+   2002.
+.. [2] M. Gunes, K. Sarac, "Resolving IP aliases in building traceroute-based Internet maps",
+   IEEE/ACM ToN 2009.
 """
 
 from __future__ import annotations
@@ -166,6 +176,10 @@ def _may_join(
 
     Parameters
     ----------
+    links : DirectedLinks
+    root : (n_interfaces,) int64
+        Smallest interface of each router so far.
+    group : (n_interfaces,) int64
     row, side : (n_sides,) int64
         Credible address, by its position, and one of its sides.
     mate : (n_rows,) int64
