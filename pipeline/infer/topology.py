@@ -32,6 +32,7 @@ from pipeline.infer.registries import Registries
 from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, name_lans
+from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.traces.links import NodeLinks, count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
@@ -150,6 +151,7 @@ def infer_topology(
     special, origin = all_special[is_router], all_origin[is_router]
     known_lan = np.where(special, -1, all_lan[is_router])
     nodes = Nodes.given(addrs, aliases)
+    swallowed = None if aliases is None else find_swallowed(addrs, links, nodes.alias, aliases)
     counts = _observed(observations)
     counts.update(_count_addresses(observed, is_router, share, special, origin, known_lan))
     if borders == "elected":
@@ -213,6 +215,7 @@ def infer_topology(
         bridged_links=int(np.count_nonzero(node_links.bridged)),
         mpls_links=int(np.count_nonzero(node_links.labelled)),
         links_within_a_router=node_links.n_within_node,
+        links_within_alias_sets=0 if swallowed is None else swallowed.n_links,
         rtt_floored=n_floored,
         links_without_rtt=int(np.count_nonzero(np.isnan(weight))),
         entered_unseen=sum(entered_unseen.values()),
@@ -236,6 +239,7 @@ def infer_topology(
         counts=dict(counts),
         entered_unseen=entered_unseen,
         mapped=share,
+        swallowed=swallowed,
         observations=paths,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.model.columns import Flat, empty
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.measured.observations import Observations
+from pipeline.model.measured.swallowed import SwallowedLinks
 
 NO_ASN = -1  # in memory only; files hold null
 SIBLINGS = "siblings"  # column of links between two ASes; says nothing of links inside one
@@ -115,6 +116,8 @@ class Topology:
         asn -> traces that begin inside the AS: the border by which they came in is not shown.
     mapped : MappedShare or None
         How many of the addresses that answered have an AS by prefix. None: no traces.
+    swallowed : SwallowedLinks or None
+        Links inside given alias sets. None: no sets were given.
     addrs : (n_addrs, 2) uint64 or None
         Every address of a node, sorted. None: no traces.
     addr_node : (n_addrs,) int64 or None
@@ -140,6 +143,7 @@ class Topology:
     counts: dict[str, int] = field(default_factory=dict)
     entered_unseen: dict[int, int] = field(default_factory=dict)
     mapped: MappedShare | None = None
+    swallowed: SwallowedLinks | None = None
     addrs: np.ndarray | None = None
     addr_node: np.ndarray | None = None
     addr_confidence: np.ndarray | None = None

@@ -27,6 +27,7 @@ from pipeline.model.measured.reading import ReadReport, newest_record, printable
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
+from pipeline.stages.inputs.alias_sets import alias_warnings
 from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
 from pipeline.stages.inputs.reasons import why_nothing
@@ -132,6 +133,7 @@ def _ingest_by(
     if share is not None and share.n_in_as == 0:
         raise UsageError(f"nothing to ingest: {unmapped_text(share, config.borders)}")
     notes = [] if share is None else mapped_warnings(share, config.borders)
+    notes += alias_warnings(config.aliases, topologies)
     progress(Progress("build", 0, 1, "graphs"))
     graphs = build_graphs(topologies)
     progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
