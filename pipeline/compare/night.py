@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline.model.columns.ragged import run_starts
+from pipeline.model.addresses import naming_addrs
 from pipeline.model.measured.observations import Observations
 
 
@@ -68,10 +68,8 @@ class Night:
 
     @cached_property
     def first_addr(self) -> np.ndarray:
-        """(n_nodes, 2) uint64: the smallest address of each node."""
-        order = np.lexsort((self.addr[:, 1], self.addr[:, 0], self.addr_node))
-        node = self.addr_node[order]
-        starts = run_starts(node)
+        """(n_nodes, 2) uint64: the address that names each node."""
+        node, first = naming_addrs(self.addr, self.addr_node)
         out = np.zeros((self.n_nodes, 2), np.uint64)
-        out[node[starts]] = self.addr[order[starts]]
+        out[node] = self.addr[first]
         return out

@@ -38,6 +38,7 @@ from pipeline.infer.traces.links import NodeLinks, count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, SIBLINGS, Topology
@@ -226,7 +227,7 @@ def infer_topology(
         node_asn,
         node_links.near,
         node_links.far,
-        node_addr=addrs[nodes.first],
+        node_addr=addrs[naming_addrs(addrs, nodes.node_of)[1]],
         addrs=addrs,
         addr_node=nodes.node_of,
         addr_confidence=of_addrs,

@@ -20,6 +20,19 @@ V4_PREFIX = np.uint64(0xFFFF_0000_0000)  # the low word of ::ffff:0.0.0.0
 # Ids of nodes without addresses have their AS as the high word, AS 0 this one: ``::/31`` is no
 # router's. Addresses of ``::/64`` are those of traces.
 HIGH_OF_AS_0 = 1 << 32
+# Ranges that every network may use, each for itself: one address may be that of many routers, so
+# they are not admitted, but placed by the routers around them (``infer.owners.private``).
+PRIVATE = frozenset(
+    {
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "fc00::/7",
+        "fe80::/10",
+    }
+)
 MAPPED_V4 = ipaddress.IPv6Network("::ffff:0:0/96")  # where IPv4 addresses are kept
 
 
@@ -36,6 +49,42 @@ def parse_addr(text: str) -> tuple[int, int]:
 def is_v4(addrs: np.ndarray) -> np.ndarray:
     """(n,) bool: which rows are (mapped) IPv4 addresses."""
     return (addrs[:, 0] == V4_HIGH) & ((addrs[:, 1] >> np.uint64(32)) == np.uint64(0xFFFF))
+
+
+def is_private(addrs: np.ndarray) -> np.ndarray:
+    """(n,) bool: which rows are in the ``PRIVATE`` ranges."""
+    v4 = is_v4(addrs)
+    result = np.zeros(len(addrs), bool)
+    for network in map(ipaddress.ip_network, PRIVATE):
+        first = int(network.network_address)
+        if network.version == 4:
+            free = np.uint64(32 - network.prefixlen)
+            result |= v4 & (addrs[:, 1] >> free == (first | int(V4_PREFIX)) >> int(free))
+        else:
+            free = np.uint64(64 - network.prefixlen)
+            result |= addrs[:, 0] >> free == first >> 64 >> int(free)
+    return result
+
+
+def naming_addrs(addrs: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The address that names each node: its smallest public one, else its smallest.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64
+    node : (n,) int64
+        Node of each address.
+
+    Returns
+    -------
+    node : (n_nodes,) int64
+        Those that have an address, ascending.
+    position : (n_nodes,) int64
+        In ``addrs``.
+    """
+    order = np.lexsort((addrs[:, 1], addrs[:, 0], is_private(addrs), node))
+    first = order[run_starts(node[order])]
+    return node[first], first
 
 
 def format_addr(high: int, low: int) -> str:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.owners.prefixes import PrefixTable
-from pipeline.infer.owners.special import OF_NO_ROUTER, PRIVATE, special_range, special_ranges
+from pipeline.infer.owners.special import OF_NO_ROUTER, special_range, special_ranges
 from pipeline.infer.registries.exchanges import ExchangePoints
-from pipeline.model.addresses import format_addr, is_v4
+from pipeline.model.addresses import PRIVATE, format_addr, is_v4
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN
 

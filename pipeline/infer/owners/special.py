@@ -80,20 +80,6 @@ OF_NO_ROUTER = frozenset(
     }
 )
 
-# Ranges that every network may use, each for itself: one address may be that of many routers, so
-# they are not admitted, but placed by the routers around them (``private``).
-PRIVATE = frozenset(
-    {
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "169.254.0.0/16",
-        "172.16.0.0/12",
-        "192.168.0.0/16",
-        "fc00::/7",
-        "fe80::/10",
-    }
-)
-
 
 @functools.cache
 def special_ranges() -> tuple[str, ...]:

@@ -98,16 +98,18 @@ def other_addresses(snapshot, asn: np.ndarray, nodes: np.ndarray) -> pa.Array:
     order = np.argsort(named, kind="stable")  # addresses ascend within a node
     named = named[order]
     key = ordered_keys(asn, nodes)
-    first = np.searchsorted(named, key, side="left") + 1  # the first is the node's own
+    first = np.searchsorted(named, key, side="left")
     last = np.searchsorted(named, key, side="right")
     addrs = _addrs_of(table)
+    own = snapshot.lookup(np.searchsorted(np.asarray(snapshot.asn), asn), nodes).addr
     texts: list[str | None] = []
-    for begin, end in zip(first.tolist(), last.tolist(), strict=True):
-        if begin >= end:
+    for begin, end, name in zip(first.tolist(), last.tolist(), own, strict=True):
+        few = addrs[order[begin : min(end, begin + MAX_OTHERS + 1)]]
+        shown = addr_texts(few[(few != name).any(axis=1)][:MAX_OTHERS]).to_pylist()
+        if not shown:
             texts.append(None)
             continue
-        shown = addr_texts(addrs[order[begin : min(end, begin + MAX_OTHERS)]]).to_pylist()
-        more = end - begin - len(shown)
+        more = end - begin - 1 - len(shown)
         texts.append(", ".join(shown) + (f" +{more}" if more else ""))
     return pa.array(texts, pa.string())
 

@@ -122,11 +122,12 @@ def test_a_snapshot_of_two_ases_gives_the_figures_counted_by_hand(tmp_path):
 def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
     plain = two_ases()
     others = ["10.0.0.9", "10.0.1.1", "10.0.1.2", "10.0.1.3", "10.0.1.4", "20.0.0.9", "30.0.0.9"]
+    others.append("2.0.0.9")  # the address that names a router need not be its smallest
     texts = [*format_addrs(plain.node_addr), *others]
-    node = [*range(7), 2, 0, 0, 0, 0, 4, 6]
+    node = [*range(7), 2, 0, 0, 0, 0, 4, 6, 2]
     addrs = parse_addrs(texts)
     order = sort_addrs(addrs)
-    counts = {"merged_addresses": 7, "inferred_aliases": 7}
+    counts = {"merged_addresses": 8, "inferred_aliases": 8}
     rated = replace(plain.ingresses, confidence=np.array([0.998, np.nan, 0.4], np.float32))
     topology = replace(
         plain,
@@ -157,12 +158,12 @@ def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
         out = tmp_path / "out"
         said = {"options": {"pack": None}, "warnings": [], "started": time.time()}
         summary = write_reports(snapshot, search(snapshot), out, **said)
-    assert len(found) == 12  # those of the node in no AS are left out
+    assert len(found) == 13  # those of the node in no AS are left out
     assert found["10.0.0.9"] == found["10.0.0.3"] == (10, 2)
     assert found["20.0.0.9"] == (20, 0)
     page = (summary.index.parent / "as" / "10.html").read_text()
     assert "10.0.0.1 <small>also 10.0.1.1, 10.0.1.2, 10.0.1.3, 10.0.1.4</small>" in page
-    assert "10.0.0.3 <small>also 10.0.0.9</small>" in page
+    assert "10.0.0.3 <small>also 2.0.0.9, 10.0.0.9</small>" in page
     ingresses = pq.read_table(summary.files["ingresses"]).column("confidence")
     assert ingresses.to_pylist() == [np.float32(0.998), None, np.float32(0.4)]
     assert "<td>0.99<td>" in page  # no confidence is shown as 1.00

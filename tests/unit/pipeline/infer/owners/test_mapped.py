@@ -5,9 +5,9 @@ import pytest
 
 from pipeline.infer import infer_topology, read_exchanges
 from pipeline.infer.owners.mapped import mapped_share, origins
-from pipeline.infer.owners.special import OF_NO_ROUTER, PRIVATE, is_special
+from pipeline.infer.owners.special import OF_NO_ROUTER, is_special
 from pipeline.infer.registries.exchanges import ExchangePoints
-from pipeline.model.addresses import unique_addrs
+from pipeline.model.addresses import PRIVATE, unique_addrs
 from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs

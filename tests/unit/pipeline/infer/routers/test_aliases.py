@@ -9,6 +9,7 @@ from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
     VANTAGE,
+    alias_sets,
     asn_of,
     infer,
     ingresses_of,
@@ -99,6 +100,14 @@ def test_interfaces_merge_into_routers_named_by_their_smallest_address(tmp_path)
     assert topology.counts["links_within_a_router"] == 1
 
 
+def test_a_public_address_names_a_router_that_has_one_and_ids_follow_the_smallest(tmp_path):
+    sets = alias_sets(("10.0.0.9", X, Y), ("10.0.0.7", "192.168.0.1"))
+    topology = infer(tmp_path, f"{A} 10.0.0.9 10.0.0.7 {B}", f"{Y} {X} 192.168.0.1", aliases=sets)
+    assert nodes_of(topology) == ["10.0.0.7", X, A, B]
+    assert topology.addr_node[0] == 0
+    assert links_of(topology) == {("10.0.0.7", X): 2, (X, A): 1, ("10.0.0.7", B): 1}
+
+
 def test_without_aliases_an_interface_is_a_node(tmp_path):
     assert infer(tmp_path, f"{A} {B}").kind == "interface"
 
@@ -120,8 +129,8 @@ def test_a_router_by_prefix_is_in_the_as_of_most_of_its_interfaces(tmp_path):
     table, _ = read(tmp_path, f"node N1:  {X} {Y} {B} 10.0.0.1\nnode N2:  {C} 20.2.0.99\n")
     lines = [f"{A} {B}", f"{A} {X}", f"{A} {Y}", f"10.0.0.1 {C}", "20.2.0.99"]
     topology = infer(tmp_path, *lines, aliases=table)
-    assert asn_of(topology) == {A: 1, C: 1, "10.0.0.1": 2}
-    assert ingresses_of(topology)["10.0.0.1"] == ([1], 3, 0, False)
+    assert asn_of(topology) == {A: 1, C: 1, B: 2}
+    assert ingresses_of(topology)[B] == ([1], 3, 0, False)
 
 
 def test_the_election_gives_an_alias_set_one_as(tmp_path):
