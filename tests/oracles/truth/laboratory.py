@@ -70,19 +70,26 @@ class Laboratory:
         return f"{truth.plan or self.name}: {size}; {self.measured_by}"
 
 
-def _observe_files(folder: Path, scratch: Path) -> Iterator[tuple[str, Observation]]:
-    """Format and observation of every measurement of a laboratory."""
+def measurements_of(folder: Path) -> Iterator[Path]:
+    """Every measurement of a laboratory, in one of its formats."""
     seen = set()
     for path in sorted(folder.iterdir(), key=lambda path: (".warts" not in path.name, path.name)):
         report = ReadReport(str(path))
         stem = path.name.split(".warts")[0].split(".json")[0]
         try:
-            form, batches = open_reader(path, report)
+            form, _ = open_reader(path, report)
         except FormatError:
             continue  # the truth, the prefix table, another tool's output
         if form is not FORMATS.get(report.format, form) or form.kind != "traces" or stem in seen:
             continue
         seen.add(stem)
+        yield path
+
+
+def _observe_files(folder: Path, scratch: Path) -> Iterator[tuple[str, Observation]]:
+    """Format and observation of every measurement of a laboratory."""
+    for path in measurements_of(folder):
+        form, batches = open_reader(path, ReadReport(str(path)))
         observer = Observer(scratch)
         for batch in batches:
             observer.add(batch)

@@ -29,7 +29,7 @@ from pipeline.model.columns.ragged import offsets
 
 # In tenths of a nat, chosen on simulated networks: the worth of a valley less, and most that a move
 # may cost.
-_WORTH = 10
+_WORTH = 20
 _MOST = 40
 _MAX_ROUNDS = 20
 

@@ -67,7 +67,8 @@ def evidence_of(n_before, n_after, *links_between):
 @pytest.mark.parametrize(
     ("n_around", "n_links", "is_moved"),
     [
-        (1, 1, False),  # 25 - 13 for one path, which is worth 10
+        (1, 1, True),  # 25 - 13 for one path, which is worth 20
+        (1, 2, False),  # 50 - 13
         (2, 2, True),  # 50 - 26 for four
         (2, 3, False),  # 75 - 26 is too much
         (3, 3, True),  # 75 - 39 for nine
@@ -86,7 +87,7 @@ def test_paths_from_or_to_a_customer_stay(tmp_path):
         assert filled(tmp_path, evidence, labels, star(2, 2, 1), text) == labels
 
 
-@pytest.mark.parametrize(("n_links", "is_moved"), [(2, True), (3, False)])
+@pytest.mark.parametrize(("n_links", "is_moved"), [(3, True), (4, False)])
 def test_the_first_router_after_may_be_the_wrong_one(tmp_path, n_links, is_moved):
     # Of one path each through three routers of AS 2 to a router of AS 3: 25 per link less 39.
     paths = [[0, 1, 4], [0, 2, 4], [0, 3, 4]]
