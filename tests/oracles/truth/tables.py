@@ -282,16 +282,18 @@ def misses(judged: Sequence[Judged]) -> list[str]:
         if known := lab.scores.get(REGISTRIES):
             for name in sorted(lab.programs):
                 ought[f"With registries lower than {name}"] = (known, lab.scores[name])
-            added["registries"] = known
-        if TRUE_ALIASES in lab.scores:
-            added["true aliases"] = lab.scores[TRUE_ALIASES]
+            added["registries"] = (known, first)
+        if known := lab.scores.get(TRUE_ALIASES):
+            added["true aliases"] = (known, first)
+            if inferred := lab.scores.get(f"elected, {INFERRED}"):
+                added["true aliases than with inferred routers"] = (known, inferred)
         for what, (score, other) in ought.items():
             found.setdefault(what, [])
             if lower := _lower(score, other):
                 found[what].append(f"{lab.name} ({lower})")
-        for what, score in added.items():
+        for what, (score, other) in added.items():
             worse = found.setdefault(f"More routers wrong or fewer found with {what}", [])
-            if how := _worse(score, first):
+            if how := _worse(score, other):
                 worse.append(f"{lab.name} ({how})")
     return [f"{what}: {'; '.join(where) or 'nowhere'}." for what, where in found.items()]
 

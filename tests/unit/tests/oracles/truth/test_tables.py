@@ -98,6 +98,12 @@ def test_a_figure_that_falls_with_aliases_is_named_only_if_routers_say_so():
     worse = a_lab("two", plain=plain, aliases=scored(6, 8, 4))
     told = "two (2 wrong instead of 1, 4 found instead of 5)"
     assert misses([worse]) == [f"{more}: {told}."]
+    beside = a_lab("three", plain=plain, inferred=replace(joined, borders_found=6), aliases=joined)
+    told = "three (5 found instead of 6)"
+    assert misses([beside]) == [
+        f"{more}: nowhere.",
+        f"{more} than with inferred routers: {told}.",
+    ]
 
 
 def reached(p=100, r=100, false=0, excess=0.0):
