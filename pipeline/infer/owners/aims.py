@@ -41,7 +41,6 @@ MANY = NO_ASN - 1  # in place of an AS: traces were aimed at several
 _MOST = 8  # ASes that one address can be the last router to
 _SOME = 2  # traces that show the only AS they were aimed at
 _NONE = 0  # AS 0 is never an origin
-_ELSEWHERE = 200  # traces to other ASes taken as seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,28 +75,6 @@ class Aims:
     second_asn: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     aimed_at: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     n_aimed: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-
-    def worth(self, ases: np.ndarray) -> np.ndarray:
-        """What it says at most that a trace to each AS ended somewhere in silence.
-
-        The more traces are aimed at an AS, the more of them end in other ASes by chance. So this is
-        the logarithm of their share, as if ``_ELSEWHERE`` more were aimed at others.
-
-        Parameters
-        ----------
-        ases : (n,) int64, ascending
-
-        Returns
-        -------
-        (n,) int64
-            Tenths of a nat.
-        """
-        n = np.zeros(len(ases))
-        at = np.minimum(np.searchsorted(ases, self.aimed_at), max(0, len(ases) - 1))
-        known = ases[at] == self.aimed_at if len(ases) else np.zeros(0, bool)
-        n[at[known]] = self.n_aimed[known]
-        share = np.maximum(n, 1) / (self.n_aimed.sum() + _ELSEWHERE)
-        return np.rint(-10 * np.log(share)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

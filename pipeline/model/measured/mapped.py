@@ -9,9 +9,8 @@ from typing import Any
 
 from pipeline.model.words import number
 
-MAPPED_ENOUGH = (
-    0.9  # share of addresses in a table or on a LAN; if it is lower, pages and runs warn
-)
+# Share of addresses in a table or on a LAN; if it is lower, pages and runs warn.
+MAPPED_ENOUGH = 0.9
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ ADJACENCY = -2  # not known to be one link
 UNNUMBERED = -3  # a link between two routers of alias sets
 PRIVATE = -4  # a link by a private address from which traces go on
 
+_ELSEWHERE = 200  # traces to other ASes taken as seen
+
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
@@ -57,7 +59,8 @@ class Surroundings:
     goes_on : (n_interfaces,) bool
         Groups from which traces go on to another; they may begin there.
     worth : (n_ases,) int64 or None
-        What ``AIMED_BROKEN`` and ``ONLY`` cost at most, by AS (``Aims.worth``); None: no matter.
+        What ``AIMED_BROKEN`` and ``ONLY`` cost at most, by AS (``worth_of_silence``); None: no
+        matter.
     """
 
     ptr: np.ndarray
@@ -185,7 +188,30 @@ def surround(
     order = np.lexsort((seconds, kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     of_rows = target[order], kind[order], seconds[order]
-    return Surroundings(ptr, *of_rows, leads_on, goes_on, aims.worth(ases))
+    return Surroundings(ptr, *of_rows, leads_on, goes_on, worth_of_silence(aims, ases))
+
+
+def worth_of_silence(aims: Aims, ases: np.ndarray) -> np.ndarray:
+    """What it says at most that a trace to each AS ended somewhere in silence.
+
+    The more traces are aimed at an AS, the more of them end in other ASes by chance. So this is the
+    logarithm of their share, as if ``_ELSEWHERE`` more were aimed at others.
+
+    Parameters
+    ----------
+    aims : Aims
+    ases : (n,) int64, ascending
+
+    Returns
+    -------
+    (n,) int64
+        Tenths of a nat.
+    """
+    row = rows_of(ases, aims.aimed_at)
+    n = np.ones(len(ases))
+    n[row[row >= 0]] = aims.n_aimed[row >= 0]
+    share = n / (aims.n_aimed.sum() + _ELSEWHERE)
+    return np.rint(-10 * np.log(share)).astype(np.int64)
 
 
 def aims_of_groups(

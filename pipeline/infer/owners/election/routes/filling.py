@@ -3,7 +3,7 @@
 Of a valley (``valleys``) the routers in B, one of them, the last one in A or the first one in C may
 be in the wrong AS. Each of these is tried in each AS that is near it. What the move costs by the
 evidence around the routers, less ``_WORTH`` for each valley that it fills beyond those that it
-makes, has to be negative, and the cost itself at most ``_MOST``: relationships are true of most
+makes, has to be negative, and the cost itself at most ``MOST``: relationships are true of most
 ASes, not of all of them, and a relationship that is wrong makes many valleys, of routers that have
 much evidence for their ASes. Moves that save most are made first, each once more judged after those
 before it, until none saves anything; a router moves once. Where fewer than half of the valleys
@@ -15,8 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import Case, cost_with_change
+from pipeline.infer.owners.election.costs import Case
 from pipeline.infer.owners.election.near import find_near
+from pipeline.infer.owners.election.routes.moves import MAX_ROUNDS, MOST, cost_of_move
 from pipeline.infer.owners.election.routes.valleys import (
     LONGEST,
     WIDTH,
@@ -27,27 +28,7 @@ from pipeline.infer.owners.election.routes.valleys import (
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets
 
-# In tenths of a nat, chosen on simulated networks: the worth of a valley less, and most that a move
-# may cost.
-_WORTH = 20
-_MOST = 40
-_MAX_ROUNDS = 20
-
-
-@njit(cache=True, nogil=True)
-def _cost_of_move(case, groups, to):
-    """What the groups of a run cost more in another AS together; they stay where they are."""
-    labels = case.labels
-    was = labels[groups].copy()
-    cost = np.int64(0)
-    for group in groups:
-        if labels[group] != to:
-            cost += cost_with_change(case, group, to)
-            cost -= cost_with_change(case, group, labels[group])
-            labels[group] = to
-    for at in range(len(groups)):
-        labels[groups[at]] = was[at]
-    return cost
+_WORTH = 20  # of a valley less, in tenths of a nat; chosen on simulated networks
 
 
 @njit(cache=True, nogil=True)
@@ -73,8 +54,8 @@ def _count_valleys(case, windows, ptr, windows_of, groups, keys):
 @njit(cache=True, nogil=True)
 def _saved(case, windows, ptr, windows_of, groups, to, n_before, keys):
     """What a move saves, and whether it fills a valley at little cost."""
-    cost = _cost_of_move(case, groups, to)
-    if cost > _MOST:
+    cost = cost_of_move(case, groups, to)
+    if cost > MOST:
         return np.int64(-1), False
     labels = case.labels
     was = labels[groups].copy()
@@ -186,12 +167,12 @@ def fill(case: Case, windows: np.ndarray) -> np.ndarray:
     pairs = np.unique((windows[windows >= 0].astype(np.int64) << 32) | row)
     ptr = offsets(np.bincount(pairs >> 32, minlength=n))
     windows_of = pairs & 0xFFFF_FFFF
-    for at in range(_MAX_ROUNDS):
+    for at in range(MAX_ROUNDS):
         valleys = np.unique(_list_valleys(case, windows), axis=0)
         if not len(valleys):
             break
         runs, valley, run = _runs_of(valleys)
-        n_windows = max(ptr[r[r >= 0] + 1].sum() - ptr[r[r >= 0]].sum() for r in runs)
+        n_windows = np.where(runs >= 0, np.diff(ptr)[runs], 0).sum(axis=1).max()
         keys = np.empty(WIDTH * n_windows, np.uint64)
         of_windows = windows, ptr, windows_of
         saves, to, fills = _best_moves(case, runs, moved, *of_windows, keys)

@@ -27,21 +27,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import Case, cost_with_change
+from pipeline.infer.owners.election.costs import Case
 from pipeline.infer.owners.election.relations import relation
 from pipeline.infer.owners.election.routes.loops import LONGEST, Loops, find_loops
+from pipeline.infer.owners.election.routes.moves import MAX_ROUNDS, MOST, cost_of_move
 from pipeline.infer.registries.relationships import SIBLING
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets
 
-# In tenths of a nat, chosen on simulated networks: most that a run may cost in the other AS, and
-# least by which everything else that would straighten its loops costs more.
-_MOST = 40
+# Least by which everything else that would straighten its loops costs more, in tenths of a nat;
+# chosen on simulated networks.
 _CLEAR = 10
 # Cost of a run that is too long. Costs are multiplied by numbers of loops, so ``costs.UNLIMITED``
 # would overflow.
 _TOO_LONG = np.int64(1) << 40
-_MAX_ROUNDS = 20
 _PASSES = 2
 _BEFORE = 0  # column of ``Loops.runs``
 
@@ -55,23 +54,6 @@ def _is_loop(labels, relations, groups, runs, moved):
             if group >= 0 and moved[group]:
                 return False
     return relation(relations, here, there) != SIBLING
-
-
-@njit(cache=True, nogil=True)
-def _cost_of_move(case, groups, to):
-    """What the groups of a run cost more in another AS together."""
-    labels = case.labels
-    if groups[LONGEST] >= 0:
-        return _TOO_LONG
-    was, cost = labels[groups[0]], np.int64(0)
-    for group in groups:
-        if group >= 0 and labels[group] != to:
-            cost += cost_with_change(case, group, to) - cost_with_change(case, group, was)
-            labels[group] = to
-    for group in groups:
-        if group >= 0:
-            labels[group] = was
-    return max(cost, 0)
 
 
 @njit(cache=True, nogil=True)
@@ -108,7 +90,7 @@ def _compare(ptr, loops_of, moves, cost, is_before):
     clear = np.full(n, -1, np.int64)
     n_shared, counted = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     for move in range(n):
-        if cost[move] > _MOST or is_before[move]:
+        if cost[move] > MOST or is_before[move]:
             continue
         mine = loops_of[ptr[move] : ptr[move + 1]]
         gap = _others_of(moves, mine, move, n_shared, cost, counted) - cost[move]
@@ -152,7 +134,9 @@ def _costs(case, groups, run_of, to):
     """(n_moves,) int64: what each move costs."""
     cost = np.empty(len(run_of), np.int64)
     for move in range(len(run_of)):
-        cost[move] = _cost_of_move(case, groups[run_of[move]], to[move])
+        run = groups[run_of[move]]
+        is_whole = run[LONGEST] < 0
+        cost[move] = max(cost_of_move(case, run, to[move]), 0) if is_whole else _TOO_LONG
     return cost
 
 
@@ -174,7 +158,7 @@ def straighten(case: Case, loops: Loops) -> np.ndarray:
     # That an AS uses another's addresses inside was learned from the very routers that may move.
     lent_from = np.full_like(case.ways.lent_from, -1)
     unlent = case._replace(ways=case.ways._replace(lent_from=lent_from))
-    for at in range(_MAX_ROUNDS):
+    for at in range(MAX_ROUNDS):
         runs = loops.runs[_left(case, loops.groups, loops.runs, moved)]
         if not len(runs):
             break
@@ -188,7 +172,7 @@ def straighten(case: Case, loops: Loops) -> np.ndarray:
         order = np.argsort(moves, axis=None, kind="stable")
         ptr, loops_of = offsets(np.bincount(moves.ravel(), minlength=len(keys))), order // 3
         cost = _costs(unlent, loops.groups, run_of, to)
-        can_be_mended = (cost[moves[:, _BEFORE + 1 :]] <= _MOST).any(axis=1)
+        can_be_mended = (cost[moves[:, _BEFORE + 1 :]] <= MOST).any(axis=1)
         if at == 0 and 2 * np.count_nonzero(can_be_mended) < len(runs):
             break
         clear = _compare(ptr, loops_of, moves, cost, is_before)

@@ -47,7 +47,7 @@ def _is_valley(relations, before, here, after):
 
 @njit(cache=True, nogil=True)
 def next_valley(relations, labels, n_known, passed, n, start):
-    """First and last but one position of the routers in B of the next valley; (n, n): none.
+    """Position of the first router in B of the next valley, and of the one after B; (n, n): none.
 
     Parameters
     ----------

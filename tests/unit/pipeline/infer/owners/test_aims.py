@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from pipeline.infer.owners.aims import MANY, Aims, find_aims
-from pipeline.infer.owners.election.surroundings import ONLY, ONLY_OF_SIBLINGS, aims_of_groups
+from pipeline.infer.owners.election.surroundings import (
+    ONLY,
+    ONLY_OF_SIBLINGS,
+    aims_of_groups,
+    worth_of_silence,
+)
 from pipeline.infer.traces.merge import find_addrs, merge_addresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.measured.traces import PART_CUT, PART_FURTHER
@@ -112,7 +117,7 @@ def test_silent_ends_say_less_the_more_traces_are_aimed_at_an_as(tmp_path):
     found = found_in(tmp_path, *lines)
     assert (found.aimed_at.tolist(), found.n_aimed.tolist()) == ([3, 4], [300, 20])
     # As if 200 more were aimed elsewhere: -10 log(300 / 520), log(20 / 520), and log(1 / 520).
-    assert found.worth(np.array([2, 3, 4])).tolist() == [63, 6, 33]
+    assert worth_of_silence(found, np.array([2, 3, 4])).tolist() == [63, 6, 33]
 
 
 def test_many_traces_to_one_as_that_break_off_on_the_way_move_no_router_there(tmp_path):
