@@ -10,7 +10,11 @@ import numpy as np
 from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
 from pipeline.infer.owners.ip2as import PrefixTable
-from pipeline.infer.owners.unannounced import find_holders, number_unannounced
+from pipeline.infer.owners.unannounced import (
+    find_holders,
+    find_possible,
+    number_unannounced,
+)
 from pipeline.infer.registries import Registries
 from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
@@ -123,6 +127,7 @@ class Gathering:
             hosts,
             find_aims(self.spools, self.prefixes, len(self.addrs), self.exchanges),
             Members(*self.exchanges.find_members(self.addrs)),
+            find_possible(self.addrs, numbered, self.registries.delegations),
         )
         return Evidence(self.spools, self.n_traces, shown, special, alias, gateways, self.asn_of)
 

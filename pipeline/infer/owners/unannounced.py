@@ -6,15 +6,18 @@ numbered links of such a router would be those to its neighbours, and it would b
 theirs.
 
 So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a number beyond all
-AS numbers that takes part in the election like an AS. A stand-in is named after the AS of most
-hosts that answered right behind its routers, destinations of traces that ended at them and members
-of exchange points registered with their addresses, counting each router and AS once, if there are
-at least twice as many (``_LEAD``) as of any other AS; else it stays unknown and its routers are in
-no AS.
+AS numbers that takes part in the election like an AS. It is named after the AS that its routers
+speak for: by hosts that answered right behind them, destinations of traces that ended at them, and
+members of exchange points registered with their addresses. What a router says counts by the share
+that is said for an AS, times the square root of how much it says in all: more addresses say the
+same with more certainty, but not independently. The AS needs a multiple of the votes of any other,
+``FIRST_LEAD`` times as many where the routers of customers, which have addresses of the block too,
+may still be taken for the owner's, and ``LEAD`` times as many once these were elected by their own
+destinations. Else the stand-in stays unknown and its routers are in no AS.
 
 Where delegation files of the registries are given, they say who holds a block, and which AS numbers
 the holder has [1]_: with a single one, its unannounced addresses are numbered from that AS. With
-several they have a stand-in.
+several they have a stand-in, which is named after one of these.
 
 Special-purpose addresses have no stand-in, since a private address is used in many networks; nor
 have addresses on the LAN of an exchange point.
@@ -26,6 +29,8 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pipeline.infer.registries.delegations import Delegations
@@ -33,7 +38,7 @@ from pipeline.model.addresses import is_v4
 from pipeline.model.columns.keys import split_key
 from pipeline.model.topology import NO_ASN
 
-_LEAD = 2  # times the votes of any other AS, at least
+FIRST_LEAD, LEAD = 3.0, 1.5  # times the votes of any other AS, before an election and after it
 FIRST_STAND_IN = 1 << 32  # AS numbers have 32 bits
 
 
@@ -90,37 +95,90 @@ def number_unannounced(addrs: np.ndarray, origin: np.ndarray, excluded: np.ndarr
     return np.where(unannounced, FIRST_STAND_IN + np.cumsum(first), origin)
 
 
+class Possible(NamedTuple):
+    """ASes that stand-ins may be named after, of those whose holders are known.
+
+    Attributes
+    ----------
+    stand_in, asn : (n_pairs,) int64
+        Sorted, distinct. A stand-in that is not listed may be named after any AS.
+    """
+
+    stand_in: np.ndarray
+    asn: np.ndarray
+
+
+def find_possible(
+    addrs: np.ndarray, numbered: np.ndarray, delegations: Delegations | None
+) -> Possible:
+    """The ASes of the holders of each block that has a stand-in.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64
+    numbered : (n,) int64
+        As from ``number_unannounced``.
+    delegations : Delegations or None
+    """
+    none = np.empty(0, np.int64)
+    if delegations is None:
+        return Possible(none, none)
+    unannounced = numbered >= FIRST_STAND_IN
+    stand_in, holder = numbered[unannounced], delegations.holders_of(addrs[unannounced])
+    row, asn = delegations.ases_of(holder)
+    listed = np.zeros(len(holder), bool)
+    listed[row] = True
+    unlisted = np.unique(stand_in[~listed])
+    pairs = np.unique(np.column_stack([stand_in[row], asn]), axis=0)
+    pairs = pairs[~np.isin(pairs[:, 0], unlisted)]
+    return Possible(pairs[:, 0], pairs[:, 1])
+
+
 def name_stand_ins(
-    router: np.ndarray, owner: np.ndarray, host: np.ndarray, n_known: int, n: int
+    router: np.ndarray,
+    owner: np.ndarray,
+    host: np.ndarray,
+    n_known: int,
+    n: int,
+    lead: float,
+    possible: np.ndarray,
 ) -> np.ndarray:
     """AS that each AS row stands for: itself, except for stand-ins that hosts and others name.
 
     Parameters
     ----------
-    router, owner, host : (n_pairs,) int64
+    router, owner, host : (n_said,) int64
         Routers, the AS row that each is in so far (-1 for none), and that of what speaks for
-        an owner: hosts right behind, destinations, members.
+        an owner: hosts right behind, destinations, members. Equal ones count each.
     n_known : int
         AS rows; those from here on are stand-ins.
     n : int
         Rows of both.
+    lead : float
+        How many times as many votes the AS needs as any other.
+    possible : (n_pairs,) int64
+        ``stand-in << 32 | AS row``, as of ``Possible``; ``n`` for an AS without a row.
 
     Returns
     -------
     (n,) int64
     """
     unknown = owner >= n_known
+    unknown &= ~np.isin(owner, possible >> 32) | np.isin((owner << 32) | host, possible)
     router, owner, host = router[unknown], owner[unknown], host[unknown]
-    _, first = np.unique((router << 32) | host, return_index=True)
-    pairs, votes = np.unique((owner[first] << 32) | host[first], return_counts=True)
+    keys, first, n_said = np.unique((router << 32) | host, return_index=True, return_counts=True)
+    said_by = keys >> 32
+    weight = n_said / np.sqrt(np.maximum(np.bincount(said_by, n_said), 1)[said_by])
+    pairs, pair = np.unique((owner[first] << 32) | host[first], return_inverse=True)
+    votes = np.bincount(pair, weight, len(pairs))
     order = np.lexsort((votes, pairs >> 32))  # the AS with most votes of each owner comes last
     owner, host = split_key(pairs[order])
     votes = votes[order]
     wins = np.ones(len(owner), bool)
     wins[:-1] = owner[1:] != owner[:-1]
-    second = np.zeros(len(owner), np.int64)
+    second = np.zeros(len(owner))
     second[1:] = np.where(owner[1:] == owner[:-1], votes[:-1], 0)
-    wins &= votes >= _LEAD * second
+    wins &= votes >= lead * second
     stands_for = np.arange(n)
     stands_for[owner[wins]] = host[wins]
     return stands_for

@@ -29,6 +29,7 @@ from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table
 from pipeline.infer.tables import read_lines
 from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
+from pipeline.model.columns.ragged import offset_in_row, offsets, row_of_value
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 
@@ -64,6 +65,14 @@ class Delegations:
         one = (np.searchsorted(self.holder, holder, side="right") == first + 1) & (holder >= 0)
         asn = self.asn[np.minimum(first, len(self.asn) - 1)] if len(self.asn) else NO_ASN
         return np.where(one, asn, NO_ASN)
+
+    def ases_of(self, holder: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions in (n,) int64 holders, and an AS of the holder there, for each that it has."""
+        first = np.searchsorted(self.holder, holder)
+        last = np.searchsorted(self.holder, holder, side="right")
+        ptr = offsets(last - first)
+        row = row_of_value(ptr)
+        return row, self.asn[first[row] + offset_in_row(ptr)]
 
 
 @dataclass

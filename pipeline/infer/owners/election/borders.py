@@ -99,7 +99,7 @@ from pipeline.infer.owners.election.costs import (
     without_habit,
 )
 from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
-from pipeline.infer.owners.election.evidence import AddressEvidence
+from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
 from pipeline.infer.owners.election.following import take_back
 from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import (
@@ -124,7 +124,12 @@ from pipeline.infer.owners.election.surroundings import (
     Surroundings,
     surround,
 )
-from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
+from pipeline.infer.owners.unannounced import (
+    FIRST_LEAD,
+    FIRST_STAND_IN,
+    LEAD,
+    name_stand_ins,
+)
 from pipeline.infer.registries import Registries
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import row_of_value
@@ -189,11 +194,15 @@ def _elect(
     row: np.ndarray,
     ases: np.ndarray,
     n_known: int,
+    possible: np.ndarray,
     registries: Registries,
     earlier: Earlier,
     spools: Spools | None,
 ) -> _Outcome:
-    """One election (steps 3 to 6); ``row`` is the AS row that each address is numbered from."""
+    """One election (steps 3 to 6); ``row`` is the AS row that each address is numbered from.
+
+    ``possible`` as for ``name_stand_ins``.
+    """
     around, row = replace(around, numbered=around.numbered.copy()), row.copy()
     labels = count_majorities(around, group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
@@ -205,9 +214,9 @@ def _elect(
     is_host &= (other != ONLY) & (other != ONLY_OF_SIBLINGS) & (other != AIMED_SECOND)
     router, host = row_of_value(case.ptr)[is_host], numbered[is_host]
 
-    def name(earlier_names: np.ndarray | None) -> bool:
+    def name(lead: float, earlier_names: np.ndarray | None = None) -> bool:
         """Name stand-ins by the labels; whether any of them has another name now."""
-        named = name_stand_ins(router, labels[router], host, n_known, len(ases))
+        named = name_stand_ins(router, labels[router], host, n_known, len(ases), lead, possible)
         if earlier_names is not None:
             named = np.where(named < n_known, named, earlier_names)
         stands_for[:] = named[stands_for]
@@ -220,10 +229,10 @@ def _elect(
         # Destinations and members show the owner of a stand-in; till it has a name they are silent.
         quiet = np.where(other <= AIMED, -1, numbered)
         settle_together(case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0))
-        name(earlier.stands_for)
+        name(FIRST_LEAD, earlier.stands_for)
     case, certain = _learn(case)
     for _ in range(_NAMINGS if n_known < len(ases) else 0):
-        if not name(None):
+        if not name(LEAD):
             break
         case, certain = _learn(case)
     lent_from = find_users(case)
@@ -267,6 +276,9 @@ def elect_owners(
     if len(ases) < 2:
         return Election(origin.copy(), None)
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
+    stand_in, asn = shown.possible
+    # One that nothing names is the row after the last.
+    possible = (rows_of(ases, stand_in) << 32) | (rows_of(ases, asn) % (len(ases) + 1))
     last = None
     for now in known:
         if last is None or now.sees_more_than(last):
@@ -275,7 +287,7 @@ def elect_owners(
         group = now.groups.group
         earlier = Earlier.after(before, now, ases, n_known)
         traces = spools if now is known[-1] else None
-        found = _elect(around, group, row, ases, n_known, now.registries, earlier, traces)
+        found = _elect(around, group, row, ases, n_known, possible, now.registries, earlier, traces)
         asn = np.where(found.label >= 0, ases[np.maximum(found.label, 0)], NO_ASN)[group]
         before = Standing(asn, found.margin[group], group, ases, ases[found.stands_for])
     at_exchange = np.zeros(len(row), bool)

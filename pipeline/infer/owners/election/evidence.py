@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.infer.owners.aims import Aims
+from pipeline.infer.owners.unannounced import Possible
 from pipeline.infer.traces.links import DirectedLinks
 
 
@@ -59,6 +60,8 @@ class AddressEvidence:
     hosts : HostsBehind
     aims : Aims
     members : Members
+    possible : Possible
+        What stand-ins in ``origin`` may be named after.
     """
 
     links: DirectedLinks
@@ -69,6 +72,7 @@ class AddressEvidence:
     hosts: HostsBehind
     aims: Aims
     members: Members
+    possible: Possible
 
     def ases(self) -> np.ndarray:
         """(n_ases,) int64: all ASes and stand-ins that are named, ascending."""

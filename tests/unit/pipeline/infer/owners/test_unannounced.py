@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
+from pipeline.infer.intervals import table_of
 from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.unannounced import (
+    FIRST_LEAD,
     FIRST_STAND_IN,
+    find_possible,
     name_stand_ins,
     number_unannounced,
 )
+from pipeline.infer.registries.delegations import Delegations
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, ingresses_of
@@ -33,22 +37,48 @@ def test_each_unannounced_block_has_a_stand_in_of_its_own():
     assert same.tolist() == [0, 0, 1, 2, 2, 3]
 
 
+NONE = np.empty(0, np.int64)
+
+
 def test_a_stand_in_is_named_by_most_hosts_behind_its_routers():
-    # AS rows 0 to 2, stand-ins 3 and 4. Behind routers of 3: AS 1 twice, AS 2 once by two ways.
+    # AS rows 0 to 2, stand-ins 3 and 4. Behind routers of 3: AS 1 twice, AS 2 once by two ways,
+    # which counts 2 / sqrt(2). Behind those of 4: AS 1 and AS 2 once each.
     router = np.array([0, 1, 2, 2, 3, 4, 5])
     owner = np.array([3, 3, 3, 3, 4, 4, 0])
     host = np.array([1, 1, 2, 2, 1, 2, 1])
-    assert name_stand_ins(router, owner, host, 3, 5).tolist() == [0, 1, 2, 1, 4]
+    assert name_stand_ins(router, owner, host, 3, 5, 1.4, NONE).tolist() == [0, 1, 2, 1, 4]
+    assert name_stand_ins(router, owner, host, 3, 5, 1.5, NONE).tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(("others", "named"), [(1, True), (2, True), (3, False)])
-def test_a_stand_in_is_named_if_no_other_as_has_more_than_half_as_many(others, named):
-    # AS row 0 behind four routers of stand-in 4, row 1 behind some of them, rows 2 and 3 behind one
-    # each: no majority.
-    router = np.array([0, 1, 2, 3, *range(others), 0, 1])
-    host = np.array([0, 0, 0, 0, *[1] * others, 2, 3])
-    found = name_stand_ins(router, np.full(len(router), 4), host, 4, 5)
+@pytest.mark.parametrize(("lead", "named"), [(1.27, True), (1.28, False)])
+def test_what_a_router_says_of_several_ases_is_shared_among_them(lead, named):
+    # AS row 0 behind stand-in 4 by one of four addresses of router 0 and both of router 1: votes
+    # 1 / sqrt(4) + 2 / sqrt(2) = 1.914. Row 3 by one of router 0 and that of router 2: 1.5.
+    router = np.array([0, 0, 0, 0, 1, 1, 2])
+    host = np.array([0, 1, 2, 3, 0, 0, 3])
+    found = name_stand_ins(router, np.full(7, 4), host, 4, 5, lead, NONE)
     assert found.tolist() == [0, 1, 2, 3, 0 if named else 4]
+
+
+def test_a_stand_in_is_named_after_an_as_of_its_holder_alone():
+    # Behind stand-in 3: AS row 0 three times, row 1 once; the holder has rows 1 and 2. Of stand-in
+    # 4 no holder is known; 5 is held by an AS that nothing names.
+    router, owner = np.arange(6), np.array([3, 3, 3, 3, 4, 5])
+    host = np.array([0, 0, 0, 1, 0, 0])
+    possible = np.array([3 << 32 | 1, 3 << 32 | 2, 5 << 32 | 6])
+    found = name_stand_ins(router, owner, host, 3, 6, FIRST_LEAD, possible)
+    assert found.tolist() == [0, 1, 2, 1, 0, 5]
+
+
+def test_only_holders_of_all_addresses_limit_the_names_of_a_block():
+    addrs = parse_addrs(["20.0.5.1", "20.0.5.9", "20.0.6.1", "20.0.6.200", "20.1.0.1"])
+    numbered = FIRST_STAND_IN + np.array([0, 0, 1, 1, -9])
+    blocks = table_of(addrs[[0, 2, 4]], addrs[[1, 2, 4]], np.array([7, 7, 8]))
+    held = Delegations(blocks, np.array([7, 7, 8]), np.array([300, 400, 500]))
+    found = find_possible(addrs, numbered, held)
+    assert found.stand_in.tolist() == [FIRST_STAND_IN] * 2  # 20.0.6.200 is held by nobody
+    assert found.asn.tolist() == [300, 400]
+    assert len(find_possible(addrs, numbered, None).asn) == 0
 
 
 def test_customers_name_no_stand_in_once_they_have_routers_of_their_own(tmp_path):
