@@ -16,7 +16,8 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
   way; beyond some (``_ENOUGH``) more say no more. Several addresses of its node are evidence. Where
   traces go on right behind it to another AS, the border may as well be one router further.
 - **Both.** A margin says more if relationships between ASes or the addresses of routers are
-  known, and less where many traces enter ASes after a gap.
+  known, and less where many traces enter ASes after a gap. How often a class is right depends on
+  what is known besides (``KINDS``), so it was counted for each kind by itself.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
   traces entered that way (``_MANY``): routers deep inside are rarely entered by many. Of those with
   fewer, more are right where addresses are nodes of their own: a router that is entered after a gap
@@ -42,9 +43,20 @@ import numpy as np
 
 from pipeline.infer.owners.election.borders import Election
 from pipeline.model.topology import NO_ASN, IngressTable
+from pipeline.model.words import LOW_CONFIDENCE
 
 CLASSES = ("doubtful", "weak", "fair", "strong")
-_FROM = (0.75, 0.90, 0.97)  # least probability of a weak, fair and strong class
+FROM = (LOW_CONFIDENCE, 0.90, 0.97)  # least probability of a weak, fair and strong class
+# What is known of a node: in a given alias set, or else whether routers were inferred; the second
+# half with relationships between ASes.
+KINDS = (
+    "interfaces",
+    "inferred routers",
+    "alias sets",
+    "interfaces, relationships",
+    "inferred routers, relationships",
+    "alias sets, relationships",
+)
 _ENOUGH = 30  # traces
 CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
@@ -71,19 +83,35 @@ FEATURES = {
     ),
 }
 
-# Weights, and share right of each class in the order of classes. ``python -m
+# Weights, and share right of each class in the order of classes, one row per kind. ``python -m
 # tests.oracles.truth.fit_confidence --into FILE LAB...`` writes the lines from here on:
 # with interfaces, inferred and true routers, each without and with registries.
 # Laboratories: answers, customer, harsh, ixp, provider31, realistic; seeds 300 to 331, 400 to
 # 439.
 WEIGHTS = {
-    "address": (1.02, 2.19, 4.07, 0.43, 0.27, -3.99),
-    "ingress": (-2.04, 1.97, 0.55, -1.48, 0.47, 0.25, -2.39, 0.69, 0.54),
+    "address": (1.00, 2.22, 4.08, 0.41, 0.29, -4.01),
+    "ingress": (-2.10, 2.00, 0.57, -1.49, 0.45, 0.26, -2.31, 0.70, 0.54),
 }
 SHARES = {
-    "address": (0.685, 0.825, 0.928, 0.997),
-    "ingress": (0.583, 0.822, 0.937, 0.995),
-    "candidate": (0.067, 0.144, 0.285),
+    "address": (
+        (0.700, 0.796, 0.919, 0.995),
+        (0.650, 0.788, 0.924, 0.997),
+        (0.685, 0.835, 0.916, 0.997),
+        (0.736, 0.840, 0.929, 0.997),
+        (0.661, 0.868, 0.933, 0.999),
+        (0.704, 0.889, 0.953, 0.999),
+    ),
+    "ingress": (
+        (0.587, 0.819, 0.941, 0.993),
+        (0.501, 0.757, 0.931, 0.995),
+        (0.596, 0.777, 0.920, 0.995),
+        (0.666, 0.887, 0.929, 0.994),
+        (0.533, 0.842, 0.936, 0.997),
+        (0.640, 0.836, 0.947, 0.999),
+    ),
+    "candidate": (
+        (0.067, 0.144, 0.287),
+    ),
 }
 
 
@@ -113,6 +141,12 @@ class Known(NamedTuple):
     in_set: np.ndarray
     is_merged: np.ndarray
     relationships: bool
+
+    @property
+    def kind(self) -> np.ndarray:
+        """(n_nodes,) int64: position in ``KINDS``."""
+        of_nodes = np.where(self.in_set, 2, int(self.is_merged.any()))
+        return of_nodes + 3 * self.relationships
 
 
 def margins_of_nodes(
@@ -191,13 +225,13 @@ def class_candidates(table: IngressTable, merged: bool) -> np.ndarray:
 
 def class_of(what: str, features: np.ndarray) -> np.ndarray:
     """(n,) int64: position in ``CLASSES`` of addresses or ingresses, by their features."""
-    odds = np.array(_FROM) / (1 - np.array(_FROM))
+    odds = np.array(FROM) / (1 - np.array(FROM))
     return np.searchsorted(np.log(odds), features @ np.array(WEIGHTS[what]), side="right")
 
 
-def state(what: str, features: np.ndarray) -> np.ndarray:
-    """(n,) float32: confidence of addresses or ingresses."""
-    return _shares(what)[class_of(what, features)]
+def state(what: str, features: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """(n,) float32: confidence of addresses or ingresses of some kinds."""
+    return np.array(SHARES[what], np.float32)[kind, class_of(what, features)]
 
 
 def rate(
@@ -241,22 +275,17 @@ def rate(
     known = Known(margin, set_nodes, is_merged, relationships)
     n_after_gap = int(table.n_after_gap.sum())
     after_gap = n_after_gap / max(1, n_after_gap + int(table.n_direct.sum()))
-    of_nodes = state("address", features_of_nodes(known, after_gap))
+    of_nodes = state("address", features_of_nodes(known, after_gap), known.kind)
     is_known = node_asn[node_of] != NO_ASN
     addresses = np.where(is_known, of_nodes[node_of], np.float32(np.nan))
     sides = Sides(node_of[near], node_of[far])
     features = features_of_ingresses(table, sides, node_asn, known, after_gap)
     of_candidates = class_candidates(table, merged=len(node_asn) < len(node_of))
-    ingresses = np.where(
-        table.candidate, _shares("candidate")[of_candidates], state("ingress", features)
-    )
-    return addresses, ingresses
+    (shares,) = np.array(SHARES["candidate"], np.float32)
+    stated = state("ingress", features, known.kind[table.node])
+    return addresses, np.where(table.candidate, shares[of_candidates], stated)
 
 
 def _log_nats(margin: np.ndarray) -> np.ndarray:
     """Logarithm of 1 + a margin, from tenths of a nat; 0 where there is none."""
     return np.log1p(np.maximum(margin, 0) / 10)
-
-
-def _shares(what: str) -> np.ndarray:
-    return np.array(SHARES[what], np.float32)

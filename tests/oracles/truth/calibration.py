@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from pipeline.infer.owners.confidence import CANDIDATE_CLASSES, CLASSES, SHARES
+from pipeline.infer.owners.confidence import CANDIDATE_CLASSES, CLASSES, FROM, SHARES
 from pipeline.model.topology import Topology
 
 
@@ -23,15 +23,27 @@ class Rated:
     right: int
 
     @property
-    def measured(self) -> float:
-        return self.right / self.n
+    def class_name(self) -> str:
+        """Class that has this confidence: of candidates their own, of others by its range."""
+        if self.what == "candidate":
+            (shares,) = np.array(SHARES["candidate"], np.float32)
+            return CANDIDATE_CLASSES[int(np.argmin(np.abs(shares - self.stated)))]
+        return CLASSES[int(np.searchsorted(np.float32(FROM), self.stated, side="right"))]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Things of one class, counted; ``stated``: their mean confidence."""
+
+    what: str
+    class_name: str
+    stated: float
+    n: int
+    right: int
 
     @property
-    def class_names(self) -> str:
-        """Classes that have this confidence."""
-        names = CANDIDATE_CLASSES if self.what == "candidate" else CLASSES
-        shares = np.array(SHARES[self.what], np.float32).tolist()
-        return ", ".join(n for n, s in zip(names, shares, strict=True) if s == self.stated)
+    def measured(self) -> float:
+        return self.right / self.n
 
 
 def count_rated(
@@ -65,15 +77,18 @@ def _count(what: str, stated: np.ndarray, right: np.ndarray) -> list[Rated]:
     ]
 
 
-def pool(parts: Iterable[Rated]) -> tuple[Rated, ...]:
-    """Counts of several laboratories together, in the order of ``SHARES``, likeliest first."""
-    n: Counter[tuple[str, float]] = Counter()
-    right: Counter[tuple[str, float]] = Counter()
+def pool(parts: Iterable[Rated]) -> tuple[Pooled, ...]:
+    """Counts by class, in the order of ``SHARES``, likeliest first."""
+    n: Counter[tuple[str, str]] = Counter()
+    right: Counter[tuple[str, str]] = Counter()
+    stated: Counter[tuple[str, str]] = Counter()
     for part in parts:
-        n[part.what, part.stated] += part.n
-        right[part.what, part.stated] += part.right
-    order = sorted(n, key=lambda key: (list(SHARES).index(key[0]), -key[1]))
-    return tuple(Rated(*key, n[key], right[key]) for key in order)
+        key = part.what, part.class_name
+        n[key] += part.n
+        right[key] += part.right
+        stated[key] += part.n * part.stated
+    pooled = [Pooled(*key, stated[key] / n[key], n[key], right[key]) for key in n]
+    return tuple(sorted(pooled, key=lambda one: (list(SHARES).index(one.what), -one.stated)))
 
 
 @dataclass(frozen=True)
@@ -84,14 +99,14 @@ class Calibrated:
     is in one network is right or wrong together; None in a single one.
     """
 
-    rated: Rated
+    pooled: Pooled
     error: float | None
 
     @property
     def measured(self) -> str:
         """The share that is right, and its standard error."""
         error = "" if self.error is None else f" ± {self.error:.3f}"
-        return f"{self.rated.measured:.3f}{error}"
+        return f"{self.pooled.measured:.3f}{error}"
 
 
 def calibrate(networks: Sequence[Sequence[Rated]]) -> list[Calibrated]:
@@ -102,14 +117,14 @@ def calibrate(networks: Sequence[Sequence[Rated]]) -> list[Calibrated]:
     ]
 
 
-def _error(pooled: Rated, networks: Sequence[Sequence[Rated]]) -> float | None:
+def _error(pooled: Pooled, networks: Sequence[Sequence[Rated]]) -> float | None:
     if len(networks) < 2:
         return None
     more = (
         sum(
             part.right - pooled.measured * part.n
             for part in network
-            if (part.what, part.stated) == (pooled.what, pooled.stated)
+            if (part.what, part.class_name) == (pooled.what, pooled.class_name)
         )
         for network in networks
     )
@@ -121,12 +136,12 @@ def rows_of(calibrated: Iterable[Calibrated]) -> list[list[str]]:
     """One row per class: what, classes, number, stated, measured, their difference."""
     return [
         [
-            one.rated.what,
-            one.rated.class_names,
-            str(one.rated.n),
-            f"{one.rated.stated:.3f}",
+            one.pooled.what,
+            one.pooled.class_name,
+            str(one.pooled.n),
+            f"{one.pooled.stated:.3f}",
             one.measured,
-            f"{one.rated.measured - one.rated.stated:+.3f}",
+            f"{one.pooled.measured - one.pooled.stated:+.3f}",
         ]
         for one in calibrated
     ]

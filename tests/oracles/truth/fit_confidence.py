@@ -4,8 +4,9 @@
 
 Each laboratory is inferred with every address as a node, with inferred routers and with its true
 ones, and all three also with the files that are beside it about its ASes and addresses. Weights are
-those of a logistic regression on whether things are right, by Newton's method. The share never
-falls from one class to the next: where counts say otherwise, neighbouring classes are pooled [1]_.
+those of a logistic regression on whether things are right, by Newton's method. Shares are counted
+by class and by kind of knowledge. They never fall from one class to the next: where counts say
+otherwise, neighbouring classes are pooled [1]_.
 
 References
 ----------
@@ -30,14 +31,14 @@ import numpy as np
 from pipeline.errors import PipelineError
 from pipeline.infer import Registries
 from pipeline.infer.owners import confidence
-from tests.oracles.truth.calibration import Rated, pool
+from tests.oracles.truth.calibration import Rated
 from tests.oracles.truth.laboratory import open_lab
 from tests.oracles.truth.scores import judge_lab
 
 _RIDGE = 1.0  # keeps weights finite where all of a kind are right
 _STEPS = 30  # of Newton's method; usually less than ten are enough
 # In place of the shares of candidates: the positions of their classes.
-_POSITIONS = {"candidate": tuple(range(len(confidence.CANDIDATE_CLASSES)))}
+_POSITIONS = {"candidate": (tuple(range(len(confidence.CANDIDATE_CLASSES))),)}
 _REGISTRIES = [field.name for field in fields(Registries)]
 _WAYS = [
     {"routers": routers, "true_alias_sets": aliases, "registries": registries}
@@ -63,7 +64,7 @@ def _share(block: tuple[int, int, int]) -> float:
 
 
 class Counted(NamedTuple):
-    """Things of the same features, counted: (n_rows, n_features), (n_rows,), (n_rows,)."""
+    """Things of the same kind and features, counted: (n_rows, 1 + n_features), twice (n_rows,)."""
 
     features: np.ndarray
     n: np.ndarray
@@ -82,7 +83,7 @@ def add_up(parts: Sequence[Counted]) -> Counted:
 
 def fit_weights(counted: Counted) -> list[float]:
     """Weights of a logistic regression, to two digits."""
-    x, n, right = counted
+    x, n, right = counted.features[:, 1:], counted.n, counted.right
     weights = np.zeros(x.shape[1])
     for _ in range(_STEPS):
         likely = 1 / (1 + np.exp(-x @ weights))
@@ -95,25 +96,37 @@ def fit_weights(counted: Counted) -> list[float]:
     return [round(weight, 2) for weight in weights.tolist()]
 
 
-def count_shares(what: str, counted: Counted) -> list[float]:
-    """Share right of each class, by the weights of today."""
-    classes, size = confidence.class_of(what, counted.features), len(confidence.CLASSES)
-    n, right = (np.bincount(classes, c, size) for c in (counted.n, counted.right))
-    return pool_violators(n.astype(int).tolist(), right.astype(int).tolist())
+def count_shares(what: str, counted: Counted) -> list[list[float]]:
+    """Share right of each class, by the weights of today; one row per kind."""
+    kind, classes = counted.features[:, 0], confidence.class_of(what, counted.features[:, 1:])
+    rows = []
+    for one in range(len(confidence.KINDS)):
+        of = kind == one
+        n, right = (
+            np.bincount(classes[of], counts[of], len(confidence.CLASSES)).astype(int).tolist()
+            for counts in (counted.n, counted.right)
+        )
+        rows.append(pool_violators(n, right))
+    return rows
 
 
-def count_candidates(rated: Iterable[Rated]) -> list[float]:
-    """The same of candidates, from counts by the position of the class."""
-    counts = {int(one.stated): one for one in pool(rated) if one.what == "candidate"}
-    found = [counts.get(at, Rated("candidate", at, 0, 0)) for at in _POSITIONS["candidate"]]
-    return pool_violators([one.n for one in found], [one.right for one in found])
+def count_candidates(rated: Iterable[Rated]) -> list[list[float]]:
+    """The same of candidates, whatever their kind, from counts by the position of the class."""
+    n, right = ([0] * len(confidence.CANDIDATE_CLASSES) for _ in range(2))
+    for one in rated:
+        n[int(one.stated)] += one.n
+        right[int(one.stated)] += one.right
+    return [pool_violators(n, right)]
 
 
-def _recorder(kept: dict[str, np.ndarray]) -> Callable[[str, np.ndarray], np.ndarray]:
-    """In place of ``confidence.state``: keeps features, and states which row of them each has."""
+def _recorder(
+    kept: dict[str, np.ndarray],
+) -> Callable[[str, np.ndarray, np.ndarray], np.ndarray]:
+    """In place of ``confidence.state``: keeps kinds and features, states which row each has."""
 
-    def state(what: str, features: np.ndarray) -> np.ndarray:
-        kept[what], which = np.unique(features, axis=0, return_inverse=True)
+    def state(what: str, features: np.ndarray, kind: np.ndarray) -> np.ndarray:
+        rows = np.column_stack([kind, features])
+        kept[what], which = np.unique(rows, axis=0, return_inverse=True)
         return which.ravel().astype(np.float32)
 
     return state
@@ -149,17 +162,20 @@ def name_labs(plans: Iterable[str]) -> str:
     return f"{', '.join(sorted({name for name, _, _ in words}))}; seeds {', '.join(spans)}"
 
 
-def lines_of(weights: Mapping[str, list[float]], shares: Mapping[str, list[float]]) -> str:
+def lines_of(
+    weights: Mapping[str, list[float]], shares: Mapping[str, Sequence[Sequence[float]]]
+) -> str:
     """The tables as source."""
 
-    def table(name: str, digits: int, rows: Mapping[str, list[float]]) -> str:
-        lines = (
-            f'    "{what}": ({", ".join(f"{one:.{digits}f}" for one in row)}),\n'
-            for what, row in rows.items()
-        )
-        return "".join([f"{name} = {{\n", *lines, "}\n"])
+    def row(numbers: Sequence[float], digits: int) -> str:
+        return f"({', '.join(f'{one:.{digits}f}' for one in numbers)})"
 
-    return table("WEIGHTS", 2, weights) + table("SHARES", 3, shares)
+    lines = ["WEIGHTS = {"]
+    lines += [f'    "{what}": {row(numbers, 2)},' for what, numbers in weights.items()]
+    lines += ["}", "SHARES = {"]
+    for what, rows in shares.items():
+        lines += [f'    "{what}": (', *(f"        {row(one, 3)}," for one in rows), "    ),"]
+    return "\n".join([*lines, "}", ""])
 
 
 def put_into(text: str, labs: str, tables: str) -> str:

@@ -150,25 +150,25 @@ def _rated(judged: Sequence[Judged], ways: Collection[str] | None = None) -> lis
 
 
 def confidence_table(judged: Sequence[Judged]) -> str:
-    """One row per class: stated, and number and measured share in all ways and in each."""
+    """One row per class: number, stated and measured share in all ways and in each."""
     ways = [way for way in _ways(judged) if any(_rated(judged, (way,)))]
     columns = [calibrate(_rated(judged, wanted)) for wanted in (None, *((way,) for way in ways))]
     rows = []
     for one in columns[0]:
-        key = (one.rated.what, one.rated.stated)
+        key = (one.pooled.what, one.pooled.class_name)
         cells = [
             next(
                 (
-                    f"{other.measured} ({other.rated.n:,})"
+                    f"{other.pooled.stated:.3f}: {other.measured} ({other.pooled.n:,})"
                     for other in column
-                    if (other.rated.what, other.rated.stated) == key
+                    if (other.pooled.what, other.pooled.class_name) == key
                 ),
                 "none",
             )
             for column in columns
         ]
-        rows.append([one.rated.what, one.rated.class_names, f"{one.rated.stated:.3f}", *cells])
-    return _markdown(["confidence of", "class", "stated", "all", *ways], rows)
+        rows.append([*key, *cells])
+    return _markdown(["confidence of", "class", "all", *ways], rows)
 
 
 def knowledge_table(judged: Sequence[Judged]) -> str:

@@ -12,6 +12,8 @@ from pipeline.infer.owners.confidence import (
     CANDIDATE_CLASSES,
     CLASSES,
     FEATURES,
+    FROM,
+    KINDS,
     SHARES,
     Known,
     Sides,
@@ -176,7 +178,18 @@ def test_classes_are_ranges_of_what_weights_say(monkeypatch):
     likely = np.array([0.5, 0.74, 0.76, 0.89, 0.91, 0.96, 0.98])
     found = class_of("address", np.log(likely / (1 - likely))[:, None])
     assert found.tolist() == [DOUBTFUL, DOUBTFUL, WEAK, WEAK, FAIR, FAIR, STRONG]
-    assert state("address", np.array([[9.0]])) == np.float32(SHARES["address"][STRONG])
+    kinds = np.arange(len(KINDS))
+    found = state("address", np.full((len(kinds), 1), 9.0), kinds)
+    assert found.tolist() == [np.float32(shares[STRONG]) for shares in SHARES["address"]]
+
+
+@pytest.mark.parametrize(("merged", "other"), [(False, "interfaces"), (True, "inferred routers")])
+@pytest.mark.parametrize("relationships", [False, True])
+def test_the_kind_of_a_node_is_what_is_known_of_it(merged, other, relationships):
+    in_set, is_merged = np.array([True, False]), np.array([False, merged])
+    known = Known(np.zeros(2, np.int64), in_set, is_merged, relationships)
+    ending = ", relationships" if relationships else ""
+    assert [KINDS[kind] for kind in known.kind] == [f"alias sets{ending}", f"{other}{ending}"]
 
 
 @pytest.mark.parametrize("merged", [True, False])
@@ -189,9 +202,13 @@ def test_candidates_are_classed_by_traces_and_by_what_is_a_node(merged):
 
 
 def test_more_evidence_never_lowers_confidence():
-    for shares in SHARES.values():
-        assert all(0 < one <= other < 1 for one, other in pairwise(shares))
-    assert len(SHARES["address"]) == len(SHARES["ingress"]) == len(CLASSES)
+    for rows in SHARES.values():
+        for shares in rows:
+            assert all(0 < one <= other < 1 for one, other in pairwise(shares))
+    of_kinds = np.array([SHARES["address"], SHARES["ingress"]])
+    assert of_kinds.shape == (2, len(KINDS), len(CLASSES))
+    # So classes can be told from what is stated.
+    assert (np.searchsorted(FROM, of_kinds, side="right") == np.arange(len(CLASSES))).all()
     less = ("another AS right behind it", "share of entries after a gap")
     for what, weights in confidence.WEIGHTS.items():
         for name, weight in zip(FEATURES[what][1:], weights[1:], strict=True):
@@ -213,7 +230,7 @@ LINES = [
 
 def test_addresses_and_ingresses_of_traces_have_one(tmp_path):
     topology = infer(tmp_path, *LINES, borders="elected")
-    assert set(topology.addr_confidence.tolist()) <= set(np.float32(SHARES["address"]).tolist())
+    assert set(topology.addr_confidence.tolist()) <= set(np.float32(SHARES["address"][0]).tolist())
     rated = dict(
         zip(
             [nodes_of(topology)[node] for node in topology.ingresses.node],
@@ -221,8 +238,8 @@ def test_addresses_and_ingresses_of_traces_have_one(tmp_path):
             strict=True,
         )
     )
-    assert rated["20.1.9.2"] in np.float32(SHARES["ingress"])
-    assert rated["20.3.0.1"] == np.float32(SHARES["candidate"][1])
+    assert rated["20.1.9.2"] in np.float32(SHARES["ingress"][0])
+    assert rated["20.3.0.1"] == np.float32(SHARES["candidate"][0][1])
 
 
 def test_a_candidate_of_few_traces_is_less_likely_where_something_is_merged():
@@ -235,7 +252,7 @@ def test_a_candidate_of_few_traces_is_less_likely_where_something_is_merged():
     known = (election, np.zeros(3, bool), False)
     _, apart = rate(few_traces, none, none, np.array([0, 2, 1]), np.array([7, 8, 7]), *known)
     _, merged = rate(few_traces, none, none, np.array([0, 0, 1]), np.array([7, 8]), *known)
-    assert merged[0] < apart[0] == np.float32(SHARES["candidate"][1])
+    assert merged[0] < apart[0] == np.float32(SHARES["candidate"][0][1])
 
 
 @pytest.mark.parametrize("options", [{"borders": "prefix"}, {"borders": "elected", "asn": 7}])
@@ -252,7 +269,7 @@ def test_addresses_in_no_as_have_none():
     known = (node_asn, election, np.zeros(2, bool), False)
     addrs, ingresses = rate(IngressTable.empty(), none, none, np.array([0, 1]), *known)
     assert np.isnan(addrs[0])
-    assert addrs[1] == np.float32(SHARES["address"][STRONG])
+    assert addrs[1] == np.float32(SHARES["address"][0][STRONG])
     assert ingresses.tolist() == []
 
 
@@ -261,23 +278,26 @@ def test_shares_are_fitted_by_pooling_classes_out_of_order():
     assert pool_violators([10, 10, 20], [5, 4, 19]) == [0.45, 0.45, 0.95]
     assert pool_violators([10, 10, 10], [9, 6, 3]) == [0.6, 0.6, 0.6]
     counted = [Rated("candidate", at, 4, right) for at, right in ((0, 1), (1, 2), (1, 1), (2, 3))]
-    assert count_candidates(counted) == [0.25, 0.375, 0.75]
+    assert count_candidates(counted) == [[0.25, 0.375, 0.75]]
 
 
 def test_weights_are_those_of_the_features_that_things_were_made_from():
-    features = np.array([[1.0, a, b] for a in (0, 1, 2) for b in (0, 1)])
-    log_odds = features @ [-1.0, 2.0, 0.5]
+    features = np.array([[kind, 1.0, a, b] for kind in (0, 3) for a in (0, 1, 2) for b in (0, 1)])
+    log_odds = features[:, 1:] @ [-1.0, 2.0, 0.5]
     n = np.full(len(features), 100_000)
     right = np.rint(n / (1 + np.exp(-log_odds)))
     half = Counted(features, n // 2, right / 2)
     assert fit_weights(add_up([half, half])) == pytest.approx([-1, 2, 0.5], abs=0.011)
 
 
-def test_shares_are_counted_by_class():
-    features = np.array([[1.0, *[0.0] * 5], [1.0, 99.0, *[0.0] * 4]])
-    found = count_shares("address", Counted(features, np.array([4, 10]), np.array([2, 9])))
-    assert found[DOUBTFUL] == 0.5
-    assert found[STRONG] == 0.9
+def test_shares_are_counted_by_class_and_kind():
+    features = np.array([[0, 1.0, *[0.0] * 5], [4, 1.0, *[0.0] * 5], [4, 1.0, 99.0, *[0.0] * 4]])
+    counted = Counted(features, np.array([8, 4, 10]), np.array([2, 2, 9]))
+    found = count_shares("address", counted)
+    assert len(found) == len(KINDS)
+    assert found[0][DOUBTFUL] == 0.25
+    assert found[4][DOUBTFUL] == 0.5
+    assert found[4][STRONG] == 0.9
 
 
 def test_the_fitted_tables_can_be_written_back():

@@ -10,7 +10,7 @@ from tests.real_data import REPOSITORY
 def test_the_standard_error_is_that_of_the_spread_between_networks():
     networks = [[Rated("ingress", 0.5, 10, 10)], [Rated("ingress", 0.5, 30, 20)], []]
     (found,) = calibrate(networks)
-    assert (found.rated.n, found.rated.right) == (40, 30)
+    assert (found.pooled.n, found.pooled.right) == (40, 30)
     # 10 - 7.5, 20 - 22.5 and 0 more than three in four: square sum 12.5, times 3 / 2, of 40.
     assert found.error == pytest.approx((12.5 * 3 / 2) ** 0.5 / 40)
     assert found.measured == "0.750 ± 0.108"
@@ -25,10 +25,16 @@ def test_one_network_shows_no_spread():
 def test_classes_are_apart_and_in_order():
     networks = [
         [Rated("candidate", 0.1, 5, 1), Rated("ingress", 0.5, 2, 1), Rated("ingress", 0.9, 1, 1)],
-        [Rated("ingress", 0.5, 4, 3)],
+        [Rated("ingress", 0.7, 6, 3)],  # of the same class in another kind of run
     ]
-    found = [(one.rated.what, one.rated.stated, one.rated.n) for one in calibrate(networks)]
-    assert found == [("ingress", 0.9, 1), ("ingress", 0.5, 6), ("candidate", 0.1, 5)]
+    pooled = [one.pooled for one in calibrate(networks)]
+    found = [(one.what, one.class_name, one.n, one.right) for one in pooled]
+    assert found == [
+        ("ingress", "fair", 1, 1),
+        ("ingress", "doubtful", 8, 4),
+        ("candidate", "few", 5, 1),
+    ]
+    assert [one.stated for one in pooled] == pytest.approx([0.9, 5.2 / 8, 0.1])
 
 
 def test_the_candidates_of_the_sample_are_right_as_often_as_the_page_says(capsys):

@@ -82,9 +82,10 @@ def test_confidence_is_shown_in_all_ways_and_in_each(table):
     strong, weak = Rated("ingress", 0.9, 10, 9), Rated("ingress", 0.5, 4, 1)
     judged = [a_lab("one", plain=scored(rated=(strong, weak)), aliases=scored(rated=(strong,)))]
     text = table(judged).split("\n\n")[-1]
+    fair = [f"0.900: 0.900 ({n})" for n in (20, 10, 10)]
     assert rows(text) == [
-        ["ingress", "", "0.900", "0.900 (20)", "0.900 (10)", "0.900 (10)"],
-        ["ingress", "", "0.500", "0.250 (4)", "0.250 (4)", "none"],
+        ["ingress", "fair", *fair],
+        ["ingress", "doubtful", "0.500: 0.250 (4)", "0.500: 0.250 (4)", "none"],
     ]
 
 
