@@ -1,7 +1,9 @@
 """Costs of the surroundings of a router, counted by hand."""
 
 import numpy as np
+import pytest
 
+from pipeline.infer import read_relationships
 from pipeline.infer.owners.election.costs import UNLIMITED, Case, cost_of, without_habit
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import (
@@ -16,15 +18,26 @@ from pipeline.infer.owners.election.surroundings import (
 from pipeline.infer.registries import Registries
 from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.measured.reading import ReadReport
 
 
-def cost(row, entries, limit=UNLIMITED, organisations=(UNKNOWN, UNKNOWN), worth=None):
+NONE = Registries()
+
+
+def cost(
+    row,
+    entries,
+    limit=UNLIMITED,
+    organisations=(UNKNOWN, UNKNOWN),
+    worth=None,
+    registries=NONE,
+):
     """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1."""
     other, numbered = np.array(entries, np.int64).T
     none, no = np.full(len(other), -1), np.zeros(3, bool)
     ptr = offsets(np.array([len(other), 0, 0]))
     around = Surroundings(ptr, other, numbered, none, no, no, worth)
-    relations = relations_among(np.array([1, 2]), Registries())
+    relations = relations_among(np.array([1, 2]), registries)
     ways = without_habit(
         relations._replace(organisation=np.array([*organisations, UNKNOWN], np.int64))
     )
@@ -50,13 +63,22 @@ def test_what_several_addresses_show_counts_less_too():
 
 def test_traces_that_may_break_off_say_no_more_than_the_share_that_is_aimed_at_their_as():
     broken, few, many = (AIMED_BROKEN, 1), np.array([90, 90]), np.array([90, 12])
-    assert cost(0, [broken] * 3, worth=few) == cost(0, [ENDS] * 3) == 40 + 15 + 15
-    assert cost(0, [broken] * 3, worth=many) == 3 * 12
+    assert cost(0, [broken] * 3, worth=few) == 30 + 5 + 5
+    assert cost(0, [broken] * 3, worth=many) == 12 + 5 + 5
     assert cost(0, [broken, (2, UNNUMBERED)], worth=many) == 12 + 25
     for other in (AIMED, AIMED_SILENT):
-        assert cost(0, [broken, (other, 1)], worth=many) == cost(0, [ENDS] * 2)
+        assert cost(0, [broken, (other, 1)], worth=many) == cost(0, [ENDS] * 2) == 40 + 15
     assert cost(0, [(ONLY, 1)], worth=few) == 12
     assert cost(0, [(ONLY, 1)], worth=np.array([90, 7])) == 7
+
+
+@pytest.mark.parametrize(("text", "costs"), [("1|2|-1", 25), ("2|1|-1", 40), ("1|2|0", 40)])
+def test_traces_to_a_customer_break_off_at_a_provider_more_often(tmp_path, text, costs):
+    path = tmp_path / "as-rel.txt"
+    path.write_text(f"{text}\n")
+    related = Registries(relationships=read_relationships(path, ReadReport(str(path))))
+    assert cost(0, [(AIMED_BROKEN, 1)], registries=related) == costs
+    assert cost(0, [ENDS], registries=related) == 40
 
 
 def test_below_the_limit_a_cost_is_exact_and_none_is_taken_for_less_than_the_limit():
