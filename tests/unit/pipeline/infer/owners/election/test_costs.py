@@ -20,7 +20,6 @@ from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.reading import ReadReport
 
-
 NONE = Registries()
 
 
