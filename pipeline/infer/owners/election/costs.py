@@ -49,12 +49,11 @@ _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
 _HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
 _AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
 _AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
-# The same where traces may have broken off there: if a silent router of the AS is next to it, that
-# may as well be one of a customer, and is the same one for all of its addresses.
-_BROKEN_ELSE = 30
-_BROKEN_AT_PROVIDER = 25  # the AS is a customer of its AS
-_BROKEN_AT_OTHER = 40  # it is not, as relationships say
-_BROKEN_ELSE_AGAIN = 5
+# The same where traces may have broken off there: a silent router of the AS that is next to it may
+# as well be that of a customer, and is the same one for all of its addresses.
+_BROKEN_ELSE = 25
+_BROKEN_AT_OTHER = 40  # of no customer, as relationships say
+_BROKEN_ELSE_AGAIN = 8
 _AIMED_ELSE_PERHAPS = 24  # to several, to what may be routers, or to that of a known neighbor
 _MEMBER_ELSE = 34  # another AS is registered with its address: one entry in thirty is old
 _ONLY_ELSE = 12  # traces through it were all aimed at one AS
@@ -282,11 +281,8 @@ def cost_of(case, group, label, limit=UNLIMITED):
             once, again = _AIMED_ELSE, _AIMED_ELSE_AGAIN
             if may_break_off:
                 kind = relation(ways.relations, label, last_aim)
-                once, again = _BROKEN_AT_OTHER, _BROKEN_ELSE_AGAIN
-                if kind == NOTHING:
-                    once = _BROKEN_ELSE
-                elif kind == PROVIDER:
-                    once = _BROKEN_AT_PROVIDER
+                once = _BROKEN_ELSE if kind in (NOTHING, PROVIDER) else _BROKEN_AT_OTHER
+                again = _BROKEN_ELSE_AGAIN
             cost += min(once, most) + (n_sure - 1) * min(again, most)
     if is_registered and not is_member:
         cost += _MEMBER_ELSE

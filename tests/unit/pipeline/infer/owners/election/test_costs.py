@@ -62,8 +62,8 @@ def test_what_several_addresses_show_counts_less_too():
 
 def test_traces_that_may_break_off_say_no_more_than_the_share_that_is_aimed_at_their_as():
     broken, few, many = (AIMED_BROKEN, 1), np.array([90, 90]), np.array([90, 12])
-    assert cost(0, [broken] * 3, worth=few) == 30 + 5 + 5
-    assert cost(0, [broken] * 3, worth=many) == 12 + 5 + 5
+    assert cost(0, [broken] * 3, worth=few) == 25 + 8 + 8
+    assert cost(0, [broken] * 3, worth=many) == 12 + 8 + 8
     assert cost(0, [broken, (2, UNNUMBERED)], worth=many) == 12 + 25
     for other in (AIMED, AIMED_SILENT):
         assert cost(0, [broken, (other, 1)], worth=many) == cost(0, [ENDS] * 2) == 40 + 15
