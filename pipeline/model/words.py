@@ -11,7 +11,7 @@ PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed")
 GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
 
 MAX_WARNINGS = 20  # that a terminal or a page lists; all of them are in report.json
-LOW_CONFIDENCE = 0.75  # an ingress below it may well be wrong, and is marked
+LOW_CONFIDENCE = 0.7  # an ingress below it may well be wrong, and is marked
 
 # Of weights and sums of them (``amount``).
 SMALL, WHOLE = 0.01, 1e5
