@@ -46,7 +46,7 @@ from pipeline.model.topology import NO_ASN, IngressTable
 from pipeline.model.words import LOW_CONFIDENCE
 
 CLASSES = ("doubtful", "weak", "fair", "strong")
-FROM = (LOW_CONFIDENCE, 0.90, 0.97)  # least probability of a weak, fair and strong class
+_FROM = (LOW_CONFIDENCE, 0.90, 0.97)  # least probability of a weak, fair and strong class
 # What is known of a node: in a given alias set, or else whether routers were inferred; the second
 # half with relationships between ASes.
 KINDS = (
@@ -223,7 +223,7 @@ def class_candidates(table: IngressTable, merged: bool) -> np.ndarray:
 
 def class_of(what: str, features: np.ndarray) -> np.ndarray:
     """(n,) int64: position in ``CLASSES`` of addresses or ingresses, by their features."""
-    odds = np.array(FROM) / (1 - np.array(FROM))
+    odds = np.array(_FROM) / (1 - np.array(_FROM))
     return np.searchsorted(np.log(odds), features @ np.array(WEIGHTS[what]), side="right")
 
 

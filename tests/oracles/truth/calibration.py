@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from pipeline.infer.owners.confidence import CANDIDATE_CLASSES, CLASSES, FROM, SHARES
+from pipeline.infer.owners.confidence import CANDIDATE_CLASSES, CLASSES, SHARES
 from pipeline.model.topology import Topology
 
 
@@ -24,11 +24,10 @@ class Rated:
 
     @property
     def class_name(self) -> str:
-        """Class that has this confidence: of candidates their own, of others by its range."""
-        if self.what == "candidate":
-            (shares,) = np.array(SHARES["candidate"], np.float32)
-            return CANDIDATE_CLASSES[int(np.argmin(np.abs(shares - self.stated)))]
-        return CLASSES[int(np.searchsorted(np.float32(FROM), self.stated, side="right"))]
+        """Class that has this confidence, of whatever kind; the nearest one if none has it."""
+        names = CANDIDATE_CLASSES if self.what == "candidate" else CLASSES
+        apart = np.abs(np.array(SHARES[self.what], np.float32) - self.stated)
+        return names[int(apart.min(axis=0).argmin())]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from pipeline.infer.owners.confidence import (
     CANDIDATE_CLASSES,
     CLASSES,
     FEATURES,
-    FROM,
     KINDS,
     SHARES,
     Known,
@@ -32,6 +31,7 @@ from pipeline.infer.owners.election.settling import find_margins
 from pipeline.infer.owners.election.surroundings import HOST, Surroundings
 from pipeline.infer.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
+from pipeline.model.words import LOW_CONFIDENCE
 from tests.oracles.truth.calibration import Rated
 from tests.oracles.truth.fit_confidence import (
     Counted,
@@ -175,7 +175,7 @@ def test_other_features_of_an_ingress():
 
 def test_classes_are_ranges_of_what_weights_say(monkeypatch):
     monkeypatch.setitem(confidence.WEIGHTS, "address", (1.0,))
-    likely = np.array([0.5, 0.74, 0.76, 0.89, 0.91, 0.96, 0.98])
+    likely = np.array([0.5, 0.69, 0.71, 0.89, 0.91, 0.96, 0.98])
     found = class_of("address", np.log(likely / (1 - likely))[:, None])
     assert found.tolist() == [DOUBTFUL, DOUBTFUL, WEAK, WEAK, FAIR, FAIR, STRONG]
     kinds = np.arange(len(KINDS))
@@ -207,8 +207,11 @@ def test_more_evidence_never_lowers_confidence():
             assert all(0 < one <= other < 1 for one, other in pairwise(shares))
     of_kinds = np.array([SHARES["address"], SHARES["ingress"]])
     assert of_kinds.shape == (2, len(KINDS), len(CLASSES))
-    # So classes can be told from what is stated.
-    assert (np.searchsorted(FROM, of_kinds, side="right") == np.arange(len(CLASSES))).all()
+    # So classes can be told from what is stated, and the lowest one is marked.
+    for what in of_kinds:
+        assert (what[:, :-1].max(axis=0) < what[:, 1:].min(axis=0)).all()
+    assert (of_kinds[1, :, DOUBTFUL] < LOW_CONFIDENCE).all()
+    assert (of_kinds[1, :, WEAK:] >= LOW_CONFIDENCE).all()
     less = ("another AS right behind it", "share of entries after a gap")
     for what, weights in confidence.WEIGHTS.items():
         for name, weight in zip(FEATURES[what][1:], weights[1:], strict=True):
@@ -291,7 +294,7 @@ def test_weights_are_those_of_the_features_that_things_were_made_from():
 
 
 def test_shares_are_counted_by_class_and_kind():
-    features = np.array([[0, 1.0, *[0.0] * 5], [4, 1.0, *[0.0] * 5], [4, 1.0, 99.0, *[0.0] * 4]])
+    features = np.array([[0, *[0.0] * 6], [4, *[0.0] * 6], [4, 1.0, 99.0, *[0.0] * 4]])
     counted = Counted(features, np.array([8, 4, 10]), np.array([2, 2, 9]))
     found = count_shares("address", counted)
     assert len(found) == len(KINDS)
