@@ -16,7 +16,7 @@ from pipeline.infer.traces.passes import Spools
 from pipeline.model.topology import NO_ASN, Topology
 from tests.addresses import format_addrs
 from tests.oracles.truth.calibration import Rated, count_rated
-from tests.oracles.truth.hops import compare_hops
+from tests.oracles.truth.hops import best_hops, compare_hops
 from tests.oracles.truth.laboratory import LAB_RANGES, Laboratory, read_lab
 from tests.oracles.truth.network import Truth
 from tests.oracles.truth.visible import Visible, find_visible
@@ -49,6 +49,9 @@ class Score:
     hop_pairs: int
     hops_equal: int
     hops_excess: float
+    best_pairs: int  # of hops, if all that the traces show were known
+    best_equal: int
+    best_excess: float
     rated: tuple[Rated, ...] = ()
 
     @property
@@ -86,6 +89,10 @@ class Score:
     @property
     def hops_equal_share(self) -> float:
         return self.hops_equal / max(1, self.hop_pairs)
+
+    @property
+    def best_equal_share(self) -> float:
+        return self.best_equal / max(1, self.best_pairs)
 
 
 def _names(topology: Topology, truth: Truth) -> list[str | None]:
@@ -183,6 +190,7 @@ def score(
     good = topology.ingresses.node[right & ~topology.ingresses.candidate].tolist()
     found = visible.borders & {names[node] for node in good}
     hop_pairs, equal, excess = compare_hops(topology, names, truth, good)
+    best_pairs, best_equal, best_excess = best_hops(truth, visible.links, visible.borders)
     candidates = int(np.count_nonzero(topology.ingresses.candidate))
     addrs = _addrs_right(topology, truth, visible.addrs)
     return Score(
@@ -205,6 +213,9 @@ def score(
         hop_pairs=hop_pairs,
         hops_equal=equal,
         hops_excess=excess,
+        best_pairs=best_pairs,
+        best_equal=best_equal,
+        best_excess=best_excess,
         rated=count_rated(topology, right, addrs),
     )
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.oracles.truth.aims import aims_of
+from tests.oracles.truth.aims import AT_BEST, Aim, aims_of
 from tests.oracles.truth.calibration import HEADS, Rated, calibrate, rows_of
 from tests.oracles.truth.scores import Score
 
@@ -203,21 +203,33 @@ def _knows_more(less: str, more: str) -> bool:
 
 
 def aims_table(judged: Sequence[Judged]) -> str:
-    """One row per way and aim: how many laboratories of each plan do not reach it, of its limit."""
+    """One row per way and aim: how many laboratories of each plan do not reach it, of its limit.
+
+    Last, how many would not if all that their traces show were known.
+    """
     plans = _plans(judged)
     missed: dict[tuple[str, str], dict[str, tuple[int, float]]] = {}
+
+    def count(label: str, plan: str, scores: Sequence[Score], aims: Sequence[Aim]) -> None:
+        for aim in aims:
+            n = sum(aim.is_missed(one) for one in scores)
+            missed.setdefault((label, aim.what), {})[plan] = n, aim.limit
+
     for way in _ways(judged, with_programs=False):
         known = way.split(", ")
         for plan in plans:
             of_plan = [lab.scores[way] for lab in judged if lab.plan == plan and way in lab.scores]
-            for aim in aims_of(
+            aims = aims_of(
                 plan,
                 registries="registries" in known,
                 true_aliases="true aliases" in known,
                 inferred=INFERRED in known,
-            ):
-                n = sum(aim.is_missed(one) for one in of_plan)
-                missed.setdefault((way, aim.what), {})[plan] = n, aim.limit
+            )
+            count(way, plan, of_plan, aims)
+    for plan in plans:
+        if any(plan in counts for (_, what), counts in missed.items() if what == AT_BEST[0].what):
+            firsts = [next(iter(lab.scores.values())) for lab in judged if lab.plan == plan]
+            count("all that traces show, known", plan, firsts, AT_BEST)
     rows = []
     for key, counts in missed.items():
         cells = [f"{n} ({limit:.2f})" for n, limit in counts.values()]

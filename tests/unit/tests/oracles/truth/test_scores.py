@@ -135,6 +135,17 @@ def test_two_nodes_of_one_router_make_hops_too_high(judge):
     assert (found.hop_pairs, found.hops_equal, found.hops_excess) == (3, 3, 0.0)
 
 
+def test_links_that_no_trace_shows_make_hops_too_high_at_best(judge):
+    # AS 2 is the ring r, s, t; no trace shows the link of r and t.
+    routers = {P: "p", R: "r", "20.2.0.11": "s", "20.2.0.13": "t"}
+    links = frozenset(map(frozenset, ("pr", "rs", "st", "rt")))
+    truth = Truth(dict.fromkeys("rst", 2) | {"p": 1}, routers, links, {"p": {2}, "r": {1}})
+    found = judge(truth, f"{P} {R} 20.2.0.11 20.2.0.13")
+    # From r: s at 1, t at 2 instead of 1.
+    assert (found.best_pairs, found.best_equal, found.best_excess) == (2, 1, 0.5)
+    assert found.best_equal_share == 0.5
+
+
 def test_visible_entries_have_their_neighbour(tmp_path):
     truth = network({"p": 1, "q": 2, "r": 2}, p={2}, q={1}, r={1})
     seen = find_visible(truth, [observe(tmp_path, traces(f"{P} {Q} {R}", f"{P} * {DARK}"))])

@@ -107,20 +107,29 @@ def test_a_figure_that_falls_with_aliases_is_named_only_if_routers_say_so():
     ]
 
 
-def reached(p=100, r=100, false=0, excess=0.0):
+def reached(p=100, r=100, false=0, excess=0.0, best=0.0):
     """P and R in hundredths; of 100 pairs and 100 hop counts all are right."""
     values = {field.name: 0 for field in fields(Score)}
     hundred = ("ingresses", "borders_visible", "alias_pairs", "alias_pairs_right")
     hundred += ("alias_pairs_found", "alias_pairs_visible", "hop_pairs", "hops_equal")
+    hundred += ("best_pairs", "best_equal")
     values |= dict.fromkeys(hundred, 100) | {"links_found": 100 - false, "links_false": false}
     values |= {"ingresses_right": p, "borders_found": r, "hops_excess": excess, "rated": ()}
+    values |= {"best_excess": best}
     return Score(**values)
 
 
+BEST = "all that traces show, known"
+
+
 def test_laboratories_below_aims_are_counted_by_plan():
+    far = reached(excess=0.21, best=0.21)
     judged = [
         replace(a_lab("a", inferred=reached(p=89), known=reached(r=96)), plan="provider31"),
-        replace(a_lab("b", inferred=reached(excess=0.21), known=reached(p=96)), plan="provider31"),
+        replace(
+            a_lab("b", inferred=reached(excess=0.21, best=0.21), known=reached(p=96)),
+            plan="provider31",
+        ),
         replace(a_lab("c", inferred=reached(false=1), aliases=reached(p=94)), plan="harsh"),
         replace(a_lab("d", inferred=reached(false=2), aliases=reached(p=94)), plan="ixp"),
         a_lab("e", inferred=reached(p=0, false=50)),  # nobody has an aim for it
@@ -133,6 +142,8 @@ def test_laboratories_below_aims_are_counted_by_plan():
     assert found[REGISTRIES, "P"][0] == "0 (0.96)"
     assert found[TRUE_ALIASES, "P"] == ["0 (0.95)", "-", "1 (0.95)", "-", "1"]
     assert (TRUE_ALIASES, "hops equal") not in found
+    assert found[BEST, "mean excess of hops"] == ["1 (0.20)", "0 (0.20)", "0 (0.20)", "-", "1"]
+    assert found[BEST, "hops equal"] == ["0 (0.85)", "0 (0.85)", "0 (0.85)", "-", "0"]
 
 
 def test_laboratories_below_another_program_are_counted():
