@@ -127,7 +127,7 @@ def test_laboratories_below_aims_are_counted_by_plan():
     judged = [
         replace(a_lab("a", inferred=reached(p=89), known=reached(r=96)), plan="provider31"),
         replace(
-            a_lab("b", inferred=reached(excess=0.21, best=0.21), known=reached(p=96)),
+            a_lab("b", inferred=far, known=reached(p=96)),
             plan="provider31",
         ),
         replace(a_lab("c", inferred=reached(false=1), aliases=reached(p=94)), plan="harsh"),
