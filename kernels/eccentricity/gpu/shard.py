@@ -12,10 +12,11 @@ from kernels._cuda.launch import on_device_of
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.gpu.bounds import tighten
 from kernels.eccentricity.gpu.paths import longest_paths
-from kernels.eccentricity.gpu.solver import MOST_WORDS, DeviceSolver
+from kernels.eccentricity.gpu.solver import DeviceSolver
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.searches import Implied
+from kernels.eccentricity.thresholds import GPU
 from kernels.multi_source.gpu.sweeps import DeviceSweeps
 from kernels.types import NODE
 
@@ -177,7 +178,7 @@ def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     graph : CSRGraph
         On a GPU; any number of components.
     sources : (n_sources,) integers
-        Distinct nodes, at most 256 of each component.
+        Distinct nodes, at most 256.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     with on_device_of(graph.indptr):
         n_nodes, node_ptr = graph.n_nodes, cp.array([0, graph.n_nodes], np.int64)
         shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
-        n_words = 1 if len(nodes) <= 64 else 2 if len(nodes) <= 128 else MOST_WORDS
+        n_words = 1 if len(nodes) <= 64 else 2 if len(nodes) <= 128 else GPU.many_lanes // 64
         slot_ptr = cp.array([0, len(nodes)], np.int32)
         swept = DeviceSweeps(shard).sweep(cp.asarray(nodes), slot_ptr, n_words, True)
         lower, upper = cp.zeros(n_nodes, np.int32), cp.full(n_nodes, INT_MOST, np.int32)

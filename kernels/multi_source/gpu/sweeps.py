@@ -82,10 +82,17 @@ class DeviceSweeps:
             Where those of each graph begin; at most ``64 * n_words`` of each.
         levels : bool
             Keep the planes.
+
+        Raises
+        ------
+        ValueError
+            If one graph has more sources than lanes. (Those of many are known on the device alone.)
         """
         shard, n_slots = self.shard, sources.size
         n_nodes, n_arcs = shard.n_nodes, shard.n_arcs
         is_graph = shard.n_graphs == 1
+        if is_graph and n_slots > 64 * n_words:
+            raise ValueError(f"{n_slots} sources are more than the {64 * n_words} lanes of a sweep")
         name = f"msbfs_{'graph' if is_graph else 'shard'}_{n_words}"
         kernel = load_kernel(__file__, name, cooperative=True)
         chunk_size, n_chunks, chunk_ptr = self._chunks_for(kernel, n_words)

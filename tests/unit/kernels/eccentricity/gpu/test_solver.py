@@ -287,6 +287,15 @@ def test_implied_bounds_hold_and_are_those_of_the_searches(n_sources):
     np.testing.assert_array_equal(found.upper, upper)
 
 
+def test_more_sources_than_lanes_are_refused():
+    from kernels.eccentricity.gpu.shard import implied_on_gpu
+
+    graph = csr(nx.cycle_graph(301)).to("gpu")
+    assert (implied_on_gpu(graph, np.arange(256)).eccentricity == 150).all()
+    with pytest.raises(ValueError, match="257 sources are more than the 256 lanes"):
+        implied_on_gpu(graph, np.arange(257))
+
+
 def test_long_paths_are_implied_in_wider_types():
     from kernels.eccentricity.gpu.shard import implied_on_gpu
 
