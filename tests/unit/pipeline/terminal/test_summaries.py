@@ -105,7 +105,7 @@ def test_the_confidence_of_ingresses_is_told_where_any_is_known(tmp_path, capsys
     rated = summary_of(tmp_path / "rated")
     facts = analyze_facts(rated)
     assert (facts["mean_confidence"], facts["n_low_confidence"]) == (0.375, 1)
-    assert "Confidence of ingresses: 0.38 on average, 1 below 0.6" in last_lines(rated, capsys)
+    assert "Confidence of ingresses: 0.38 on average, 1 below 0.7" in last_lines(rated, capsys)
 
 
 def ingested(**given) -> IngestSummary:

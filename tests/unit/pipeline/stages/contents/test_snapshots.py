@@ -98,7 +98,7 @@ def test_ingresses_of_low_confidence_are_counted_without_candidates(store, capsy
     first, second = one["ingresses"]
     low = [first | {"confidence": 0.25}, second | {"confidence": 0.25, "candidate": True}]
     print_as({"as": one | {"ingresses": low}})
-    assert "1 ingress below a confidence of 0.6" in capsys.readouterr().out
+    assert "1 ingress below a confidence of 0.7" in capsys.readouterr().out
 
 
 def test_no_ingress_of_a_table_is_certain(store, capsys):
