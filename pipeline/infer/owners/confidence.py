@@ -49,14 +49,8 @@ CLASSES = ("doubtful", "weak", "fair", "strong")
 _FROM = (LOW_CONFIDENCE, 0.90, 0.97)  # least probability of a weak, fair and strong class
 # What is known of a node: in a given alias set, or else whether routers were inferred; the second
 # half with relationships between ASes.
-KINDS = (
-    "interfaces",
-    "inferred routers",
-    "alias sets",
-    "interfaces, relationships",
-    "inferred routers, relationships",
-    "alias sets, relationships",
-)
+_ROUTERS = ("interfaces", "inferred routers", "alias sets")
+KINDS = (*_ROUTERS, *(f"{one}, relationships" for one in _ROUTERS))
 _ENOUGH = 30  # traces
 CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
@@ -143,8 +137,8 @@ class Known(NamedTuple):
     @property
     def kind(self) -> np.ndarray:
         """(n_nodes,) int64: position in ``KINDS``."""
-        of_nodes = np.where(self.in_set, 2, int(self.is_merged.any()))
-        return of_nodes + 3 * self.relationships
+        is_inferred = bool((self.is_merged & ~self.in_set).any())
+        return np.where(self.in_set, 2, int(is_inferred)) + len(_ROUTERS) * self.relationships
 
 
 def margins_of_nodes(

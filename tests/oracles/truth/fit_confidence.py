@@ -174,7 +174,10 @@ def lines_of(
     lines += [f'    "{what}": {row(numbers, 2)},' for what, numbers in weights.items()]
     lines += ["}", "SHARES = {"]
     for what, rows in shares.items():
-        lines += [f'    "{what}": (', *(f"        {row(one, 3)}," for one in rows), "    ),"]
+        if len(rows) == 1:
+            lines.append(f'    "{what}": ({row(rows[0], 3)},),')
+        else:
+            lines += [f'    "{what}": (', *(f"        {row(one, 3)}," for one in rows), "    ),"]
     return "\n".join([*lines, "}", ""])
 
 

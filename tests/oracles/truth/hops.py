@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
@@ -39,16 +40,13 @@ def best_hops(
 ) -> tuple[int, int, float]:
     """As ``compare_hops`` of the links that traces show, if all owners and routers are known."""
     shown, built = _built(truth, links), _built(truth, truth.links)
-    pairs = equal = 0
-    excess = 0.0
-    for source in sources:
-        true = _hops(built, source)
-        for router, hops in _hops(shown, source).items():
-            if router != source:
-                pairs += 1
-                equal += hops == true[router]
-                excess += hops - true[router]
-    return pairs, equal, excess / max(1, pairs)
+    return _sum_up(
+        hops - true[router]
+        for source in sources
+        for true in (_hops(built, source),)
+        for router, hops in _hops(shown, source).items()
+        if router != source
+    )
 
 
 def compare_hops(
@@ -60,14 +58,17 @@ def compare_hops(
     ends = np.column_stack([topology.near[inside], topology.far[inside]])
     measured = _neighbors(ends.tolist())
     built = _built(truth, truth.links)
-    pairs = equal = 0
-    excess = 0.0
-    for source in sources:
-        true = _hops(built, names[source])
-        for node, hops in _hops(measured, source).items():
-            if node != source and names[node] in true:
-                difference = hops - true[names[node]]
-                pairs += 1
-                equal += difference == 0
-                excess += difference
-    return pairs, equal, excess / max(1, pairs)
+    return _sum_up(
+        hops - true[names[node]]
+        for source in sources
+        for true in (_hops(built, names[source]),)
+        for node, hops in _hops(measured, source).items()
+        if node != source and names[node] in true
+    )
+
+
+def _sum_up(differences: Iterable[int]) -> tuple[int, int, float]:
+    """Pairs, equal ones and the mean difference."""
+    n = Counter(differences)
+    pairs = n.total()
+    return pairs, n[0], sum(one * times for one, times in n.items()) / max(1, pairs)

@@ -52,7 +52,7 @@ _AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
 # The same where traces may have broken off there: a silent router of the AS that is next to it may
 # as well be that of a customer, and is the same one for all of its addresses.
 _BROKEN_ELSE = 25
-_BROKEN_AT_OTHER = 40  # of no customer, as relationships say
+_BROKEN_AT_OTHER = 40  # of no customer, as relationships or organisations say
 _BROKEN_ELSE_AGAIN = 8
 _AIMED_ELSE_PERHAPS = 24  # to several, to what may be routers, or to that of a known neighbor
 _MEMBER_ELSE = 34  # another AS is registered with its address: one entry in thirty is old

@@ -183,13 +183,17 @@ def test_classes_are_ranges_of_what_weights_say(monkeypatch):
     assert found.tolist() == [np.float32(shares[STRONG]) for shares in SHARES["address"]]
 
 
-@pytest.mark.parametrize(("merged", "other"), [(False, "interfaces"), (True, "inferred routers")])
+@pytest.mark.parametrize(
+    ("merged", "other"),
+    [((), "interfaces"), ((0,), "interfaces"), ((0, 1), "inferred routers")],
+)
 @pytest.mark.parametrize("relationships", [False, True])
 def test_the_kind_of_a_node_is_what_is_known_of_it(merged, other, relationships):
-    in_set, is_merged = np.array([True, False]), np.array([False, merged])
-    known = Known(np.zeros(2, np.int64), in_set, is_merged, relationships)
+    nodes = np.arange(3)  # the first is in an alias set
+    known = Known(np.zeros(3, np.int64), nodes == 0, np.isin(nodes, merged), relationships)
     ending = ", relationships" if relationships else ""
-    assert [KINDS[kind] for kind in known.kind] == [f"alias sets{ending}", f"{other}{ending}"]
+    others = [f"{other}{ending}"] * 2
+    assert [KINDS[kind] for kind in known.kind] == [f"alias sets{ending}", *others]
 
 
 @pytest.mark.parametrize("merged", [True, False])
@@ -309,6 +313,10 @@ def test_the_fitted_tables_can_be_written_back():
     plans = ["a, seed 3", "b, seed 4", "a, seed 7"]
     once = put_into(module, name_labs(plans), tables)
     assert "# Laboratories: a, b; seeds 3 to 4, 7.\nWEIGHTS = {\n" in once
+    kept = (
+        module[module.index("# Laboratories: ") :].split(".\n")[0].removeprefix("# Laboratories: ")
+    )
+    assert put_into(module, kept.replace("\n# ", " "), tables) == module  # as it is formatted
     assert put_into(once, "others", tables) == once.replace("a, b; seeds 3 to 4, 7", "others")
     names: dict = {}
     exec(tables, names)
