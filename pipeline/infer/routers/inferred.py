@@ -26,9 +26,9 @@ it shows to different observers is known to be one router by hosts mostly.
    (``mate_sides``).
 5. **Routers at which traces to the same destinations end**, some of which do not answer every time
    (``same_ends``).
-6. **The mate of an address and what is before that address**, though its router may be odd, if a
-   common successor or a common destination supports it (``supported_mates``).
-7. **Routers before one plain address**, of which no observer saw both (``same_place``).
+6. **Routers before one plain address**, of which no observer saw both (``same_place``).
+7. **Two kinds of evidence**, each alone too weak: what follows both or is before both, mates, and
+   where traces end (``two_kinds``).
 
 A router that a join shows to have two addresses right behind one router is twofold as well: a plain
 one has one address on a link. Rules 1 and 2 are repeated then, twice at most, without what it
@@ -85,7 +85,7 @@ from pipeline.infer.routers.vouchers.single_vouchers import (
     merge_sides,
     single_vouchers,
 )
-from pipeline.infer.routers.vouchers.supported_mates import join_supported_mates
+from pipeline.infer.routers.vouchers.two_kinds import join_two_kinds
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
@@ -108,7 +108,7 @@ def merge_interfaces(
     asn_of: Callable[[np.ndarray], np.ndarray],
     n_traces: int,
 ) -> np.ndarray:
-    """Merge interfaces into routers; twelve passes, or a few more, over the spools.
+    """Merge interfaces into routers; thirteen passes, or a few more, over the spools.
 
     Parameters
     ----------
@@ -153,9 +153,13 @@ def merge_interfaces(
         root = join_same_ends(spools, links, root, aimed, ends)
         take_apart(spools, root, parts)
     parts = root
-    root = join_supported_mates(observers, links, root, owner, mates, alias, ends)
     is_plain = ~vouched.is_odd[groups.group]
     root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed)
+    take_apart(spools, root, parts)
+    parts = root
+    root = join_two_kinds(
+        spools, observers, links, root, owner, mates, is_plain, alias, aimed, ends
+    )
     take_apart(spools, root, parts)
     take_apart_diverging(spools, aimed, root, sure)
     return np.where(alias >= 0, alias, root)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.infer.routers.point_to_point import watched_pairs
 from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.ragged import offsets, positions_of_rows
+
+_MOST = 9  # routers at one thing: more are no evidence
 
 
 @njit(cache=True, nogil=True)
@@ -45,3 +49,17 @@ def have_common(
     """
     near, far = split_key(np.unique((near << 32) | far))
     return _meet(np.searchsorted(near, np.arange(n + 1)), far, one, other)
+
+
+def pairs_at(thing: np.ndarray, router: np.ndarray) -> np.ndarray:
+    """Keys of the pairs of routers at each thing, if there are few: a row for each pair and thing.
+
+    Parameters
+    ----------
+    thing, router : (n,) int64
+        An address that the router is before, or a destination, or anything else it is at.
+    """
+    thing, router = split_key(np.unique((thing << 32) | router))
+    _, n_routers = np.unique(thing, return_counts=True)
+    ptr, at = positions_of_rows(offsets(n_routers), np.flatnonzero(n_routers <= _MOST))
+    return watched_pairs(ptr, router[at])[0]

@@ -27,17 +27,14 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.routers.forest import unite
-from pipeline.infer.routers.point_to_point import watched_pairs
 from pipeline.infer.routers.vouchers.ends import Aimed
+from pipeline.infer.routers.vouchers.neighbors import pairs_at
 from pipeline.infer.routers.vouchers.next_hops import find_diverging
 from pipeline.infer.routers.vouchers.observers import Observers
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
-from pipeline.model.columns.ragged import offsets, positions_of_rows
 from pipeline.model.topology import NO_ASN
-
-_MOST = 9  # routers before one address: more are no evidence
 
 
 def join_same_place(
@@ -74,7 +71,7 @@ def join_same_place(
         The same as ``root``, after joining.
     """
     used = (links.n_router > 0) & is_plain[links.far]
-    one, other = _pairs_before(links.far[used], root[links.near[used]])
+    one, other = split_key(np.unique(pairs_at(links.far[used], root[links.near[used]])))
     used = (owner[one] == owner[other]) & (owner[one] != NO_ASN)
     used &= (alias[one] < 0) & (alias[other] < 0)
     one, other = one[used], other[used]
@@ -89,11 +86,3 @@ def join_same_place(
     result = root.copy()
     unite(result, one[allowed], other[allowed])
     return result
-
-
-def _pairs_before(address: np.ndarray, router: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct pairs of routers before the same address, if few are before that."""
-    address, router = split_key(np.unique((address << 32) | router))
-    _, n_routers = np.unique(address, return_counts=True)
-    ptr, at = positions_of_rows(offsets(n_routers), np.flatnonzero(n_routers <= _MOST))
-    return split_key(np.unique(watched_pairs(ptr, router[at])[0]))

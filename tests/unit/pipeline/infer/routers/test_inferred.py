@@ -140,8 +140,8 @@ def test_a_doubtful_side_leads_only_where_the_router_leads(
     tmp_path, monkeypatch, beyond, n_aliases
 ):
     monkeypatch.setattr(inferred, "join_mates", lambda root, *_: root.copy())
-    monkeypatch.setattr(inferred, "join_supported_mates", lambda spools, links, root, *_: root)
-    monkeypatch.setattr(inferred, "join_same_place", lambda spools, seen, links, root, *_: root)
+    for name in ("join_same_place", "join_two_kinds"):
+        monkeypatch.setattr(inferred, name, lambda spools, seen, links, root, *_: root)
     # 20.1.1.1 is the mate of 20.1.1.2, and one router with 20.1.2.1 by two vouchers.
     lines = (
         "20.1.91.1 20.1.1.1 20.1.1.2",
@@ -155,7 +155,7 @@ def test_a_doubtful_side_leads_only_where_the_router_leads(
 def test_a_router_that_shows_two_addresses_behind_one_router_is_odd(
     tmp_path, monkeypatch, shown, n_aliases
 ):
-    monkeypatch.setattr(inferred, "join_supported_mates", lambda spools, links, root, *_: root)
+    monkeypatch.setattr(inferred, "join_two_kinds", lambda spools, seen, links, root, *_: root)
     # 20.1.1.2 and 20.1.7.1 are the gateway of one host, 20.1.5.1 and 20.1.6.1 that of another, and
     # 20.1.1.1 is the mate of 20.1.1.2.
     lines = (
