@@ -11,8 +11,8 @@ from pipeline.compare.evidence import View
 from pipeline.compare.figures.delays import compare_delays
 from pipeline.compare.figures.references import MIN_NIGHTS, follow
 from pipeline.compare.ingresses import compare_ingresses
-from pipeline.compare.links import Sides, compare_links, compare_routers
-from pipeline.compare.matching import ends_at_target, match_pairs, match_routers
+from pipeline.compare.links import Sides, compare_links, compare_routers, compare_unmapped
+from pipeline.compare.matching import ends_at_target, match_pairs, match_routers, perhaps_in_no_as
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import (
     compare_lengths,
@@ -48,7 +48,8 @@ def compare_nights(
     sides = match(old, new)
     links = concat(list(compare_links(sides)))
     found = find_rerouted(sides)
-    changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_sources(sides)]
+    changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_unmapped(sides)]
+    changes += compare_sources(sides)
     renewed = np.empty(0, np.int64)
     if found is not None:
         numbers, renewed = compare_numbers(sides, found)
@@ -69,14 +70,16 @@ def compare_nights(
 def match(old: Night, new: Night) -> Sides:
     """Match routers, vantage points and targets of two nights."""
     groups = match_routers(old, new)
+    in_no_as = perhaps_in_no_as(old, new, groups)
     seen, later = old.observations, new.observations
     if seen is None or later is None:
-        return Sides(old, new, groups, None, None)
+        return Sides(old, new, groups, in_no_as, None, None)
     pairs = match_pairs(seen, later)
     return Sides(
         old,
         new,
         groups,
+        in_no_as,
         View(seen, groups.old, pairs.old, pairs.old_vantage, ends_at_target(old)),
         View(later, groups.new, pairs.new, pairs.new_vantage, ends_at_target(new)),
         pairs.n_targets,

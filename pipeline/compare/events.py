@@ -26,6 +26,7 @@ from pipeline.compare.changes import NO_ROW, Changes, Instead
 from pipeline.compare.links import (
     AS_TARGET,
     ELSEWHERE,
+    IN_NO_AS,
     IN_OTHER_ASES,
     NO_TARGET,
     NO_VANTAGE,
@@ -195,7 +196,8 @@ def _join(
     free = np.flatnonzero(event == NO_ROW)
     link = changes.what[free] == "link"
     if name == "inputs changed":
-        event[free[changes.kind[free] == kinds.INPUT]] = event[rows[0]]
+        own = (changes.kind[free] == kinds.INPUT) | (changes.reason[free] == IN_NO_AS)
+        event[free[own]] = event[rows[0]]
     elif name.startswith(("vantage point", "targets")):
         unseen = kinds.UNSEEN if name.endswith("lost") else kinds.NOT_BEFORE
         reason = NO_VANTAGE if name.startswith("vantage point") else NO_TARGET

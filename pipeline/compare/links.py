@@ -44,6 +44,7 @@ IN_OTHER_ASES = "its routers are in other ASes"
 NOT_SEEN = "none of its routers is seen"
 TABLES = "prefix tables or options differ"
 OWNER = "prefix tables and options are the same"
+IN_NO_AS = "on the other night its routers are in no AS, or may be with its tables and options"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,8 @@ class Sides:
     ----------
     old, new : Night
     groups : Groups
+    in_no_as : (n_groups,) bool
+        Of one night; on the other one they are in no AS, or may be.
     old_view, new_view : View or None
         None where one of the nights has no traces.
     n_targets : int
@@ -63,6 +66,7 @@ class Sides:
     old: Night
     new: Night
     groups: Groups
+    in_no_as: np.ndarray
     old_view: View | None
     new_view: View | None
     n_targets: int = 0
@@ -80,12 +84,9 @@ def compare_links(sides: Sides) -> Iterator[Changes]:
     new_keys = link_keys(groups.new, new.low, new.high)
     in_new = np.isin(old_keys, new_keys)
     in_old = np.isin(new_keys, old_keys)
-    yield _of_one_night(
-        old, groups.old, old_keys, ~in_new, sides.old_view, sides.new_view, (REMOVED, UNSEEN)
-    )
-    yield _of_one_night(
-        new, groups.new, new_keys, ~in_old, sides.new_view, sides.old_view, (ADDED, NOT_BEFORE)
-    )
+    views = sides.old_view, sides.new_view
+    yield _of_one_night(sides, old, groups.old, old_keys, ~in_new, views, (REMOVED, UNSEEN))
+    yield _of_one_night(sides, new, groups.new, new_keys, ~in_old, views[::-1], (ADDED, NOT_BEFORE))
     moved = _moved_groups(sides)
     rows = np.flatnonzero(in_old & (moved[groups.new[new.low]] | moved[groups.new[new.high]]))
     rows = rows[_apart(new_keys[rows])]
@@ -137,24 +138,48 @@ def compare_routers(sides: Sides) -> Iterator[Changes]:
     )
 
 
+def compare_unmapped(sides: Sides) -> Iterator[Changes]:
+    """Routers of one night that are in no AS on the other one, or may be."""
+    for night, group, view, kind in (
+        (sides.old, sides.groups.old, sides.old_view, UNSEEN),
+        (sides.new, sides.groups.new, sides.new_view, NOT_BEFORE),
+    ):
+        node = first_nodes(group, sides.groups.n)
+        which = np.flatnonzero((node >= 0) & sides.in_no_as)
+        crossed = {}
+        if view is not None:
+            number = np.full(sides.groups.n, -1)
+            number[which] = np.arange(len(which))
+            crossed = count_crossings(view, number[group[view.seen.steps.far]], len(which))
+        yield describe(
+            night, group, node[which], None, "router", kind=kind, reason=IN_NO_AS, **crossed
+        )
+
+
 def _of_one_night(
+    sides: Sides,
     night: Night,
     group: np.ndarray,
     keys: np.ndarray,
     only: np.ndarray,
-    here: View | None,
-    there: View | None,
+    views: tuple[View | None, View | None],
     kinds: tuple[str, str],
 ) -> Changes:
     """Links of this night that the other one has not: ``kinds`` if observable, and if not."""
+    here, there = views
     rows = np.flatnonzero(only & (group[night.low] != group[night.high]))
     rows = rows[_apart(keys[rows])]
     low, high = night.low[rows], night.high[rows]
+    in_no_as = sides.in_no_as[group[low]] | sides.in_no_as[group[high]]
     if here is None or there is None:
-        return describe(night, group, low, high, kind=kinds[0], reason=PLAIN)
+        kind, reason = np.where(in_no_as, kinds[1], kinds[0]), np.where(in_no_as, IN_NO_AS, PLAIN)
+        return describe(
+            night, group, low, high, kind=kind.astype(object), reason=reason.astype(object)
+        )
     found = find_evidence(here, there, keys[rows])
     known = found.near >= 0
     kind, reason = judge(found, kinds)
+    kind[in_no_as], reason[in_no_as] = kinds[1], IN_NO_AS
     return describe(
         night,
         group,

@@ -3,6 +3,16 @@
 Routers that share an address are one, and so are those that share one with the same router: a
 router of one night may stand for several of the other, which were merged or split. All of them are
 one **group**; links are compared between groups, so a merge or a split changes no link.
+
+A snapshot keeps routers that are in an AS, and takes others for hops without an answer. Another
+prefix table, other options or another election may put a router that answers on both nights into no
+AS on one of them. The addresses for which that is so are kept beside the graphs.
+
+Snapshots from before that was kept tell less. Where both nights had the same tables and options,
+no router is suspected. Otherwise each router is that only one night shows, unless the other night's
+tables are seen to have its prefix: routes are hardly ever announced for less than a /24 or /48, so
+they have it where an address of the same block is in the same AS. (One in another AS shows less: an
+address in no table may get the AS of its neighbours.)
 """
 
 from __future__ import annotations
@@ -13,8 +23,11 @@ import numpy as np
 
 from kernels import CSRGraph, components
 from pipeline.compare.night import Night
+from pipeline.model.addresses import is_v4, positions_of
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations
+
+_HOST_BITS, _HOST_BITS_V6 = np.uint64(8), np.uint64(16)  # of a /24, of the high word of a /48
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,3 +138,51 @@ def ends_at_target(night: Night) -> np.ndarray:
     some = paths.step != FIRST
     found[some] = node[of_target[some]] == steps.far[paths.step[some]]
     return found
+
+
+def perhaps_in_no_as(old: Night, new: Night, groups: Groups) -> np.ndarray:
+    """Groups of one night that are in no AS on the other one, or may be.
+
+    Parameters
+    ----------
+    old, new : Night
+    groups : Groups
+
+    Returns
+    -------
+    (n_groups,) bool
+    """
+    result = np.zeros(groups.n, bool)
+    for here, group, there, other in (
+        (old, groups.old, new, groups.new),
+        (new, groups.new, old, groups.old),
+    ):
+        only = np.zeros(groups.n, bool)
+        if there.unmapped is not None:
+            answered = positions_of(there.unmapped, here.addr) >= 0
+            only[group[here.addr_node[answered]]] = True
+        elif old.inputs != new.inputs:
+            only[group] = True
+            only[group[here.addr_node[_is_known(here, there)]]] = False
+        only[other] = False
+        result |= only
+    return result
+
+
+def _is_known(here: Night, there: Night) -> np.ndarray:
+    """(n_addrs,) bool: addresses of one night whose block the other one has in the same AS."""
+    rows = np.concatenate([_blocks(there), _blocks(here)])
+    order = np.lexsort((np.arange(len(rows)), *rows.T))
+    starts = run_starts(*rows[order].T)
+    first = np.repeat(order[starts], np.diff(starts, append=len(order)))
+    result = np.empty(len(rows), bool)
+    result[order] = first < len(there.addr)  # its rows come first in each run
+    return result[len(there.addr) :]
+
+
+def _blocks(night: Night) -> np.ndarray:
+    """(n_addrs, 3) uint64: the /24 or /48 that each address is in, and its AS."""
+    v4 = is_v4(night.addr)
+    low = np.where(v4, night.addr[:, 1] >> _HOST_BITS, np.uint64(0))
+    asn = night.asn_of(night.addr_node).astype(np.uint64)
+    return np.column_stack([night.addr[:, 0] >> _HOST_BITS_V6, low, asn])

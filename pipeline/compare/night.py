@@ -40,6 +40,8 @@ class Night:
         Columns of the report of the night, NaN where unknown; none without a report.
     names : dict of int to str
         Names of ASes.
+    unmapped : (n, 2) uint64 or None
+        Addresses that answered and are in no AS, sorted; None where nobody knows.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Night:
     inputs: dict[str, str] = field(default_factory=dict)
     figures: dict[str, np.ndarray] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
+    unmapped: np.ndarray | None = None
 
     @property
     def n_nodes(self) -> int:

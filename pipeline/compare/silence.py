@@ -125,6 +125,7 @@ def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
         vantage = found.vantage[one.pair[many]]
         others = _Observed(other, swaps.before, np.ones(len(other), np.int64))
         which = _most(_one_each(one, many), concat([*on_both, few]), others, vantage, n)
+        which = which[~sides.in_no_as[which]]
         number = np.full(n, -1)
         number[which] = np.arange(len(which))
         yield describe(

@@ -32,6 +32,7 @@ from pipeline.graphs.adjacency import (
 )
 from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
+from pipeline.model.addresses import unique_addrs
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import Exits, GraphSet
 from pipeline.model.measured.observations import FIRST, Observations
@@ -109,6 +110,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         weight_unit=topology.weight_unit,
         kind=topology.kind,
         n_unmapped=topology.n_nodes - n_nodes,
+        unmapped=_unmapped(topology, row),
         adjacent_unmapped=adjacent_unmapped,
         entered_unseen=np.array(
             [topology.entered_unseen.get(n, 0) for n in asn.tolist()], np.int64
@@ -182,6 +184,16 @@ def _lightest(link: np.ndarray, starts: np.ndarray, weight: np.ndarray) -> np.nd
     run = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(link))))
     order = np.lexsort((weight[link], run))  # stable; NaN sorts last
     return link[order][starts]
+
+
+def _unmapped(topology: Topology, row: np.ndarray) -> np.ndarray | None:
+    """Addresses of nodes with no AS, where there are traces."""
+    if topology.observations is None or topology.node_addr is None:
+        return None
+    columns = [topology.node_addr[row < 0]]
+    if topology.addrs is not None and topology.addr_node is not None:
+        columns.append(topology.addrs[row[topology.addr_node] < 0])
+    return unique_addrs(columns)
 
 
 def _adjacent_unmapped(near, far, row, n_ases: int, n_unmapped_links: int) -> np.ndarray:

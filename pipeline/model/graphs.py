@@ -80,6 +80,8 @@ class GraphSet:
     weight_unit, kind : str, as in Topology.
     n_unmapped : int
         Nodes with no AS: in no graph.
+    unmapped : (n, 2) uint64 or None
+        Their addresses, distinct, sorted. None: the input has no addresses or no traces.
     adjacent_unmapped : (n_ases,) int64 or None
         Nodes with no AS that have a link to each AS.
     entered_unseen : (n_ases,) int64 or None
@@ -126,6 +128,7 @@ class GraphSet:
     weight_unit: str = ""
     kind: str = "router"
     n_unmapped: int = 0
+    unmapped: np.ndarray | None = None
     adjacent_unmapped: np.ndarray | None = None
     entered_unseen: np.ndarray | None = None
     observations: Observations | None = None

@@ -39,6 +39,7 @@ from pipeline.store.versions.names import (
     OBSERVATIONS,
     PATHS,
     REJECTS,
+    UNMAPPED,
     VANTAGES,
     broken,
 )
@@ -296,6 +297,13 @@ class Snapshot(OpenVersion):
         if ADDRESSES not in self.manifest["files"]:
             return None
         return self._whole(ADDRESSES, ("addr_high", "addr_low", "asn", "node"))
+
+    def unmapped(self) -> np.ndarray | None:
+        """(n, 2) uint64, sorted: addresses that answered, in no AS; None where it is not known."""
+        if UNMAPPED not in self.manifest["files"]:
+            return None
+        table = self._whole(UNMAPPED, ("addr_high", "addr_low"))
+        return np.column_stack([table[name].to_numpy() for name in ("addr_high", "addr_low")])
 
     def host_names(self) -> HostNames | None:
         """Names of some of its addresses; None where no file of names was given."""

@@ -35,6 +35,7 @@ from pipeline.store.versions.names import (
     HOST_NAMES,
     INGRESSES,
     REJECTS,
+    UNMAPPED,
     check_name,
     graph_file,
 )
@@ -164,6 +165,9 @@ def _write_files(
         tables.append((ADDRESSES, _addresses_table(graphs)))
     if graphs.observations is not None:
         tables += observation_tables(graphs.observations)
+    if graphs.unmapped is not None:
+        columns = [as_arrow(graphs.unmapped[:, half]) for half in (0, 1)]
+        tables.append((UNMAPPED, pa.table(columns, names=["addr_high", "addr_low"])))
     if host_names is not None and len(host_names):
         tables.append((HOST_NAMES, host_names.table()))
     for name, table in tables:

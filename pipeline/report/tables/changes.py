@@ -148,8 +148,15 @@ def _sentence(
             text = f"Other options or tables were given to ingest: {first['reason']}"
             n_moved = n_of.get((event["event"], "router", first["kind"]), 0)
             if n_moved:
-                text += f"; {number(n_moved, words.noun)} and {number(event['n_links'], 'link')} "
+                n_links = n_of.get((event["event"], "link", first["kind"]), 0)
+                text += f"; {number(n_moved, words.noun)} and {number(n_links, 'link')} "
                 text += "have other owners because of that"
+            n_unmapped = sum(
+                n_of.get((event["event"], "router", kind), 0) for kind in (UNSEEN, NOT_BEFORE)
+            )
+            if n_unmapped:
+                text += f"; {number(n_unmapped, words.noun)} of one night "
+                text += f"{'is' if n_unmapped == 1 else 'are'} in no AS on the other, or may be"
             return text
         case "vantage point lost" | "vantage point gained":
             n_links = event["n_links"]

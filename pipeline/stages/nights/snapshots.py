@@ -95,6 +95,7 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
         _inputs(snapshot.manifest),
         _figures(snapshot, out),
         names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
+        unmapped=snapshot.unmapped(),
     )
 
 

@@ -28,13 +28,25 @@ VANTAGES = "vantages.parquet"  # this and the next two: of traces only
 OBSERVATIONS = "observations.parquet"
 PATHS = "paths.parquet"
 HOST_NAMES = "host_names.parquet"  # where any were given
+UNMAPPED = "unmapped.parquet"  # of traces
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 
 _TOKEN = "[0-9a-f]{12}"
 _VERSION = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]*-{_TOKEN}")
 _ASIDE = re.compile(rf"\.[A-Za-z0-9_][A-Za-z0-9._-]*\.({_TOKEN}|json\.[0-9]+)")
-_TABLES = (ASES, INGRESSES, EXITS, BORDERS, ADDRESSES, VANTAGES, OBSERVATIONS, PATHS, HOST_NAMES)
+_TABLES = (
+    ASES,
+    INGRESSES,
+    EXITS,
+    BORDERS,
+    ADDRESSES,
+    VANTAGES,
+    OBSERVATIONS,
+    PATHS,
+    HOST_NAMES,
+    UNMAPPED,
+)
 _NAMES = "|".join(map(re.escape, (*_TABLES, REJECTS)))
 _FILE = re.compile(rf"{_NAMES}|(nodes|arcs)-[0-9]{{3,6}}\.parquet")
 

@@ -32,7 +32,7 @@ from pipeline.compare.changes import (
     make_changes,
 )
 from pipeline.compare.events import group_events
-from pipeline.compare.links import ELSEWHERE, NO_TARGET, NO_VANTAGE, NOT_SEEN
+from pipeline.compare.links import ELSEWHERE, IN_NO_AS, NO_TARGET, NO_VANTAGE, NOT_SEEN
 from pipeline.model.columns import concat
 from pipeline.report.tables.changes import changes_table, events_table
 
@@ -132,6 +132,11 @@ def test_what_an_event_explains_is_not_counted_as_what_happened():
     routers = make_changes(2, "router", kind=INPUT, asn=1, other_asn=2)
     assert "; 2 routers and 0 links have other owners" in text_of(concat([inputs, routers]))
     assert text_of(inputs).endswith(": tables")
+    unmapped = [make_changes(n, "router", kind=UNSEEN, asn=1, reason=IN_NO_AS) for n in (1, 2)]
+    for n, verb, own in ((1, "router of one night is", unmapped[0]), (2, "routers", unmapped[1])):
+        text = text_of(concat([inputs, own]))
+        assert f": tables; {n} {verb}" in text
+        assert text.endswith(" in no AS on the other, or may be")
 
 
 @pytest.mark.parametrize(
