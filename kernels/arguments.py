@@ -11,7 +11,7 @@ from kernels.errors import GraphError, GraphTypeError
 def whole_number(name: str, given: Any, least: int | None = None) -> int:
     """``given`` as an int; GraphError unless it is whole, and not less than ``least``."""
     try:
-        number = operator.index(given)
+        number = operator.index(None if isinstance(given, bool) else given)
     except TypeError:
         raise GraphError(f"{name} is {given!r}; it must be a whole number") from None
     if least is not None and number < least:

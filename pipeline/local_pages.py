@@ -25,8 +25,7 @@ OWN_FILES_ONLY = (
     f"img-src 'self' data:; base-uri 'none'; form-action 'none'; {NO_FRAMES}"
 )
 
-
-_NAMES = (HOST, "localhost")
+NAMES = (HOST, "localhost")
 
 
 def names_this_machine(host: str | None, *others: str) -> bool:
@@ -39,13 +38,13 @@ def names_this_machine(host: str | None, *others: str) -> bool:
     *others : str
         More names or addresses of this machine, in lower case.
     """
-    names = {*_NAMES, "[::1]"} | {f"[{name}]" if ":" in name else name for name in others}
+    names = {*NAMES, "[::1]"} | {f"[{name}]" if ":" in name else name for name in others}
     return re.sub(r":[0-9]*\Z", "", (host or "").lower()) in names - {""}
 
 
 def origins(port: int) -> tuple[str, ...]:
     """Origins under which a browser loads the pages of a port of this machine."""
-    return tuple(f"http://{name}:{port}" for name in _NAMES)
+    return tuple(f"http://{name}:{port}" for name in NAMES)
 
 
 class LocalServer(http.server.ThreadingHTTPServer):

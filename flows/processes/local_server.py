@@ -9,7 +9,8 @@ to 127.0.0.1; so it refuses
 2. a request from a page of another origin: browsers say which in ``Origin`` with every POST and
    every websocket, programs send none.
 
-Its headers keep other sites from framing its pages (clickjacking).
+Its headers keep other sites from framing its pages (clickjacking), and its pages from asking other
+sites: some of Prefect's ask for the settings of an analytics service even where that is off.
 
 ``python -m flows.processes.local_server PORT``; settings come from ``PREFECT_*``.
 """
@@ -21,7 +22,7 @@ import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from pipeline.local_pages import HOST, OWN_FRAMES, names_this_machine, origins
+from pipeline.local_pages import HOST, NAMES, OWN_FRAMES, names_this_machine, origins
 from pipeline.terminal import log
 
 Message = MutableMapping[str, Any]
@@ -29,7 +30,12 @@ App = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
     Awaitable[None],
 ]
-FRAMES = tuple((name.lower().encode(), value.encode()) for name, value in OWN_FRAMES.items())
+_OWN = " ".join(f"{scheme}://{name}:*" for scheme in ("http", "ws") for name in NAMES)
+_POLICY = f"connect-src 'self' {_OWN}; {OWN_FRAMES['Content-Security-Policy']}"
+FRAMES = tuple(
+    (name.lower().encode(), value.encode())
+    for name, value in (OWN_FRAMES | {"Content-Security-Policy": _POLICY}).items()
+)
 OPEN_REQUESTS_WAIT_S = 5  # at the end; pages hold websockets open forever
 
 

@@ -109,10 +109,6 @@ class Known:
             return np.zeros(len(self.rows), bool)
         return np.isin(known.owner, known.found.row)
 
-    def is_all_measured(self, kind: str) -> bool:
-        """Whether no requested row needs such a task."""
-        return bool(self.is_measured(kind).all())
-
     def add(self, kind: str, found: Findings) -> None:
         """Take what a task found; the first ``beat`` after ``KEEP_S`` puts it on disk."""
         known = self._kinds.get(kind)

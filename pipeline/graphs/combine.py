@@ -30,7 +30,7 @@ def combine(topologies: Sequence[Topology]) -> Topology:
         If two of them hold the same AS, or a number is not an AS number.
     """
     asns = [asns_of(topology.node_asn) for topology in topologies]
-    _refuse_shared(asns)
+    refuse_shared(asns)
     if len(topologies) == 1:
         return topologies[0]
     n_nodes = [t.n_nodes for t in topologies]
@@ -111,8 +111,20 @@ def unite_columns(
     return united
 
 
-def _refuse_shared(asns: list[np.ndarray]) -> None:
-    """Refuse an AS in two topologies: their nodes have no common ids, so it cannot be merged."""
+def refuse_shared(asns: Sequence[np.ndarray], names: Sequence[str] = ()) -> None:
+    """Refuse an AS in two topologies: their nodes have no common ids, so it cannot be merged.
+
+    Parameters
+    ----------
+    asns : sequence of (n_ases,) int64
+        Distinct ASes of each topology.
+    names : sequence of str
+        What the message calls each; without any, the first two that share an AS are not named.
+
+    Raises
+    ------
+    UsageError
+    """
     if len(asns) < 2:
         return
     asn, n_holders = np.unique(np.concatenate(asns), return_counts=True)
@@ -120,9 +132,9 @@ def _refuse_shared(asns: list[np.ndarray]) -> None:
     if len(shared):
         named = ", ".join(f"AS{n}" for n in shared[:MAX_NAMED].tolist())
         more = f" and {len(shared) - MAX_NAMED} more" if len(shared) > MAX_NAMED else ""
-        raise UsageError(
-            f"{named}{more}: in two of the inputs; ingest these inputs into separate snapshots"
-        )
+        both = [name for name, own in zip(names, asns, strict=False) if shared[0] in own][:2]
+        where = f"both {both[0]} and {both[1]}" if both else "two of the inputs"
+        raise UsageError(f"{named}{more}: in {where}; ingest these inputs into separate snapshots")
 
 
 def _joined(parts: list[np.ndarray], dtype) -> np.ndarray:

@@ -16,7 +16,7 @@ from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.graphs import asns_of, build_graphs
-from pipeline.graphs.combine import MAX_NAMED
+from pipeline.graphs.combine import MAX_NAMED, refuse_shared
 from pipeline.infer import Observation, infer_topology
 from pipeline.infer.declared import declare
 from pipeline.infer.owners.special import check_special
@@ -213,6 +213,7 @@ def _read(
     read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
     report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []
+    names: list[str] = []
     reports: list[ReadReport] = []
     for file in inputs.files:
         if file.path in report_of:
@@ -224,6 +225,8 @@ def _read(
             nouns = node_words(topology.kind).nouns
             progress(Progress("read", topology.n_nodes, topology.n_nodes, nouns, file.path.name))
             topologies.append(topology)
+            names.append(printable_path(file.path))
+    refuse_shared([asns_of(topology.node_asn) for topology in topologies], names)
     reports += [_left_out(copy, original) for copy, original in inputs.copies.items()]
     observations = [r.observation for r in read if r.observation is not None]
     if any(r.report.n_records for r in read):

@@ -20,6 +20,7 @@ import urllib.error
 import urllib.request
 import uuid
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -175,7 +176,9 @@ def test_names_of_others_are_text_on_the_pages_of_prefect(served, night, browser
     shown = {"warnings": "Something was left out", "report": "Report of last-night"}
     page = browser.new_page()
     asked: list[str] = []
+    refused: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
+    page.on("requestfailed", lambda each: refused.append(each.url) if each.failure == "csp" else 0)
     made = f"""() => [...document.querySelectorAll("img, a, input, script")].map(e => e.outerHTML)
         .filter(html => /{EVIL}|password|checkbox|alert|onerror/.test(html))"""
     try:
@@ -201,6 +204,9 @@ def test_names_of_others_are_text_on_the_pages_of_prefect(served, night, browser
     finally:
         page.close()
     assert [url for url in asked if EVIL in url] == []
+    # Pages ask no other site; what tries to is stopped before it leaves.
+    others = [url for url in asked if urlsplit(url).hostname not in ("127.0.0.1", None)]
+    assert set(others) <= set(refused)
 
 
 def test_run_page_in_a_browser_shows_the_artifacts(served, night, browser):

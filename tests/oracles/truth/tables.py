@@ -70,6 +70,11 @@ _BRIEF: Mapping[str, Callable[[Score], str]] = {
     "links found, false": lambda s: f"{s.links_found} of {s.links_visible}, {s.links_false}",
     "hops equal, mean excess": _hops,
 }
+# Of the others; whether routers were inferred.
+_OF_OTHERS: Mapping[bool, tuple[str, Callable[[Score], str]]] = {
+    False: ("P / R / hops equal", _with_hops),
+    True: ("P / R / hops equal; false links", lambda s: f"{_with_hops(s)}; {s.links_false}"),
+}
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -92,14 +97,21 @@ def full_table(judged: Sequence[Judged]) -> str:
 
 
 def brief_table(judged: Sequence[Judged]) -> str:
-    """One row per laboratory: the first way, and P, R and equal hops of the others."""
+    """One row per laboratory: the first way, and P, R and equal hops of the others.
+
+    And false links where routers were inferred: merging makes them.
+    """
     ways = _ways(judged)
     rows = []
     for lab in judged:
         first = lab.scores[ways[0]]
-        others = [_with_hops(lab.scores[way]) if way in lab.scores else "" for way in ways[1:]]
+        others = [
+            _OF_OTHERS[INFERRED in way][1](lab.scores[way]) if way in lab.scores else ""
+            for way in ways[1:]
+        ]
         rows.append([lab.described, *(figure(first) for figure in _BRIEF.values()), *others])
-    heads = ["laboratory", *_BRIEF, *(f"{way}: P / R / hops equal" for way in ways[1:])]
+    others = [f"{way}: {_OF_OTHERS[INFERRED in way][0]}" for way in ways[1:]]
+    heads = ["laboratory", *_BRIEF, *others]
     return _markdown(heads, rows)
 
 

@@ -79,7 +79,13 @@ def test_answers_stay_out_of_frames_of_other_sites():
     headers = dict(sent[0]["headers"])
     assert headers[b"a"] == b"b"
     assert headers[b"x-frame-options"] == b"SAMEORIGIN"
-    assert headers[b"content-security-policy"] == b"frame-ancestors 'self'"
+    policy = headers[b"content-security-policy"].decode().split("; ")
+    assert policy[1] == "frame-ancestors 'self'"
+    asked = policy[0].split()
+    assert asked[:2] == ["connect-src", "'self'"]
+    assert set(asked[2:]) == {
+        f"{scheme}://{name}:*" for scheme in ("http", "ws") for name in ("127.0.0.1", "localhost")
+    }
 
 
 def test_start_and_end_of_the_server_reach_the_application():

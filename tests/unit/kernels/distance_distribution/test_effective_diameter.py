@@ -183,6 +183,7 @@ def test_what_is_out_of_range_is_refused():
         ({"n_sources": 2.5}, r"n_sources is 2\.5; it must be a whole number"),
         ({"seed": -1}, "seed is -1; it must be 0 or more"),
         ({"seed": None}, "seed is None; it must be a whole number"),
+        ({"seed": True}, "seed is True; it must be a whole number"),
         ({"max_exact": "a"}, "max_exact is 'a'; it must be a whole number"),
     ],
 )

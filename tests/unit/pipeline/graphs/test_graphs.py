@@ -9,7 +9,8 @@ from hypothesis import given, settings
 
 from kernels import CSRGraph
 from pipeline.errors import UsageError
-from pipeline.graphs import build_graphs
+from pipeline.graphs import asns_of, build_graphs
+from pipeline.graphs.combine import refuse_shared
 from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from tests.soak import examples
@@ -242,6 +243,10 @@ def test_the_same_as_in_two_topologies_is_refused_by_its_number():
     a, b = topology([5, 7, 9], []), topology([9, NO_ASN, 5], [])
     with pytest.raises(UsageError, match="AS5, AS9: in two of the inputs"):
         build_graphs([a, topology([NO_ASN], []), b])
+    asns = [asns_of(each.node_asn) for each in (a, topology([NO_ASN], []), b)]
+    with pytest.raises(UsageError, match="AS5, AS9: in both one and three; ingest these"):
+        refuse_shared(asns, ["one", "two", "three"])
+    refuse_shared(asns[:2], ["one", "two"])
 
 
 @pytest.mark.parametrize("asn", [-2, 2**32, 10**15])
