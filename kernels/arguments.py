@@ -11,9 +11,11 @@ from kernels.errors import GraphError, GraphTypeError
 def whole_number(name: str, given: Any, least: int | None = None) -> int:
     """``given`` as an int; GraphError unless it is whole, and not less than ``least``."""
     try:
-        number = operator.index(None if isinstance(given, bool) else given)
+        number = operator.index(given)
     except TypeError:
-        raise GraphError(f"{name} is {given!r}; it must be a whole number") from None
+        number = None
+    if number is None or isinstance(given, bool):
+        raise GraphError(f"{name} is {given!r}; it must be a whole number")
     if least is not None and number < least:
         raise GraphError(f"{name} is {number}; it must be {least} or more")
     return number
