@@ -21,7 +21,7 @@ from pipeline.compare.changes import (
 from pipeline.compare.evidence import crossings
 from pipeline.compare.figures.hops import tally
 from pipeline.compare.figures.medians import wilson
-from pipeline.compare.links import IN_OTHER_ASES, NOT_SEEN, Sides
+from pipeline.compare.links import IN_NO_AS, IN_OTHER_ASES, NOT_SEEN, Sides
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted
@@ -54,6 +54,11 @@ def compare_ases(
         row = np.searchsorted(here.asn, only)
         before = np.append(0, np.cumsum(elsewhere))
         n_elsewhere = before[here.node_ptr[row + 1]] - before[here.node_ptr[row]]
+        before = np.append(0, np.cumsum(sides.in_no_as[group]))
+        in_no_as = before[here.node_ptr[row + 1]] > before[here.node_ptr[row]]
+        reason = np.where(in_no_as, IN_NO_AS, NOT_SEEN).astype(object)
+        reason[sure] = NOT_SEEN
+        reason[n_elsewhere > 0] = IN_OTHER_ASES
         yield make_changes(
             len(only),
             "AS",
@@ -61,7 +66,7 @@ def compare_ases(
             asn=only,
             **crossed,
             old=np.where(n_elsewhere > 0, n_elsewhere, np.nan),
-            reason=np.where(n_elsewhere > 0, IN_OTHER_ASES, NOT_SEEN).astype(object),
+            reason=reason,
         )
     for before_, after, of, kind in (
         (old, new, groups, PARTED),

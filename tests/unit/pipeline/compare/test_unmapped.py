@@ -50,6 +50,8 @@ def test_a_router_in_no_as_is_not_silent_and_its_links_are_not_removed(tmp_path,
     assert set(changes.reason[links]) == {IN_NO_AS}
     assert events.kind.tolist() == ["inputs changed"]
     assert events.n_traces[0] > 0
+    ases = changes.what == "AS"
+    assert (changes.asn[ases].tolist(), changes.event[ases].tolist()) == ([2], [0])
 
 
 def test_the_same_holds_the_other_way_round(tmp_path):
