@@ -56,7 +56,7 @@ class Sides:
     old, new : Night
     groups : Groups
     in_no_as : (n_groups,) bool
-        Of one night; on the other one they are in no AS, or may be.
+        With an address that is in an AS on one night and in none on the other, or may be.
     old_view, new_view : View or None
         None where one of the nights has no traces.
     n_targets : int
@@ -140,12 +140,14 @@ def compare_routers(sides: Sides) -> Iterator[Changes]:
 
 def compare_unmapped(sides: Sides) -> Iterator[Changes]:
     """Routers of one night that are in no AS on the other one, or may be."""
-    for night, group, view, kind in (
-        (sides.old, sides.groups.old, sides.old_view, UNSEEN),
-        (sides.new, sides.groups.new, sides.new_view, NOT_BEFORE),
+    of_old, of_new = sides.groups.old, sides.groups.new
+    for night, group, other, view, kind in (
+        (sides.old, of_old, of_new, sides.old_view, UNSEEN),
+        (sides.new, of_new, of_old, sides.new_view, NOT_BEFORE),
     ):
         node = first_nodes(group, sides.groups.n)
-        which = np.flatnonzero((node >= 0) & sides.in_no_as)
+        only = (node >= 0) & (np.bincount(other, minlength=sides.groups.n) == 0)
+        which = np.flatnonzero(only & sides.in_no_as)
         crossed = {}
         if view is not None:
             number = np.full(sides.groups.n, -1)

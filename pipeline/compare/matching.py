@@ -141,7 +141,7 @@ def ends_at_target(night: Night) -> np.ndarray:
 
 
 def perhaps_in_no_as(old: Night, new: Night, groups: Groups) -> np.ndarray:
-    """Groups of one night that are in no AS on the other one, or may be.
+    """Groups with an address that is in an AS on one night and in none on the other, or may be.
 
     Parameters
     ----------
@@ -157,15 +157,15 @@ def perhaps_in_no_as(old: Night, new: Night, groups: Groups) -> np.ndarray:
         (old, groups.old, new, groups.new),
         (new, groups.new, old, groups.old),
     ):
-        only = np.zeros(groups.n, bool)
         if there.unmapped is not None:
             answered = positions_of(there.unmapped, here.addr) >= 0
-            only[group[here.addr_node[answered]]] = True
+            result[group[here.addr_node[answered]]] = True
         elif old.inputs != new.inputs:
+            only = np.zeros(groups.n, bool)
             only[group] = True
+            only[other] = False
             only[group[here.addr_node[_is_known(here, there)]]] = False
-        only[other] = False
-        result |= only
+            result |= only
     return result
 
 

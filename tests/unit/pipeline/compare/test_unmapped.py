@@ -10,7 +10,7 @@ import pytest
 from pipeline.compare import compare_nights
 from pipeline.compare.links import IN_NO_AS
 from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night, told
-from tests.unit.pipeline.infer.handmade import PREFIXES
+from tests.unit.pipeline.infer.handmade import PREFIXES, alias_sets
 
 A, B, D, TWIN = "20.1.0.1", "20.2.0.5", "20.3.0.13", "20.2.0.9"
 WITHOUT_2 = PREFIXES.replace("20.2.0.0\t16\t2\n", "")
@@ -74,6 +74,18 @@ def test_without_what_was_kept_a_block_must_be_seen(tmp_path, kept, kind):
     twin = "20.2.7.9"  # in the same AS, and in another /24
     changes, _ = compared(tmp_path, ways("*", twin), WITHOUT_5, kept=kept, twin=twin)
     assert of_routers(changes) == kind
+
+
+def test_a_router_of_which_one_address_is_in_no_as_is_not_silent(tmp_path):
+    aliases = alias_sets((B, "20.3.0.5"))  # the other one is seen, on both nights
+    lines = ways()
+    for own in lines.values():
+        own.append(f"{A} 20.3.0.5 {D} > 20.4.9.1")
+    old = night(tmp_path / "old", lines, aliases=aliases)
+    new = night(tmp_path / "new", lines, WITHOUT_2)
+    changes, events = compare_nights(old, new)
+    assert "silent" not in changes.kind
+    assert events.kind.tolist() == ["inputs changed"]
 
 
 def test_what_answers_in_no_as_is_kept_with_the_snapshot(tmp_path):
