@@ -58,6 +58,7 @@ from pipeline.infer.routers.vouchers.observers import Observers
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.ragged import run_starts
 from pipeline.model.topology import NO_ASN
 
 
@@ -194,8 +195,9 @@ def _pairs_of_mates(around: _Around, root: np.ndarray, mates: np.ndarray) -> np.
     mate = mates[around.address]
     used = (mate >= 0) & (around.near != root[mate]) & (root[mate] != around.far)
     keys = pair_keys(around.near[used], root[mate[used]])
-    rows = np.unique(np.column_stack([keys, around.far[used]]), axis=0)
-    return rows[:, 0]
+    far = around.far[used]
+    order = np.lexsort((far, keys))
+    return keys[order][run_starts(keys[order], far[order])]
 
 
 def _alone(address: np.ndarray, router: np.ndarray) -> np.ndarray:
