@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from pipeline.model.addresses import naming_addrs
-from pipeline.model.measured.observations import Observations
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.measured.observations import FIRST, Observations
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,40 @@ class Night:
     @property
     def n_nodes(self) -> int:
         return int(self.node_ptr[-1])
+
+    def restrict(self, kept: np.ndarray) -> Night:
+        """The same without some nodes and their links; what was connected by these still is.
+
+        Parameters
+        ----------
+        kept : (n_nodes,) bool
+            With all nodes that have an address, that are ingresses or on a path, and the first of
+            each component.
+        """
+        if kept.all():
+            return self
+        before = offsets(kept)
+        new_id = np.where(kept, before[:-1], -1)
+        linked = kept[self.low] & kept[self.high]
+        seen = self.observations
+        if seen is not None:
+            near = np.where(seen.steps.near == FIRST, FIRST, new_id[seen.steps.near])
+            steps = replace(
+                seen.steps,
+                near=near.astype(seen.steps.near.dtype),
+                far=new_id[seen.steps.far].astype(seen.steps.far.dtype),
+            )
+            seen = replace(seen, steps=steps)
+        return replace(
+            self,
+            node_ptr=before[self.node_ptr],
+            addr_node=new_id[self.addr_node],
+            low=new_id[self.low[linked]],
+            high=new_id[self.high[linked]],
+            ingress=new_id[self.ingress],
+            component=new_id[self.component[kept]],
+            observations=seen,
+        )
 
     def asn_of(self, nodes: np.ndarray) -> np.ndarray:
         """AS of some nodes, (n,) int64."""

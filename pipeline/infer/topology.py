@@ -34,6 +34,7 @@ from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, name_lans
 from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rtt import measure_links
+from pipeline.infer.silent import SilentRouters, find_silent
 from pipeline.infer.traces.links import NodeLinks, count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
 from pipeline.infer.traces.observer import Observation
@@ -185,6 +186,13 @@ def infer_topology(
     )
     scratch = observations[0].spool.parent if observations else None
     weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
+    silent = SilentRouters.none()
+    if borders == "elected" and routers == "inferred" and not bridge_gaps:
+        silent = find_silent(links, nodes.node_of, node_asn, node_links)
+    gap_weight, _ = measure_links(spools, silent.as_links(), nodes.node_of, scratch)
+    drawn, weight, gap = silent.draw(node_links, weight, gap_weight, len(nodes))
+    is_silent = np.arange(len(nodes) + len(gap)) >= len(nodes)
+    asn_drawn = np.concatenate([node_asn, node_asn[silent.near[gap]]])
     ingresses, exits, entered_unseen = find_ingresses(
         spools, nodes.node_of, node_asn, lans, origin_of
     )
@@ -213,6 +221,7 @@ def infer_topology(
         merged_addresses=len(addrs) - len(nodes),
         n_unmapped=int(np.count_nonzero(node_asn == NO_ASN)),
         links=len(node_links.near),
+        silent_routers=len(gap),
         bridged_links=int(np.count_nonzero(node_links.bridged)),
         mpls_links=int(np.count_nonzero(node_links.labelled)),
         links_within_a_router=node_links.n_within_node,
@@ -223,17 +232,19 @@ def infer_topology(
         ingresses=int(np.count_nonzero(~ingresses.candidate)),
         ingress_candidates=int(np.count_nonzero(ingresses.candidate)),
     )
+    no_addr = np.zeros((len(gap), 2), np.uint64)
     return Topology(
-        node_asn,
-        node_links.near,
-        node_links.far,
-        node_addr=addrs[naming_addrs(addrs, nodes.node_of)[1]],
+        asn_drawn,
+        drawn.near,
+        drawn.far,
+        node_addr=np.concatenate([addrs[naming_addrs(addrs, nodes.node_of)[1]], no_addr]),
+        node_columns={"silent": is_silent},
         addrs=addrs,
         addr_node=nodes.node_of,
         addr_confidence=of_addrs,
         weight=weight,
         weight_unit="ms",
-        link_columns=node_links.columns() | _siblings(node_links, node_asn, registries),
+        link_columns=drawn.columns() | _siblings(drawn, asn_drawn, registries),
         ingresses=replace(ingresses, confidence=of_ingresses),
         exits=exits,
         kind="router" if len(nodes) < len(addrs) else "interface",

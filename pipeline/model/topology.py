@@ -12,6 +12,7 @@ from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.measured.observations import Observations
 from pipeline.model.measured.swallowed import SwallowedLinks
 
+SILENT = "silent"  # column of nodes: routers that never answered, with no address
 NO_ASN = -1  # in memory only; files hold null
 SIBLINGS = "siblings"  # column of links between two ASes; says nothing of links inside one
 

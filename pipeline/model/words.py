@@ -127,11 +127,29 @@ def made_text(n_ases: int, kind: str | None, made_by: str) -> str:
     return f"{graphs_text(n_ases, kind)} made by {made_by}"
 
 
-def sizes(n_ases: int, n_nodes: int, kind: str | None) -> list[str]:
+def sizes(n_ases: int, n_nodes: int, kind: str | None, n_silent: int = 0) -> list[str]:
     """ASes and their nodes, each with its noun; of an AS-level graph the nodes are ASes too."""
     if kind == "as":
         return [graphs_text(n_ases, kind), f"{number(n_nodes, 'AS')} as nodes"]
-    return [graphs_text(n_ases, kind), number(n_nodes, node_words(kind).noun)]
+    return [graphs_text(n_ases, kind), nodes_text(n_nodes, kind, n_silent)]
+
+
+def nodes_text(n_nodes: int, kind: str | None, n_silent: int) -> str:
+    """Nodes with their noun, and how many of them never answered, if any."""
+    silent = f" ({n_silent:,} of them silent)" if n_silent else ""
+    return f"{number(n_nodes, node_words(kind).noun)}{silent}"
+
+
+def silent_text(n: int) -> str:
+    """What the silent routers among some nodes are."""
+    if n == 1:
+        first = "1 router is silent: it never answered and has no address"
+    else:
+        first = f"{n:,} routers are silent: they never answered and have no address"
+    return (
+        f"{first}. They stand where traces show one or two unanswered hops between two routers of "
+        "this AS, if no answering routers lead from one to the other in as many hops"
+    )
 
 
 def ingresses_text(n_ingresses: int, n_candidates: int) -> str:

@@ -61,6 +61,7 @@ class IngestSummary:
     n_candidates: int  # seen as an ingress only after a gap; not among n_ingresses
     node_kind: str
     n_traces: int
+    n_silent: int = 0  # of the nodes: silent routers
     n_resumed: int = 0  # files of traces that a killed run had read already
     n_addrs: int = 0  # distinct addresses that answered
     n_addrs_mapped: int = 0  # of these, mapped or admitted before any election
@@ -176,6 +177,7 @@ def _ingest_by(
         n_candidates=int(np.count_nonzero(graphs.candidate)),
         node_kind=graphs.kind,
         n_traces=_n_traces(reports),
+        n_silent=graphs.counts.get("silent_routers", 0),
         n_resumed=n_resumed,
         n_addrs=0 if share is None else share.n_addrs,
         n_addrs_mapped=0 if share is None else share.n_mapped,

@@ -62,9 +62,9 @@ class Snapshot(OpenVersion):
         Ingresses that count, and those seen only after a gap.
     n_unmapped : (n_ases,) int64
         Nodes of no AS that have a link to the AS.
-    n_entered_unseen, n_mpls_links : (n_ases,) int64
-        Traces that begin inside the AS; links that were crossed under MPLS labels. 0 in snapshots
-        of versions that did not count them.
+    n_entered_unseen, n_mpls_links, n_silent : (n_ases,) int64
+        Traces that begin inside the AS; links that were crossed under MPLS labels; silent routers,
+        the last nodes of their AS. 0 in snapshots of versions that did not count them.
 
     Notes
     -----
@@ -83,7 +83,8 @@ class Snapshot(OpenVersion):
         self.n_ingresses = self._column("n_ingresses")
         self.n_candidates = self._column("n_candidates")
         self.n_unmapped = self._column("n_unmapped")
-        self.n_entered_unseen, self.n_mpls_links = map(self._later_column, LATER_AS_NUMBERS)
+        later = map(self._later_column, LATER_AS_NUMBERS)
+        self.n_entered_unseen, self.n_mpls_links, self.n_silent = later
         self._files = GraphFiles(self.path, self.manifest, self._table)
 
     def __repr__(self) -> str:

@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from kernels.csr import hash_arrays
 from pipeline.errors import StoreError, said_by_system
+from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
+from pipeline.model.topology import SILENT
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
 from pipeline.store.observations import observation_tables
 from pipeline.store.pointers import (
@@ -263,7 +265,8 @@ def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.nd
             "n_candidates": n_candidates.astype(np.int64),
             "n_unmapped": none if unmapped is None else unmapped,
             "n_entered_unseen": none if unseen is None else unseen,
-            "n_mpls_links": _arcs_that(graphs.arc_columns.get("mpls"), graphs.arc_ptr) // 2,
+            "n_mpls_links": _marked(graphs.arc_columns.get("mpls"), graphs.arc_ptr) // 2,
+            "n_silent": _marked(graphs.node_columns.get(SILENT), graphs.node_ptr),
             "graph_hash": pa.array(graphs.graph_hash, pa.string()),
             "weights_hash": pa.array(_weights_hashes(graphs), pa.string()),
             "file": file.astype(np.int32),
@@ -281,13 +284,14 @@ def _weights_hashes(graphs: GraphSet) -> list[str | None]:
     return [hash_arrays(graphs.weights[first:last]) for first, last in cuts]
 
 
-def _arcs_that(marked: np.ndarray | None, arc_ptr: np.ndarray) -> np.ndarray:
-    """Arcs of each AS that a column of truth values marks; none without it; (n_ases,) int64."""
-    if marked is None or marked.dtype != bool:
-        return np.zeros(len(arc_ptr) - 1, np.int64)
-    before = np.zeros(len(marked) + 1, np.int64)
-    np.cumsum(marked, out=before[1:])
-    return np.diff(before[arc_ptr])
+def _marked(column: np.ndarray | None, ptr: np.ndarray) -> np.ndarray:
+    """Rows of each AS that a column of truth values marks; none without it; (n_ases,) int64.
+
+    Where other inputs lack the column, it holds numbers, NaN for theirs.
+    """
+    if column is None or column.dtype.kind not in "bf":
+        return np.zeros(len(ptr) - 1, np.int64)
+    return np.diff(offsets(column == 1)[ptr])
 
 
 def _ingresses_table(graphs: GraphSet) -> pa.Table:

@@ -16,6 +16,7 @@ from pipeline.model.words import (
     inside_text,
     made_text,
     node_words,
+    nodes_text,
     number,
     rough_duration,
     sizes,
@@ -66,7 +67,7 @@ def print_snapshot(facts: Mapping[str, Any]) -> None:
 def _print_head(facts: Mapping[str, Any]) -> None:
     counts = [number(facts["n_traces"], "trace")] if facts["n_traces"] else []
     counts += [
-        *sizes(facts["n_ases"], facts["n_nodes"], facts["node_kind"]),
+        *sizes(facts["n_ases"], facts["n_nodes"], facts["node_kind"], facts["n_silent"]),
         number(facts["n_edges"], "link"),
         ingresses_text(facts["n_ingresses"], facts["n_candidates"]),
     ]
@@ -88,7 +89,7 @@ def print_as(facts: Mapping[str, Any]) -> None:
     one = facts["as"]
     words = node_words(one["node_kind"])
     counts = [
-        number(one["n_nodes"], words.noun),
+        nodes_text(one["n_nodes"], one["node_kind"], one["n_silent"]),
         number(one["n_edges"], "link"),
         number(one["n_components"], "component"),
         ingresses_text(one["n_ingresses"], one["n_candidates"]),

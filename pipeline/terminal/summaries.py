@@ -50,6 +50,7 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "node_kind": summary.node_kind,
         "n_nodes": summary.n_nodes,
         "n_routers": summary.n_nodes if summary.node_kind == "router" else None,
+        "n_silent": summary.n_silent,
         "n_links": summary.n_edges,
         "n_ingresses": summary.n_ingresses,
         "n_candidates": summary.n_candidates,
@@ -107,7 +108,7 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
 def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
     counts = [number(summary.n_traces, "trace")] if summary.n_traces else []
     counts += [
-        *sizes(summary.n_ases, summary.n_nodes, summary.node_kind),
+        *sizes(summary.n_ases, summary.n_nodes, summary.node_kind, summary.n_silent),
         number(summary.n_edges, "link"),
         ingresses_text(summary.n_ingresses, summary.n_candidates),
     ]
@@ -145,7 +146,7 @@ def print_analyze(summary: AnalyzeSummary, *, is_verbose: bool = False) -> None:
     print_table("Largest ASes", table.table_columns, table.table)
     totals = table.totals
     counts = [
-        *sizes(totals["n_ases"], totals["n_nodes"], table.node_kind),
+        *sizes(totals["n_ases"], totals["n_nodes"], table.node_kind, totals["n_silent"]),
         number(totals["n_edges"], "link"),
         ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
     ]

@@ -41,6 +41,8 @@ class DirectedLinks:
         Traces in which ``far``, at the next TTL, was the destination's own final reply.
     n_bridged : (n_pairs,) int64
         Traces in which unanswered TTLs lie between the two.
+    n_past_one, n_past_two : (n_pairs,) int64
+        Those of them with exactly one such TTL, and with two.
     labelled : (n_pairs,) bool
         Some trace crossed it under MPLS labels.
     """
@@ -50,6 +52,8 @@ class DirectedLinks:
     n_router: np.ndarray
     n_destination: np.ndarray
     n_bridged: np.ndarray
+    n_past_one: np.ndarray
+    n_past_two: np.ndarray
     labelled: np.ndarray
 
     def restrict(self, kept: np.ndarray) -> DirectedLinks:
@@ -67,6 +71,8 @@ class DirectedLinks:
             self.n_router[both],
             self.n_destination[both],
             self.n_bridged[both],
+            self.n_past_one[both],
+            self.n_past_two[both],
             self.labelled[both],
         )
 
@@ -85,8 +91,11 @@ def _count(hop_ptr, flags, ttl, ids, keys, counts):
             if keys[slot] != key:
                 keys[slot] = key
                 n_new += 1
-            if ttl[row] != ttl[row - 1] + 1:
+            n_unanswered = np.int64(ttl[row]) - np.int64(ttl[row - 1]) - 1
+            if n_unanswered != 0:
                 counts[slot, 2] += 1
+                if n_unanswered == 1 or n_unanswered == 2:
+                    counts[slot, 2 + n_unanswered] += 1
             elif row == end - 1 and flags[trace] == 1:
                 counts[slot, 1] += 1
             else:
@@ -135,13 +144,16 @@ def count_links(spools: Spools) -> DirectedLinks:
                 under_labels.counts,
             )
 
-    tables = spools.run(lambda: (PairCounter(3), PairCounter(1)), step)
+    tables = spools.run(lambda: (PairCounter(5), PairCounter(1)), step)
     keys, counts = add_up([table.rows() for table, _ in tables])
     labelled = np.zeros(len(keys), bool)
     for _, under_labels in tables:
         labelled[np.searchsorted(keys, under_labels.rows()[0])] = True
     near, far = split_key(keys)
-    return DirectedLinks(near, far, counts[:, 0], counts[:, 1], counts[:, 2], labelled)
+    n_router, n_destination, n_bridged, n_past_one, n_past_two = counts.T
+    return DirectedLinks(
+        near, far, n_router, n_destination, n_bridged, n_past_one, n_past_two, labelled
+    )
 
 
 @dataclass(frozen=True, eq=False)

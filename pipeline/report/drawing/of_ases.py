@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from pipeline.model.columns.ragged import offsets, row_of_value
+from pipeline.model.topology import SILENT
 from pipeline.model.words import printable
 from pipeline.report.drawing.layers import levels, place
 from pipeline.report.drawing.picture import Picture, drawing, table_rows
@@ -234,7 +235,7 @@ class Drawer:
                 continue
             picture, ways, _ = one
             names = [
-                f"{n:,} more" if n else text or "?"
+                f"{n:,} more" if n else text or SILENT
                 for n, text in zip(picture.folded, texts[begin:end].tolist(), strict=True)
             ]
             picture = replace(picture, names=names)

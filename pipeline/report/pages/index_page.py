@@ -200,6 +200,8 @@ def _facts(
         facts.append(("borders", _borders(options)))
     if run.mapped:
         facts.append(("addresses", run.mapped))
+    if totals["n_silent"]:
+        facts.append(("silent", f"{number(totals['n_silent'], 'router')} that never answered"))
     if counts.get("n_unmapped"):
         facts.append(("in no AS", f"{number(counts['n_unmapped'], run.noun)}, left out"))
     facts.append(

@@ -62,6 +62,8 @@ class Before:
 def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
     """Read what comparing needs; figures from the report in ``out``, if it is of this version.
 
+    Silent routers are left out: whether one is the same on two nights, nobody knows.
+
     Raises
     ------
     StoreError
@@ -79,7 +81,7 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
     neighbor_ptr = np.zeros(len(direct) + 1, np.int64)
     np.cumsum(lengths[direct], out=neighbor_ptr[1:])
     kept = np.repeat(~ingresses.candidate, lengths)
-    return Night(
+    night = Night(
         snapshot.name,
         snapshot.asn,
         node_ptr,
@@ -97,6 +99,8 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
         names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
         unmapped=snapshot.unmapped(),
     )
+    place = np.arange(night.n_nodes) - np.repeat(node_ptr[:-1], snapshot.n_nodes)
+    return night.restrict(place < np.repeat(snapshot.n_nodes - snapshot.n_silent, snapshot.n_nodes))
 
 
 def night_before(store: Path, out: Path, name: str) -> str | None:

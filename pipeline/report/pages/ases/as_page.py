@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from pipeline.model.words import inside_text, number, printable
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.topology import SILENT
+from pipeline.model.words import inside_text, number, printable, silent_text
 from pipeline.report.drawing.of_ases import Drawer
 from pipeline.report.pages.ases.exit_rows import exit_rows, exits_of
 from pipeline.report.pages.ases.ingress_rows import first_ingresses, ingress_rows
@@ -18,6 +20,7 @@ from pipeline.report.pages.ases.searched import Searched
 from pipeline.report.pages.ases.width_section import figure_tiles, width_sections
 from pipeline.report.pages.entries import EntryPages
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
+from pipeline.report.tables.columns import lists
 from pipeline.report.tables.listed import Listed, list_ases
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import share
@@ -127,6 +130,8 @@ def _as_variables(
         "n_unreached": one["n_unreached"],
         "begins_inside": inside_text(n_inside) if (n_inside := one["n_entered_unseen"]) else "",
         "n_mpls_links": one["n_mpls_links"],
+        "n_silent": one["n_silent"],
+        "silent": silent_text(one["n_silent"]) if one["n_silent"] else "",
         "unreached_share": share(one["n_unreached"], one["n_nodes"]),
         "unreached": _listed(unreached, one["n_unreached"]),
         "mean": one["mean_hops"],
@@ -182,9 +187,10 @@ def _without_lists(ases: pa.Table) -> pa.Table:
 
 def _farthest_rows(table: pa.Table) -> list[tuple[str, str]]:
     """Ingress and the routers farthest from it, as texts."""
-    joined = pc.binary_join(
-        table["farthest_addrs"].combine_chunks().cast(pa.list_(pa.string())), ", "
-    )
+    farthest = table["farthest_addrs"].combine_chunks()
+    lengths = pc.fill_null(pc.list_value_length(farthest), 0).to_numpy(zero_copy_only=False)
+    texts = pc.fill_null(pc.list_flatten(farthest), SILENT)
+    joined = pc.binary_join(lists(offsets(lengths), texts).cast(pa.list_(pa.string())), ", ")
     return list(zip(table["addr"].to_pylist(), joined.to_pylist(), strict=True))
 
 
@@ -224,5 +230,5 @@ def _levels(pairs: np.ndarray, n_pairs: int) -> list[tuple]:
 
 
 def _listed(texts: list[str | None], n_all: int) -> str:
-    listed = ", ".join(text or "?" for text in texts)
+    listed = ", ".join(text or SILENT for text in texts)
     return f"{listed} and {n_all - len(texts):,} more" if n_all > len(texts) else listed

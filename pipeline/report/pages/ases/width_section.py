@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.model.topology import SILENT
 from pipeline.report.pages.plots import bin_counts, eccentricity_histogram
 from pipeline.report.tables.width.widths import WidthReport, WidthTable
 from pipeline.report.texts import interval, share, width
@@ -79,7 +80,7 @@ class _Width:
 def _members(named: list[str | None], n_all: int) -> dict | None:
     if n_all == 0:
         return None
-    return {"n": int(n_all), "named": [text or "?" for text in named]}
+    return {"n": int(n_all), "named": [text or SILENT for text in named]}
 
 
 def _levels(counts: np.ndarray, low: int) -> list[tuple]:
@@ -113,7 +114,7 @@ def _path(table: WidthTable, k: int) -> dict | None:
     ]
     along = None if table.path_at is None else table.path_at[begin:end][places].tolist()
     marks = [f"{place:,}" for place in places] if along is None else [width(at) for at in along]
-    steps = [(mark, text or "?") for mark, text in zip(marks, texts, strict=True)]
+    steps = [(mark, text or SILENT) for mark, text in zip(marks, texts, strict=True)]
     n_head = len(steps) if n == len(steps) else half
     return {
         "n_hops": n - 1,
@@ -136,7 +137,7 @@ def _others(table: WidthTable, k: int) -> list[tuple]:
         widths.component_radius[which].tolist(),
     )
     return [
-        (text or "?", size, _known(diameter), _known(radius))
+        (text or SILENT, size, _known(diameter), _known(radius))
         for text, size, diameter, radius in zip(*columns, strict=True)
     ]
 

@@ -35,14 +35,16 @@ def test_interfaces_become_fewer_routers(snapshots):
     n_merged = inferred.manifest["counts"]["inferred_aliases"]
     assert n_merged == inferred.manifest["counts"]["merged_addresses"] > 10
     n_nodes = interfaces.n_nodes.sum() + interfaces.manifest["n_unmapped"]
-    assert inferred.n_nodes.sum() + inferred.manifest["n_unmapped"] == n_nodes - n_merged
+    n_silent = inferred.n_silent.sum()
+    assert n_silent == inferred.manifest["counts"]["silent_routers"] > 0
+    assert inferred.n_nodes.sum() + inferred.manifest["n_unmapped"] == n_nodes - n_merged + n_silent
 
 
 def test_every_address_is_found(snapshots):
     inferred = snapshots["inferred"]
     table = inferred.addresses()
     nodes = list(zip(table["asn"].to_pylist(), table["node"].to_pylist(), strict=True))
-    assert len(set(nodes)) == inferred.n_nodes.sum()
+    assert len(set(nodes)) == inferred.n_nodes.sum() - inferred.n_silent.sum()
     found = set(zip(table["addr_high"].to_pylist(), table["addr_low"].to_pylist(), strict=True))
     interfaces = snapshots["interfaces"]
     every = np.concatenate([interfaces.nodes(row).addr for row in range(interfaces.n_ases)])

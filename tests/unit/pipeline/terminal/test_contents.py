@@ -27,7 +27,7 @@ def test_names_of_snapshots_are_whole_at_80_columns(capsys, monkeypatch):
 def test_a_map_of_ases_is_a_graph_of_them(capsys):
     facts = {"snapshot": "map", "created": None, "node_kind": "mixed", "fault": None, "ases": []}
     facts |= {"n_traces": 0, "n_ases": 1, "n_nodes": 1000, "n_edges": 1997, "n_ingresses": 0}
-    facts |= {"n_candidates": 0, "n_addrs": 0, "warnings": []}
+    facts |= {"n_candidates": 0, "n_silent": 0, "n_addrs": 0, "warnings": []}
     facts["synthetic"] = [{"n_ases": 1, "made_by": "a model", "node_kind": "as"}]
     print_snapshot(facts | {"node_kind": "as"})
     said = capsys.readouterr().out

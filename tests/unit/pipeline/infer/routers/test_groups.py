@@ -66,7 +66,7 @@ def test_known_routers_that_no_trace_shows_in_sequence_do_not_share_a_slash_30()
     one = np.ones(1, np.int64)
 
     def parted(near, far, alias):
-        shown = np.array([near]), np.array([far]), one, one, one, one.astype(bool)
+        shown = np.array([near]), np.array([far]), *[one] * 5, one.astype(bool)
         return part_strangers(ends, addrs, DirectedLinks(*shown), np.array(alias)).tolist()
 
     assert parted(2, 3, [0, 1, 0, 3, 4]) == [-1, -1, -1, 4, 3]  # the last two are ends of a /31

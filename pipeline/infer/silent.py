@@ -1,0 +1,176 @@
+"""Silent routers: hops that never answer, between two routers of one AS.
+
+Where traces show two routers of an AS with one or two unanswered TTLs between them, routers lie
+there that do not answer. If no answering routers of the AS lead from one to the other in as many
+hops, nothing else stands for those, and every path across them would be missing or too long. So
+they become nodes without an address: one, or a chain of two. One router that lies between many
+others is counted once for each pair of these. In the literature they are anonymous routers [1]_,
+[2]_, and places that may be one router are merged; here they are not, since a wrong merge makes
+paths that are too short.
+
+References
+----------
+.. [1] B. Yao, R. Viswanathan, F. Chang, D. Waddington, "Topology inference in the presence of
+   anonymous routers", IEEE INFOCOM 2003.
+.. [2] M. Gunes, K. Sarac, "Resolving anonymous routers in Internet topology measurement studies",
+   IEEE INFOCOM 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.traces.links import DirectedLinks, NodeLinks
+from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.topology import NO_ASN
+
+
+@dataclass(frozen=True, eq=False)
+class SilentRouters:
+    """Gaps in which silent routers lie, sorted by (near, far); near < far.
+
+    Attributes
+    ----------
+    near, far : (n_gaps,) int64
+        Nodes at both ends.
+    n_routers : (n_gaps,) int64
+        1 or 2.
+    n_traces : (n_gaps,) int64
+        Traces that crossed the gap, in both directions.
+    """
+
+    near: np.ndarray
+    far: np.ndarray
+    n_routers: np.ndarray
+    n_traces: np.ndarray
+
+    @classmethod
+    def none(cls) -> SilentRouters:
+        """No gaps."""
+        return cls(*(np.empty(0, np.int64) for _ in range(4)))
+
+    def __len__(self) -> int:
+        return len(self.near)
+
+    def as_links(self) -> NodeLinks:
+        """The gaps themselves, as links across them."""
+        marks = np.ones(len(self), bool)
+        return NodeLinks(self.near, self.far, self.n_traces, marks, ~marks, 0)
+
+    def draw(
+        self, links: NodeLinks, weight: np.ndarray, gap_weight: np.ndarray, n_nodes: int
+    ) -> tuple[NodeLinks, np.ndarray, np.ndarray]:
+        """Links with those of silent routers after them.
+
+        Parameters
+        ----------
+        links : NodeLinks
+        weight : (n_links,) float32
+        gap_weight : (n_gaps,) float32
+            Of the links across the gaps; their routers are taken to be evenly spaced.
+        n_nodes : int
+            Silent routers are the nodes from here on.
+
+        Returns
+        -------
+        links : NodeLinks
+        weight : (n_links,) float32
+        gap : (n_silent,) int64
+            Gap of each silent router.
+        """
+        gap = np.repeat(np.arange(len(self)), self.n_routers)
+        first = np.r_[True, gap[1:] != gap[:-1]] if len(gap) else np.zeros(0, bool)
+        last = np.r_[first[1:], True] if len(gap) else first
+        node = n_nodes + np.arange(len(gap))
+        before = np.where(first, self.near[gap], node - 1)
+        near = np.concatenate([before, self.far[gap[last]]])
+        far = np.concatenate([node, node[last]])
+        of_gap = np.concatenate([gap, gap[last]])
+        marks = np.ones(len(near), bool)
+        via_ixp = links.via_ixp
+        drawn = NodeLinks(
+            np.concatenate([links.near, near]),
+            np.concatenate([links.far, far]),
+            np.concatenate([links.n_traces, self.n_traces[of_gap]]),
+            np.concatenate([links.bridged, marks]),
+            np.concatenate([links.labelled, ~marks]),
+            links.n_within_node,
+            None if via_ixp is None else np.concatenate([via_ixp, ~marks]),
+        )
+        part = gap_weight[of_gap] / (self.n_routers[of_gap] + 1).astype(np.float32)
+        return drawn, np.concatenate([weight, part]), gap
+
+
+def find_silent(
+    links: DirectedLinks, node_of: np.ndarray, node_asn: np.ndarray, node_links: NodeLinks
+) -> SilentRouters:
+    """Find the gaps that no answering routers stand for.
+
+    Parameters
+    ----------
+    links : DirectedLinks
+    node_of : (n_interfaces,) int64
+    node_asn : (n_nodes,) int64
+    node_links : NodeLinks
+        Links that traces show.
+    """
+    one, other = node_of[links.near], node_of[links.far]
+    used = (links.n_past_one + links.n_past_two > 0) & (one != other)
+    used &= (node_asn[one] == node_asn[other]) & (node_asn[one] != NO_ASN)
+    key, row = np.unique(pair_keys(one[used], other[used]), return_inverse=True)
+    n_one = np.bincount(row, links.n_past_one[used], len(key)).astype(np.int64)
+    n_two = np.bincount(row, links.n_past_two[used], len(key)).astype(np.int64)
+    inside = node_asn[node_links.near] == node_asn[node_links.far]
+    near, far = node_links.near[inside], node_links.far[inside]
+    by_one = np.flatnonzero(n_one > 0)
+    by_one = by_one[~_are_near(near, far, *split_key(key[by_one]), len(node_asn), 2)]
+    by_two = np.flatnonzero(n_one == 0)
+    by_two = by_two[~_are_near(near, far, *split_key(key[by_two]), len(node_asn), 3)]
+    kept = np.sort(np.concatenate([by_one, by_two]))
+    near, far = split_key(key[kept])
+    single = n_one[kept] > 0
+    return SilentRouters(
+        near, far, np.where(single, 1, 2), np.where(single, n_one[kept], n_two[kept])
+    )
+
+
+def _are_near(
+    near: np.ndarray, far: np.ndarray, one: np.ndarray, other: np.ndarray, n: int, most: int
+) -> np.ndarray:
+    """(n_pairs,) bool: which nodes are at most ``most`` links apart, 2 or 3."""
+    tail, head = np.concatenate([near, far]), np.concatenate([far, near])
+    order = np.argsort(tail, kind="stable")
+    ptr = offsets(np.bincount(tail, minlength=n))
+    return _reach(ptr, head[order], one, other, most)
+
+
+@njit(cache=True, nogil=True)
+def _reach(ptr, head, one, other, most):
+    n = len(ptr) - 1
+    mark = np.full(n, -1, np.int64)
+    result = np.zeros(len(one), np.bool_)
+    last = np.int64(-1)
+    for i in range(len(one)):
+        x, y = one[i], other[i]
+        if x != last:  # pairs of one node follow one another
+            last = x
+            mark[x] = x
+            for at in range(ptr[x], ptr[x + 1]):
+                mark[head[at]] = x
+        found = mark[y] == x
+        for at in range(ptr[y], ptr[y + 1]):
+            v = head[at]
+            if found or mark[v] == x:
+                found = True
+                break
+            if most > 2:
+                for further in range(ptr[v], ptr[v + 1]):
+                    if mark[head[further]] == x:
+                        found = True
+                        break
+        result[i] = found
+    return result
