@@ -111,7 +111,9 @@ class IngestConfig:
         needs="traces",
     )
     bridge_gaps: bool = option(
-        default=False, help="Also draw links across unanswered hops.", needs="traces"
+        default=False,
+        help="Draw links across unanswered hops, in place of silent routers.",
+        needs="traces",
     )
     targets_are_routers: bool = option(
         default=False,

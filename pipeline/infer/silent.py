@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from pipeline.infer.rtt import FLOOR_MS
 from pipeline.infer.traces.links import DirectedLinks, NodeLinks
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets
@@ -71,7 +72,8 @@ class SilentRouters:
         links : NodeLinks
         weight : (n_links,) float32
         gap_weight : (n_gaps,) float32
-            Of the links across the gaps; their routers are taken to be evenly spaced.
+            Of the links across the gaps; their routers are taken to be evenly spaced, and
+            ``FLOOR_MS`` apart at least.
         n_nodes : int
             Silent routers are the nodes from here on.
 
@@ -102,6 +104,7 @@ class SilentRouters:
             None if via_ixp is None else np.concatenate([via_ixp, ~marks]),
         )
         part = gap_weight[of_gap] / (self.n_routers[of_gap] + 1).astype(np.float32)
+        part = np.maximum(part, np.float32(FLOOR_MS))
         return drawn, np.concatenate([weight, part]), gap
 
 

@@ -10,6 +10,7 @@ from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.model.addresses import format_addr, parse_addr
 from pipeline.model.graphs import NO_ID
+from pipeline.model.topology import SILENT
 from pipeline.model.words import node_words, number
 
 MAX_DIGITS = 19  # of a node's number or id; Python refuses to read numbers of thousands
@@ -55,12 +56,12 @@ class NamedGraph:
         return node_words(self.kind).noun
 
     def name_of(self, node: int) -> str:
-        """Address of a node, else the input's id, else its number."""
+        """Address of a node, else the input's id, else its number, with a word if it is silent."""
         if self.node_addr is not None and self.node_addr[node].any():
             return format_addr(*self.node_addr[node])
         if self.node_id is not None and self.node_id[node] != NO_ID:
             return str(self.node_id[node])
-        return str(node)
+        return str(node) if self.node_addr is None else f"{node} ({SILENT})"
 
     def node_of(self, text: str, role: str) -> int:
         """The node that a user means by an address or a number; ``role``: source or target.

@@ -19,6 +19,7 @@ from pipeline.config import ExportConfig
 from pipeline.errors import UsageError
 from pipeline.files import written_whole
 from pipeline.model.measured.origins import origins_of
+from pipeline.model.topology import SILENT
 from pipeline.model.words import printable
 from pipeline.report.tables.node_names import node_texts
 from pipeline.stages.contents.snapshots import row_of
@@ -157,8 +158,12 @@ def _write_graphml(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO
 
 
 def node_table(snapshot: Snapshot, row: int) -> pa.Table:
-    """``addr`` and ``role`` (ingress, candidate, or empty) of each node of an AS, by node id."""
+    """``addr`` and ``role`` of each node of an AS, by node id.
+
+    A role is ``ingress``, ``candidate``, ``silent`` (without an address), or empty.
+    """
     roles = np.full(snapshot.n_nodes[row], "", object)
+    roles[len(roles) - snapshot.n_silent[row] :] = SILENT
     ingresses = snapshot.ingresses(np.array([row]))
     roles[ingresses.node] = np.where(ingresses.candidate, "candidate", "ingress")
     return pa.table({"addr": _texts(snapshot, row), "role": pa.array(roles, pa.string())})

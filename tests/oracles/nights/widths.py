@@ -26,8 +26,8 @@ _MIN_LEFT = 8  # routers that answer
 def grow(width: str) -> Callable:
     """A plant: links of an AS are cut, the most telling first, until its ``width`` has grown.
 
-    By ``MIN_GROWTH`` between routers that answer, and by no less of what traces show, silent routers
-    included: of many ASes that is no longest path, and silent routers may show as targets.
+    By ``MIN_GROWTH`` between routers that answer, and by no less of what traces show of these and
+    of silent ones: of many ASes that is no longest path, and silent routers may show as targets.
     """
 
     def planted(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
