@@ -245,7 +245,7 @@ def describe(
     **columns: Any,
 ) -> Changes:
     """Changes of routers, or of links between them, with their addresses and ASes."""
-    first = night.first_addr
+    first = night.name_addr
     own: dict[str, Any] = {
         "asn": night.asn_of(near),
         "addr_high": first[near, 0],
@@ -259,7 +259,7 @@ def describe(
 
 def other_router(night: Night, group: np.ndarray, node: np.ndarray) -> dict[str, np.ndarray]:
     """The other of two routers of a change."""
-    first = night.first_addr
+    first = night.name_addr
     return {
         "other_asn": night.asn_of(node),
         "other_high": first[node, 0],

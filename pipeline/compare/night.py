@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
-from pipeline.model.addresses import naming_addrs
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.observations import FIRST, Observations
 
@@ -32,7 +30,9 @@ class Night:
     neighbor_ptr : (n_ingresses + 1,) int64; neighbor_asn : (n_neighbors,) int64
         Neighbours of each ingress.
     component : (n_nodes,) int64
-        Connected component of each node within its AS; numbered over all ASes.
+        Connected component of each node within its AS: its smallest node.
+    name_addr : (n_nodes, 2) uint64
+        The address that names each node; ids as in ``addr``.
     observations : Observations or None
         None: no traces, or a snapshot from before they were kept.
     inputs : dict of str to str
@@ -56,6 +56,7 @@ class Night:
     neighbor_ptr: np.ndarray
     neighbor_asn: np.ndarray
     component: np.ndarray
+    name_addr: np.ndarray
     observations: Observations | None = None
     inputs: dict[str, str] = field(default_factory=dict)
     figures: dict[str, np.ndarray] = field(default_factory=dict)
@@ -97,17 +98,10 @@ class Night:
             high=new_id[self.high[linked]],
             ingress=new_id[self.ingress],
             component=new_id[self.component[kept]],
+            name_addr=self.name_addr[kept],
             observations=seen,
         )
 
     def asn_of(self, nodes: np.ndarray) -> np.ndarray:
         """AS of some nodes, (n,) int64."""
         return self.asn[np.searchsorted(self.node_ptr, nodes, side="right") - 1]
-
-    @cached_property
-    def first_addr(self) -> np.ndarray:
-        """(n_nodes, 2) uint64: the address that names each node."""
-        node, first = naming_addrs(self.addr, self.addr_node)
-        out = np.zeros((self.n_nodes, 2), np.uint64)
-        out[node] = self.addr[first]
-        return out

@@ -232,12 +232,13 @@ def infer_topology(
         ingresses=int(np.count_nonzero(~ingresses.candidate)),
         ingress_candidates=int(np.count_nonzero(ingresses.candidate)),
     )
+    _, naming = naming_addrs(addrs, nodes.node_of, links.count_of_each(len(addrs)))
     no_addr = np.zeros((len(gap), 2), np.uint64)
     return Topology(
         asn_drawn,
         drawn.near,
         drawn.far,
-        node_addr=np.concatenate([addrs[naming_addrs(addrs, nodes.node_of)[1]], no_addr]),
+        node_addr=np.concatenate([addrs[naming], no_addr]),
         node_columns={"silent": is_silent},
         addrs=addrs,
         addr_node=nodes.node_of,

@@ -66,14 +66,20 @@ def is_private(addrs: np.ndarray) -> np.ndarray:
     return result
 
 
-def naming_addrs(addrs: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The address that names each node: its smallest public one, else its smallest.
+def naming_addrs(
+    addrs: np.ndarray, node: np.ndarray, n_links: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The address that names each node: a public one if there is any, and the one with most links.
+
+    If an address is on a node by mistake, the node is still called what most of it is.
 
     Parameters
     ----------
     addrs : (n, 2) uint64
     node : (n,) int64
         Node of each address.
+    n_links : (n,) int64 or None
+        Of each address; of equal ones the smallest address counts. None: that alone.
 
     Returns
     -------
@@ -82,7 +88,8 @@ def naming_addrs(addrs: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.nd
     position : (n_nodes,) int64
         In ``addrs``.
     """
-    order = np.lexsort((addrs[:, 1], addrs[:, 0], is_private(addrs), node))
+    rank = np.zeros(len(addrs), np.int64) if n_links is None else -n_links
+    order = np.lexsort((addrs[:, 1], addrs[:, 0], rank, is_private(addrs), node))
     first = order[run_starts(node[order])]
     return node[first], first
 

@@ -93,8 +93,8 @@ class Topology:
     node_asn : (n_nodes,) int64
         AS of each node; ``NO_ASN`` where none is known.
     node_addr : (n_nodes, 2) uint64 or None
-        The address that names the router: the smallest public one, else the smallest; nodes are
-        sorted by their smallest. None: the input has ids only.
+        The address that names the router (``model.addresses.naming_addrs``), zeros for none; nodes
+        are sorted by their smallest, those without one last. None: the input has ids only.
     node_id : (n_nodes,) int64 or None
         The file's id; nodes are sorted by it. None: the input has addresses only.
     near, far : (n_links,) int64

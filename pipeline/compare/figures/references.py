@@ -258,7 +258,7 @@ def _renamed(references: References, night: Night) -> References:
         at = _looked_up(addr, (high, low))
         node = night.addr_node[np.maximum(at, 0)]
         is_router = (at >= 0) & ~references.is_pair
-        first = night.first_addr[node]
+        first = night.name_addr[node]
         columns[names[0]] = np.where(is_router, first[:, 0], high)
         columns[names[1]] = np.where(is_router, first[:, 1], low)
     return replace(references, **columns)
@@ -270,7 +270,7 @@ def _values(night: Night) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     assert seen is not None
     vantages = seen.vantages
     near, far, vantage, ms = added_ms(seen, np.arange(night.n_nodes), np.arange(len(vantages)))
-    first = night.first_addr
+    first = night.name_addr
     number, _ = number_rows(seen.paths.vantage, seen.paths.target_high, seen.paths.target_low)
     path = routes_of_pairs(number, seen.paths.n_traces)[1]
     path = path[seen.paths.reached[path]]

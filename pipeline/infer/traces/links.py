@@ -56,6 +56,12 @@ class DirectedLinks:
     n_past_two: np.ndarray
     labelled: np.ndarray
 
+    def count_of_each(self, n: int) -> np.ndarray:
+        """(n,) int64: pairs that each of ``n`` addresses is an end of, seen on the way."""
+        shown = self.n_router > 0
+        ends = np.concatenate([self.near[shown], self.far[shown]])
+        return np.bincount(ends, minlength=n)
+
     def restrict(self, kept: np.ndarray) -> DirectedLinks:
         """Pairs whose addresses are both kept, in the numbering of those.
 

@@ -74,7 +74,7 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
     whole = snapshot.shard(np.arange(snapshot.n_ases))
     component = np.asarray(components(whole).component, np.int64)
     low, high = _links(snapshot, whole, node_ptr)
-    addr, addr_node = _addresses(snapshot, node_ptr)
+    addr, addr_node, name_addr = _addresses(snapshot, node_ptr)
     ingresses = snapshot.ingresses()
     direct = np.flatnonzero(~ingresses.candidate)
     lengths = np.diff(ingresses.neighbor_ptr)
@@ -93,6 +93,7 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
         neighbor_ptr,
         ingresses.neighbor_asn[kept],
         component,
+        name_addr,
         snapshot.observations(),
         _inputs(snapshot.manifest),
         _figures(snapshot, out),
@@ -217,16 +218,22 @@ def _links(snapshot: Snapshot, whole: Shard, node_ptr: np.ndarray) -> tuple[np.n
     return low, np.concatenate([head[once], np.maximum(one, other)])
 
 
-def _addresses(snapshot: Snapshot, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every address and its node; ids of the input, with the AS before them, where it has none.
+def _addresses(
+    snapshot: Snapshot, node_ptr: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every address and its node, and the one that names each node.
 
-    AS 0 has a high word of its own, or its ids would look like addresses of ``::/64``.
+    Where the input has no addresses, its ids, with the AS before them. AS 0 has a high word of its
+    own, or its ids would look like addresses of ``::/64``.
     """
     table = snapshot.addresses()
     if table is not None:
         addr = np.stack([table.column(f"addr_{w}").to_numpy() for w in ("high", "low")], axis=1)
         row = np.searchsorted(snapshot.asn, table.column("asn").to_numpy())
-        return addr, node_ptr[row] + table.column("node").to_numpy()
+        rows = row_of_value(node_ptr)
+        named = snapshot.lookup(rows, np.arange(len(rows)) - node_ptr[rows]).addr
+        assert named is not None
+        return addr, node_ptr[row] + table.column("node").to_numpy(), named
     found = []
     for row in range(snapshot.n_ases):
         nodes = snapshot.nodes(row)
@@ -237,7 +244,7 @@ def _addresses(snapshot: Snapshot, node_ptr: np.ndarray) -> tuple[np.ndarray, np
         asn = np.full(len(number), snapshot.asn[row] or HIGH_OF_AS_0)
         found.append(np.stack([asn, number], axis=1).astype(np.uint64))
     every = np.concatenate([np.empty((0, 2), np.uint64), *found])
-    return every, np.arange(len(every))
+    return every, np.arange(len(every)), every
 
 
 def _inputs(manifest: dict[str, Any]) -> dict[str, str]:

@@ -20,6 +20,7 @@ def night(nodes, addrs, n_nodes: int) -> Night:
     return Night(
         *("night", np.array([1]), np.array([0, n_nodes]), addr, np.asarray(nodes, np.int64)),
         *(NONE, NONE, NONE, np.zeros(1, np.int64), NONE, np.zeros(n_nodes, np.int64)),
+        np.zeros((n_nodes, 2), np.uint64),
     )
 
 

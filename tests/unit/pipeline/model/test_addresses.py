@@ -32,7 +32,10 @@ def test_private_addresses_are_those_of_their_ranges():
     assert is_private(parse_addrs([])).shape == (0,)
 
 
-def test_the_smallest_public_address_names_a_node_else_the_smallest():
+def test_the_public_address_with_most_links_names_a_node_of_equal_ones_the_smallest():
     addrs = parse_addrs(["10.0.0.2", "20.0.0.9", "20.0.0.8", "10.0.0.1", "192.168.0.1"])
     node, position = naming_addrs(addrs, np.array([3, 3, 3, 5, 5]))
     assert (node.tolist(), position.tolist()) == ([3, 5], [2, 3])
+    for n_links, expected in (([9, 1, 1, 1, 1], [2, 3]), ([9, 2, 1, 1, 2], [1, 4])):
+        _, position = naming_addrs(addrs, np.array([3, 3, 3, 5, 5]), np.array(n_links))
+        assert position.tolist() == expected

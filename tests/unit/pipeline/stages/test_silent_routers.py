@@ -112,7 +112,7 @@ def test_nights_are_compared_without_them(night):
     compared = open_night(snapshot)
     assert compared.n_nodes == snapshot.n_nodes.sum() - snapshot.n_silent.sum()
     assert np.diff(compared.node_ptr).tolist() == (snapshot.n_nodes - snapshot.n_silent).tolist()
-    assert compared.first_addr.any(axis=1).all()
+    assert compared.name_addr.any(axis=1).all()
     # Every link between routers that answered, and no other.
     shown = set()
     for row in range(snapshot.n_ases):
@@ -120,7 +120,7 @@ def test_nights_are_compared_without_them(night):
         for a, b in zip(row_of_value(graph.indptr), graph.indices, strict=True):
             if a < b and addr[a].any() and addr[b].any():
                 shown.add(frozenset((tuple(addr[a].tolist()), tuple(addr[b].tolist()))))
-    name = [tuple(addr) for addr in compared.first_addr.tolist()]
+    name = [tuple(addr) for addr in compared.name_addr.tolist()]
     inside = compared.asn_of(compared.low) == compared.asn_of(compared.high)
     low, high = compared.low[inside].tolist(), compared.high[inside].tolist()
     assert {frozenset((name[a], name[b])) for a, b in zip(low, high, strict=True)} == shown
