@@ -128,14 +128,15 @@ def host_names(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
     Returns
     -------
     pyarrow.StringArray
-        That of the smallest address of the node which has one.
+        That of the address that names the node, or else of its smallest which has one.
     """
     known = snapshot.host_names()
     if known is None or not len(rows):
         return pa.nulls(len(rows), pa.string())
+    own = pa.array(known.of(snapshot.lookup(rows, nodes).addr), pa.string())
     stored = snapshot.addresses()
     if stored is None:
-        return pa.array(known.of(snapshot.lookup(rows, nodes).addr), pa.string())
+        return own
     at = positions_of(_addrs_of(stored), known.addr)
     names = known.name[at >= 0]
     named = ordered_keys(*(stored[name].to_numpy()[at[at >= 0]] for name in ("asn", "node")))
@@ -143,7 +144,7 @@ def host_names(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
     where = pc.index_in(
         pa.array(ordered_keys(np.asarray(snapshot.asn)[rows], nodes)), pa.array(named)
     )
-    return pa.array(names[first], pa.string()).take(where)
+    return pc.coalesce(own, pa.array(names[first], pa.string()).take(where))
 
 
 def rows_texts(snapshot, rows: np.ndarray, at_once: int) -> Iterator[pa.Array]:

@@ -122,6 +122,18 @@ def asn_of(topology: Topology) -> dict[str, int]:
     return dict(zip(nodes_of(topology), topology.node_asn.tolist(), strict=True))
 
 
+def node_of_addr(topology: Topology) -> dict[str, int]:
+    """Node of each address."""
+    assert topology.addrs is not None
+    assert topology.addr_node is not None
+    return dict(zip(format_addrs(topology.addrs), topology.addr_node.tolist(), strict=True))
+
+
+def asn_of_addr(topology: Topology) -> dict[str, int]:
+    """AS of each address."""
+    return {a: int(topology.node_asn[node]) for a, node in node_of_addr(topology).items()}
+
+
 def ingresses_of(topology: Topology) -> dict[str, tuple[Sequence[int], int, int, bool]]:
     """(neighbour ASes, n_direct, n_after_gap, candidate) of each ingress by its address."""
     names, table = nodes_of(topology), topology.ingresses

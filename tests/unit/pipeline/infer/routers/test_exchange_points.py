@@ -22,6 +22,7 @@ from tests.unit.pipeline.infer.handmade import (
     PREFIXES,
     alias_sets,
     asn_of,
+    asn_of_addr,
     infer,
     ingresses_of,
     links_of,
@@ -134,7 +135,7 @@ def test_a_members_router_with_only_one_other_address_of_a_provider_is_in_no_as(
     # What passes through it shows that it is none of a customer's.
     passed = [*lines, f"20.3.0.10 20.3.0.5 {lan.format(6)} 20.1.9.5 20.1.0.14"]
     through = infer(tmp_path, *passed, borders="elected", aliases=known)
-    assert asn_of(through)["20.1.9.6"] == 1
+    assert asn_of_addr(through)["20.1.9.6"] == 1
 
 
 def registered(lan, members=()):

@@ -14,6 +14,7 @@ from tests.unit.pipeline.infer.handmade import (
     alias_sets,
     infer,
     links_of,
+    node_of_addr,
     nodes_of,
     prefix_table,
 )
@@ -26,10 +27,6 @@ def merged(scratch, *lines, **options):
     topology = infer(scratch, *lines, **options)
     assert topology.kind == ("interface" if not topology.counts["merged_addresses"] else "router")
     return nodes_of(topology), topology.counts["inferred_aliases"]
-
-
-def node_by_address(topology) -> dict[str, int]:
-    return dict(zip(format_addrs(topology.addrs), topology.addr_node.tolist(), strict=True))
 
 
 # Two interfaces of one router, 20.1.1.1 and 20.1.2.1, before 20.1.3.1; different observers.
@@ -89,7 +86,7 @@ PRIVATE = [line.replace("20.1.1.1", "10.0.0.1") for line in TWO_VOUCHERS]
 
 def test_a_private_address_is_merged_in_the_as_that_uses_it(tmp_path):
     topology = infer(tmp_path, *PRIVATE, borders="elected", routers="inferred")
-    node = node_by_address(topology)
+    node = node_of_addr(topology)
     assert node["10.0.0.1"] == node["20.1.2.1"]
     assert topology.node_asn[node["10.0.0.1"]] == 1
 
@@ -100,7 +97,7 @@ def test_a_private_address_is_merged_in_the_as_that_uses_it(tmp_path):
     ids=["used-in-two-ases", "one-trace"],
 )
 def test_a_private_address_of_several_routers_is_not_merged(tmp_path, line):
-    node = node_by_address(infer(tmp_path, *PRIVATE, line, borders="elected", routers="inferred"))
+    node = node_of_addr(infer(tmp_path, *PRIVATE, line, borders="elected", routers="inferred"))
     assert node["10.0.0.1"] != node["20.1.2.1"]
 
 
@@ -188,7 +185,7 @@ def test_nothing_is_merged_without_a_reason_or_a_request(tmp_path):
 
 def test_other_addresses_of_a_node_are_kept(tmp_path):
     topology = infer(tmp_path, *TWO_VOUCHERS, borders="elected", routers="inferred")
-    node = node_by_address(topology)
+    node = node_of_addr(topology)
     assert node["20.1.2.1"] == node["20.1.1.1"] == nodes_of(topology).index("20.1.1.1")
     assert links_of(topology)["20.1.1.1", "20.1.3.1"] == 2
 
@@ -219,7 +216,7 @@ def test_inferred_routers_of_simulated_networks_are_right(networks):
             format_addrs(np.array([[0, addr | 0xFFFF << 32]], np.uint64))[0]: router
             for addr, router in net.owner.items()
         }
-        nodes = {a: n for a, n in node_by_address(topology).items() if a in router_of}
+        nodes = {a: n for a, n in node_of_addr(topology).items() if a in router_of}
         pairs = Counter((node, router_of[addr]) for addr, node in nodes.items())
         n_right += sum(n * (n - 1) // 2 for n in pairs.values())
         n_merged += sum(n * (n - 1) // 2 for n in Counter(nodes.values()).values())
@@ -230,7 +227,7 @@ def test_inferred_routers_of_simulated_networks_are_right(networks):
 
 def test_inferred_routers_have_only_links_that_traces_show(networks):
     for _, interfaces, topology in networks:
-        node = node_by_address(topology)
+        node = node_of_addr(topology)
         names = nodes_of(interfaces)
         shown = {
             tuple(sorted((node[names[one]], node[names[other]])))
