@@ -129,10 +129,11 @@ def find_silent(
     n_two = np.bincount(row, links.n_past_two[used], len(key)).astype(np.int64)
     inside = node_asn[node_links.near] == node_asn[node_links.far]
     near, far = node_links.near[inside], node_links.far[inside]
+    graph = _neighbors(near, far, len(node_asn))
     by_one = np.flatnonzero(n_one > 0)
-    by_one = by_one[~_are_near(near, far, *split_key(key[by_one]), len(node_asn), 2)]
+    by_one = by_one[~_are_near(*graph, *split_key(key[by_one]), 2)]
     by_two = np.flatnonzero(n_one == 0)
-    by_two = by_two[~_are_near(near, far, *split_key(key[by_two]), len(node_asn), 3)]
+    by_two = by_two[~_are_near(*graph, *split_key(key[by_two]), 3)]
     kept = np.sort(np.concatenate([by_one, by_two]))
     near, far = split_key(key[kept])
     single = n_one[kept] > 0
@@ -141,39 +142,46 @@ def find_silent(
     )
 
 
-def _are_near(
-    near: np.ndarray, far: np.ndarray, one: np.ndarray, other: np.ndarray, n: int, most: int
-) -> np.ndarray:
-    """(n_pairs,) bool: which nodes are at most ``most`` links apart, 2 or 3."""
+def _neighbors(near: np.ndarray, far: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ascending neighbors of each node, as (ptr, heads)."""
     tail, head = np.concatenate([near, far]), np.concatenate([far, near])
-    order = np.argsort(tail, kind="stable")
-    ptr = offsets(np.bincount(tail, minlength=n))
-    return _reach(ptr, head[order], one, other, most)
+    return offsets(np.bincount(tail, minlength=n)), head[np.lexsort((head, tail))]
 
 
 @njit(cache=True, nogil=True)
-def _reach(ptr, head, one, other, most):
-    n = len(ptr) - 1
-    mark = np.full(n, -1, np.int64)
+def _has(ptr, head, u, v):
+    """Whether ``v`` is in the ascending list of ``u``."""
+    own = head[ptr[u] : ptr[u + 1]]
+    at = np.searchsorted(own, v)
+    return at < len(own) and own[at] == v
+
+
+@njit(cache=True, nogil=True)
+def _meet(ptr, head, u, v):
+    """Whether two nodes are neighbors, or have one in common: hubs are searched, not walked."""
+    if ptr[u + 1] - ptr[u] > ptr[v + 1] - ptr[v]:
+        u, v = v, u
+    found = False
+    for at in range(ptr[u], ptr[u + 1]):
+        found = head[at] == v or _has(ptr, head, v, head[at])
+        if found:
+            break
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _are_near(ptr, head, one, other, most):
+    """(n_pairs,) bool: which nodes are at most ``most`` links apart, 2 or 3."""
     result = np.zeros(len(one), np.bool_)
-    last = np.int64(-1)
     for i in range(len(one)):
-        x, y = one[i], other[i]
-        if x != last:  # pairs of one node follow one another
-            last = x
-            mark[x] = x
-            for at in range(ptr[x], ptr[x + 1]):
-                mark[head[at]] = x
-        found = mark[y] == x
-        for at in range(ptr[y], ptr[y + 1]):
-            v = head[at]
-            if found or mark[v] == x:
-                found = True
+        u, v = one[i], other[i]
+        result[i] = _meet(ptr, head, u, v)
+        if result[i] or most < 3:
+            continue
+        if ptr[u + 1] - ptr[u] > ptr[v + 1] - ptr[v]:
+            u, v = v, u
+        for at in range(ptr[u], ptr[u + 1]):
+            if _meet(ptr, head, head[at], v):
+                result[i] = True
                 break
-            if most > 2:
-                for further in range(ptr[v], ptr[v + 1]):
-                    if mark[head[further]] == x:
-                        found = True
-                        break
-        result[i] = found
     return result
