@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from pipeline.model.topology import NO_ASN, Topology
 from tests.oracles.truth.network import Truth
+from tests.oracles.truth.visible import Visible
 
 
 def _neighbors(links: Iterable[Iterable[Hashable]]) -> dict[Hashable, list[Hashable]]:
@@ -35,17 +37,26 @@ def _built(truth: Truth, links: Iterable[Iterable[str]]) -> dict[Hashable, list[
     return _neighbors(link for link in links if len({truth.asn_of[router] for router in link}) == 1)
 
 
-def best_hops(
-    truth: Truth, links: Iterable[Iterable[str]], sources: Iterable[str]
-) -> tuple[int, int, float]:
-    """As ``compare_hops`` of the links that traces show, if all owners and routers are known."""
-    shown, built = _built(truth, links), _built(truth, truth.links)
+def best_hops(truth: Truth, visible: Visible) -> tuple[int, int, float]:
+    """As ``compare_hops`` of what traces show, if all owners and routers are known.
+
+    A gap is as long as it is shown to be, if links inside the AS are longer.
+    """
+    shown, built = _built(truth, visible.links), _built(truth, truth.links)
+    for ends, n in sorted(visible.gaps, key=lambda gap: (gap[1], sorted(gap[0]))):
+        one, other = sorted(ends)
+        inside = truth.asn_of[one] == truth.asn_of[other]
+        if inside and _hops(shown, one).get(other, n + 2) > n + 1:
+            silent = [(one, other, i) for i in range(n)]
+            for near, far in itertools.pairwise([one, *silent, other]):
+                shown.setdefault(near, []).append(far)
+                shown.setdefault(far, []).append(near)
     return _sum_up(
         hops - true[router]
-        for source in sources
+        for source in visible.borders
         for true in (_hops(built, source),)
         for router, hops in _hops(shown, source).items()
-        if router != source
+        if router != source and router in true
     )
 
 

@@ -190,7 +190,7 @@ def score(
     good = topology.ingresses.node[right & ~topology.ingresses.candidate].tolist()
     found = visible.borders & {names[node] for node in good}
     hop_pairs, equal, excess = compare_hops(topology, names, truth, good)
-    best_pairs, best_equal, best_excess = best_hops(truth, visible.links, visible.borders)
+    best_pairs, best_equal, best_excess = best_hops(truth, visible)
     candidates = int(np.count_nonzero(topology.ingresses.candidate))
     addrs = _addrs_right(topology, truth, visible.addrs)
     return Score(

@@ -24,6 +24,8 @@ class Visible:
     entries: frozenset[tuple[str, int]]  # border router, AS from which a trace enters by it
     links: frozenset[frozenset[str]]  # between routers
     addrs: frozenset[str]  # of known routers, that answered as routers
+    # Two routers, and unanswered hops between them, 1 or 2.
+    gaps: frozenset[tuple[frozenset[str], int]] = frozenset()
 
     @property
     def borders(self) -> set[str]:
@@ -60,9 +62,15 @@ def find_visible(truth: Truth, observations: Sequence[Observation]) -> Visible:
         frozenset((names[near], names[far]))
         for near, far in zip(pairs.near[direct].tolist(), pairs.far[direct].tolist(), strict=True)
     }
+    gaps = {
+        (frozenset((names[near], names[far])), length)
+        for length, n in ((1, pairs.n_past_one), (2, pairs.n_past_two))
+        for near, far in zip(pairs.near[n > 0].tolist(), pairs.far[n > 0].tolist(), strict=True)
+    }
     answered = zip(texts, names, seen.is_router.tolist(), strict=True)
     return Visible(
         frozenset(entries),
         truth.links & joined,
         frozenset(addr for addr, name, is_router in answered if name is not None and is_router),
+        frozenset((ends, n) for ends, n in gaps if len(ends) == 2 and None not in ends),
     )

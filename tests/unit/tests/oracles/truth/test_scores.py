@@ -146,6 +146,21 @@ def test_links_that_no_trace_shows_make_hops_too_high_at_best(judge):
     assert found.best_equal_share == 0.5
 
 
+def test_gaps_that_are_shorter_than_what_links_show_count_at_best(judge):
+    # AS 2 is the ring r, s, w, t and x, which is silent.
+    s, w, t = (f"20.2.0.{i}" for i in (11, 12, 13))
+    routers = {P: "p", R: "r", s: "s", w: "w", t: "t"}
+    links = frozenset(map(frozenset, ("pr", "rs", "sw", "wt", "rx", "xt")))
+    truth = Truth(dict.fromkeys("rswtx", 2) | {"p": 1}, routers, links, {"p": {2}, "r": {1}})
+    lines = (f"{P} {R} {s} {w}", f"{w} {t}")
+    found = judge(truth, *lines)
+    assert (found.best_pairs, found.best_equal, found.best_excess) == (3, 2, 1 / 3)
+    found = judge(truth, *lines, f"{P} {R} * {t}")
+    assert (found.best_pairs, found.best_equal, found.best_excess) == (3, 3, 0.0)
+    found = judge(truth, *lines, f"{P} {R} * * {t}", f"{P} * {R}", f"{R} * {s}")
+    assert (found.best_pairs, found.best_equal, found.best_excess) == (3, 2, 1 / 3)
+
+
 def test_visible_entries_have_their_neighbour(tmp_path):
     truth = network({"p": 1, "q": 2, "r": 2}, p={2}, q={1}, r={1})
     seen = find_visible(truth, [observe(tmp_path, traces(f"{P} {Q} {R}", f"{P} * {DARK}"))])
