@@ -58,6 +58,7 @@ STEPS = {
     "groups": ("group_interfaces", "trust_groups"),
     "election": ("elect_owners", "locate_private", "follow_private_links", "adopt_unmapped"),
     "inferred routers": ("merge_interfaces",),
+    "silent routers": ("find_silent",),
     "RTT": ("measure_links",),
     "ingresses": ("find_ingresses",),
     "confidence": ("rate",),

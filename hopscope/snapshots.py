@@ -16,7 +16,7 @@ import numpy as np
 
 from pipeline.errors import StoreError
 from pipeline.model.choices import as_number_in
-from pipeline.model.words import ingresses_text, node_words, number
+from pipeline.model.words import ingresses_text, node_words, nodes_text, number
 from pipeline.places import folder_of, in_one_line, shown, url_of
 from pipeline.store import Snapshot as StoredSnapshot
 from pipeline.store import open_snapshot, snapshot_names
@@ -368,7 +368,7 @@ class AutonomousSystem(_Placed):
     def _title(self) -> str:
         stored, row = self._stored, self._row
         counts = [
-            number(self.n_nodes, node_words(self.node_kind).noun),
+            nodes_text(self.n_nodes, self.node_kind, int(stored.n_silent[row])),
             number(self.n_edges, "link"),
             ingresses_text(int(stored.n_ingresses[row]), int(stored.n_candidates[row])),
         ]
@@ -379,7 +379,7 @@ def _counts(stored: StoredSnapshot) -> str:
     return ", ".join(
         [
             number(stored.n_ases, "AS"),
-            number(int(stored.n_nodes.sum()), node_words(stored.kind).noun),
+            nodes_text(int(stored.n_nodes.sum()), stored.kind, int(stored.n_silent.sum())),
             number(int(stored.n_edges.sum()), "link"),
             ingresses_text(int(stored.n_ingresses.sum()), int(stored.n_candidates.sum())),
         ]

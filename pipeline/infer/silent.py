@@ -57,23 +57,21 @@ class SilentRouters:
     def __len__(self) -> int:
         return len(self.near)
 
-    def as_links(self) -> NodeLinks:
-        """The gaps themselves, as links across them."""
-        marks = np.ones(len(self), bool)
-        return NodeLinks(self.near, self.far, self.n_traces, marks, ~marks, 0)
+    def after(self, links: NodeLinks) -> NodeLinks:
+        """Links, and after them the gaps as links across them."""
+        return _extend(links, self.near, self.far, self.n_traces)
 
     def draw(
-        self, links: NodeLinks, weight: np.ndarray, gap_weight: np.ndarray, n_nodes: int
+        self, links: NodeLinks, weight: np.ndarray, n_nodes: int
     ) -> tuple[NodeLinks, np.ndarray, np.ndarray]:
         """Links with those of silent routers after them.
 
         Parameters
         ----------
         links : NodeLinks
-        weight : (n_links,) float32
-        gap_weight : (n_gaps,) float32
-            Of the links across the gaps; their routers are taken to be evenly spaced, and
-            ``FLOOR_MS`` apart at least.
+        weight : (n_links + n_gaps,) float32
+            Of ``after(links)``. Routers in a gap are taken to be evenly spaced, and ``FLOOR_MS``
+            apart at least.
         n_nodes : int
             Silent routers are the nodes from here on.
 
@@ -92,20 +90,25 @@ class SilentRouters:
         near = np.concatenate([before, self.far[gap[last]]])
         far = np.concatenate([node, node[last]])
         of_gap = np.concatenate([gap, gap[last]])
-        marks = np.ones(len(near), bool)
-        via_ixp = links.via_ixp
-        drawn = NodeLinks(
-            np.concatenate([links.near, near]),
-            np.concatenate([links.far, far]),
-            np.concatenate([links.n_traces, self.n_traces[of_gap]]),
-            np.concatenate([links.bridged, marks]),
-            np.concatenate([links.labelled, ~marks]),
-            links.n_within_node,
-            None if via_ixp is None else np.concatenate([via_ixp, ~marks]),
-        )
-        part = gap_weight[of_gap] / (self.n_routers[of_gap] + 1).astype(np.float32)
+        drawn = _extend(links, near, far, self.n_traces[of_gap])
+        own, across = np.split(weight, [len(links.near)])
+        part = across[of_gap] / (self.n_routers[of_gap] + 1).astype(np.float32)
         part = np.maximum(part, np.float32(FLOOR_MS))
-        return drawn, np.concatenate([weight, part]), gap
+        return drawn, np.concatenate([own, part]), gap
+
+
+def _extend(links: NodeLinks, near: np.ndarray, far: np.ndarray, n_traces: np.ndarray) -> NodeLinks:
+    """Links, and after them others that lie across unanswered hops."""
+    marks, via_ixp = np.ones(len(near), bool), links.via_ixp
+    return NodeLinks(
+        np.concatenate([links.near, near]),
+        np.concatenate([links.far, far]),
+        np.concatenate([links.n_traces, n_traces]),
+        np.concatenate([links.bridged, marks]),
+        np.concatenate([links.labelled, ~marks]),
+        links.n_within_node,
+        None if via_ixp is None else np.concatenate([via_ixp, ~marks]),
+    )
 
 
 def find_silent(

@@ -185,12 +185,11 @@ def infer_topology(
         links, nodes.node_of, bridge_gaps, None if lans is None else lans.row >= 0
     )
     scratch = observations[0].spool.parent if observations else None
-    weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
     silent = SilentRouters.none()
     if borders == "elected" and routers == "inferred" and not bridge_gaps:
         silent = find_silent(links, nodes.node_of, node_asn, node_links)
-    gap_weight, _ = measure_links(spools, silent.as_links(), nodes.node_of, scratch)
-    drawn, weight, gap = silent.draw(node_links, weight, gap_weight, len(nodes))
+    weight, n_floored = measure_links(spools, silent.after(node_links), nodes.node_of, scratch)
+    drawn, weight, gap = silent.draw(node_links, weight, len(nodes))
     is_silent = np.arange(len(nodes) + len(gap)) >= len(nodes)
     asn_drawn = np.concatenate([node_asn, node_asn[silent.near[gap]]])
     ingresses, exits, entered_unseen = find_ingresses(

@@ -128,8 +128,8 @@ def test_found_are_those_gaps_that_a_search_finds(seed):
 
 
 def test_drawing_nothing_changes_nothing():
-    one, none = np.ones(1, np.int64), np.empty(0, np.float32)
+    one = np.ones(1, np.int64)
     links = NodeLinks(one - 1, one, one, one < 0, one < 0, 0)
-    drawn, weight, gap = SilentRouters.none().draw(links, one.astype(np.float32), none, 2)
+    drawn, weight, gap = SilentRouters.none().draw(links, one.astype(np.float32), 2)
     assert (drawn.near.tolist(), drawn.far.tolist(), weight.tolist()) == ([0], [1], [1.0])
     assert len(gap) == 0
