@@ -27,6 +27,7 @@ from pipeline.infer.traces.links import NodeLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces, scratch_faults
 
+_ANY_GAP = -1
 FLOOR_MS = 0.01  # a link of 1 km; keeps weights positive for weighted paths
 STEP_MS = 0.0005  # half of the microsecond that formats give
 _OFFSET = 1 << 31  # makes values unsigned, so that samples sort as numbers
@@ -35,7 +36,7 @@ _MAX_BUCKETS = 512  # open files
 
 
 @njit(cache=True, nogil=True)
-def _samples(hop_ptr, ttl, ids, rtt, node_of, keys, link_of, bridged, out):
+def _samples(hop_ptr, ttl, ids, rtt, node_of, keys, link_of, length, out):
     """Write one sample for each successive pair that is a link; returns their number."""
     n_out = 0
     for trace in range(len(hop_ptr) - 1):
@@ -53,7 +54,8 @@ def _samples(hop_ptr, ttl, ids, rtt, node_of, keys, link_of, bridged, out):
             if keys[slot] != key:
                 continue
             link = link_of[slot]
-            if (ttl[row] != ttl[row - 1] + 1) != bridged[link]:
+            n_hops = np.int64(ttl[row]) - np.int64(ttl[row - 1])
+            if n_hops != length[link] and (n_hops == 1 or length[link] != _ANY_GAP):
                 continue
             value = np.uint64(np.int64(np.rint(half)) + _OFFSET)
             out[n_out] = (np.uint64(link) << np.uint64(32)) | value
@@ -158,7 +160,11 @@ def _merge(
 
 
 def measure_links(
-    spools: Spools, links: NodeLinks, node_of: np.ndarray, scratch: Path | None
+    spools: Spools,
+    links: NodeLinks,
+    node_of: np.ndarray,
+    scratch: Path | None,
+    length: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:
     """Median half RTT difference of each link; one pass over the spools.
 
@@ -169,6 +175,9 @@ def measure_links(
     node_of : (n_interfaces,) int64
     scratch : Path or None
         Folder for samples, 8 bytes each; nothing is left there. None: the system's.
+    length : (n_links,) int64 or None
+        Hops between the two ends in the traces that count. None: one, or any number above that for
+        bridged links.
 
     Returns
     -------
@@ -182,6 +191,8 @@ def measure_links(
         If samples cannot be written.
     """
     n_links = len(links.near)
+    if length is None:
+        length = np.where(links.bridged, _ANY_GAP, 1)
     median = np.full(n_links, np.nan)
     if n_links:
         n_slots = 1 << max(4, (2 * n_links).bit_length())
@@ -210,7 +221,7 @@ def measure_links(
                     node_of,
                     keys,
                     link_of,
-                    links.bridged,
+                    length,
                     out,
                 )
                 buckets.add(out[:n_out])

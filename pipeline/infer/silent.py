@@ -54,6 +54,11 @@ class SilentRouters:
         """No gaps."""
         return cls(*(np.empty(0, np.int64) for _ in range(4)))
 
+    @property
+    def length(self) -> np.ndarray:
+        """(n_gaps,) int64: hops from one end to the other."""
+        return self.n_routers + 1
+
     def __len__(self) -> int:
         return len(self.near)
 
@@ -92,7 +97,7 @@ class SilentRouters:
         of_gap = np.concatenate([gap, gap[last]])
         drawn = _extend(links, near, far, self.n_traces[of_gap])
         own, across = np.split(weight, [len(links.near)])
-        part = across[of_gap] / (self.n_routers[of_gap] + 1).astype(np.float32)
+        part = across[of_gap] / self.length[of_gap].astype(np.float32)
         part = np.maximum(part, np.float32(FLOOR_MS))
         return drawn, np.concatenate([own, part]), gap
 
@@ -132,10 +137,15 @@ def find_silent(
     n_two = np.bincount(row, links.n_past_two[used], len(key)).astype(np.int64)
     inside = node_asn[node_links.near] == node_asn[node_links.far]
     near, far = node_links.near[inside], node_links.far[inside]
-    graph = _neighbors(near, far, len(node_asn))
+    n = len(node_asn)
     by_one = np.flatnonzero(n_one > 0)
-    by_one = by_one[~_are_near(*graph, *split_key(key[by_one]), 2)]
+    by_one = by_one[~_are_near(*_neighbors(near, far, n), *split_key(key[by_one]), 2)]
+    # What lies in gaps of one hop may lead across one of two.
+    one, other = split_key(key[by_one])
+    silent = n + np.arange(len(one))
+    near, far = np.concatenate([near, one, other]), np.concatenate([far, silent, silent])
     by_two = np.flatnonzero(n_one == 0)
+    graph = _neighbors(near, far, n + len(one))
     by_two = by_two[~_are_near(*graph, *split_key(key[by_two]), 3)]
     kept = np.sort(np.concatenate([by_one, by_two]))
     near, far = split_key(key[kept])

@@ -188,7 +188,9 @@ def infer_topology(
     silent = SilentRouters.none()
     if borders == "elected" and routers == "inferred" and not bridge_gaps:
         silent = find_silent(links, nodes.node_of, node_asn, node_links)
-    weight, n_floored = measure_links(spools, silent.after(node_links), nodes.node_of, scratch)
+    drawn = silent.after(node_links)
+    length = None if bridge_gaps else np.r_[np.ones(len(node_links.near), np.int64), silent.length]
+    weight, n_floored = measure_links(spools, drawn, nodes.node_of, scratch, length)
     drawn, weight, gap = silent.draw(node_links, weight, len(nodes))
     is_silent = np.arange(len(nodes) + len(gap)) >= len(nodes)
     asn_drawn = np.concatenate([node_asn, node_asn[silent.near[gap]]])
@@ -219,9 +221,9 @@ def infer_topology(
     counts.update(
         merged_addresses=len(addrs) - len(nodes),
         n_unmapped=int(np.count_nonzero(node_asn == NO_ASN)),
-        links=len(node_links.near),
+        links=len(drawn.near),
         silent_routers=len(gap),
-        bridged_links=int(np.count_nonzero(node_links.bridged)),
+        bridged_links=int(np.count_nonzero(drawn.bridged)),
         mpls_links=int(np.count_nonzero(node_links.labelled)),
         links_within_a_router=node_links.n_within_node,
         links_within_alias_sets=0 if swallowed is None else swallowed.n_links,

@@ -37,7 +37,7 @@ def test_one_unanswered_hop_is_a_silent_router(tmp_path):
     assert columns["n_traces"].tolist() == [3, 3]
     assert columns["bridged"].tolist() == [True, True]
     assert columns["mpls"].tolist() == [False, False]
-    assert topology.counts["links"] == topology.counts["bridged_links"] == 0
+    assert topology.counts["links"] == topology.counts["bridged_links"] == 2
 
 
 def test_two_unanswered_hops_are_a_chain(tmp_path):
@@ -47,9 +47,16 @@ def test_two_unanswered_hops_are_a_chain(tmp_path):
 
 
 def test_of_gaps_between_the_same_two_the_shortest_counts(tmp_path):
-    links, topology = graph_of(tmp_path, f"{A} * * {B}", f"{B} * {A}", f"{A} * * * {B}")
+    longer = (f"{A}/1 * * {B}/501", f"{A}/1 * * * {B}/901", f"{A}/1 * * {B}/701")
+    links, topology = graph_of(tmp_path, f"{B}/1 * {A}/5", *longer)
     assert links == {(A, "s0"), (B, "s0")}
     assert topology.link_columns["n_traces"].tolist() == [1, 1]
+    assert topology.weight.tolist() == [1.0, 1.0]  # of that one trace
+
+
+def test_a_silent_router_and_one_that_answers_sometimes_are_not_three_silent_ones(tmp_path):
+    links, _ = graph_of(tmp_path, f"{A} * {B} {C}", f"{A} * * {C}")
+    assert links == {(A, "s0"), (B, "s0"), (B, C)}
 
 
 @pytest.mark.parametrize(
@@ -113,14 +120,17 @@ def test_found_are_those_gaps_that_a_search_finds(seed):
     for (a, b), *counts in zip(pairs.tolist(), past_one.tolist(), past_two.tolist(), strict=True):
         both = traces.setdefault((min(a, b), max(a, b)), [0, 0])
         both[:] = [old + new for old, new in zip(both, counts, strict=True)]
-    expected = {}
-    for (a, b), counts in traces.items():
-        if a == b or not any(counts) or node_asn[a] != node_asn[b] or node_asn[a] == NO_ASN:
-            continue
-        length = 1 if counts[0] else 2
-        hops = nx.single_source_shortest_path_length(inside, a).get(b, n)
-        if hops > length + 1:
-            expected[a, b] = length, counts[length - 1]
+    expected: dict[tuple[int, int], tuple[int, int]] = {}
+    for length in (1, 2):
+        for (a, b), counts in traces.items():
+            in_one_as = node_asn[a] == node_asn[b] != NO_ASN
+            if a == b or not in_one_as or length != (1 if counts[0] else 2 if counts[1] else 0):
+                continue
+            hops = nx.single_source_shortest_path_length(inside, a).get(b, n)
+            if hops > length + 1:
+                expected[a, b] = length, counts[length - 1]
+        for a, b in expected:
+            nx.add_path(inside, (a, ("silent", a, b), b))
     found = find_silent(given, np.arange(n), node_asn, plain)
     rows = zip(found.near, found.far, found.n_routers, found.n_traces, strict=True)
     assert {(int(a), int(b)): (int(k), int(m)) for a, b, k, m in rows} == expected

@@ -84,6 +84,10 @@ def test_reports_count_and_name_them(night, capsys):
     assert SILENT not in (report / "as" / f"{other}.html").read_text()
     index = (report / "index.html").read_text()
     assert f"{snapshot.n_silent.sum()} routers that never answered" in index
+    tiles, _, terms = index.partition("<dt>silent</dt><dd>a router that never answered")
+    assert terms.startswith(", without an address")
+    assert tiles.rstrip().endswith("</dd>")
+    assert "<h2>Terms" in tiles
     nodes = pq.read_table(report / "nodes" / f"{asn}.parquet")
     assert nodes["addr"].null_count == n
     assert nodes["eccentricity"].null_count == 0
