@@ -294,14 +294,14 @@ class AutonomousSystem(_Placed):
 
     @cached_property
     def nodes(self) -> pa.Table:
-        """One row per node, by id: ``addr``, and ``role`` (ingress, candidate or empty)."""
+        """One row per node, by id: ``addr``, and ``role`` (ingress, candidate, silent or empty)."""
         from pipeline.stages.contents.access import node_table
 
         return node_table(self._stored, self._row)
 
     @cached_property
     def addresses(self) -> list[str | None]:
-        """Address of each node (the smallest of a router), or its id in the input."""
+        """Address of each node (None for a silent router), or its id in the input."""
         return self.nodes["addr"].to_pylist()
 
     @cached_property

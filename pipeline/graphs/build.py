@@ -209,7 +209,8 @@ def _address_columns(topology: Topology, asn, place, node_ptr) -> dict:
     if topology.addrs is None or topology.addr_node is None:
         return {}
     confidence = topology.addr_confidence
-    if len(topology.addrs) <= topology.n_nodes and confidence is None:
+    named = topology.node_addr is not None and topology.node_addr.any(axis=1).all()
+    if named and len(topology.addrs) <= topology.n_nodes and confidence is None:
         return {}
     at = place[topology.addr_node]
     kept = at >= 0

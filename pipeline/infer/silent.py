@@ -182,19 +182,32 @@ def _meet(ptr, head, u, v):
     return found
 
 
-@njit(cache=True, nogil=True)
-def _are_near(ptr, head, one, other, most):
+def _are_near(
+    ptr: np.ndarray, head: np.ndarray, one: np.ndarray, other: np.ndarray, most: int
+) -> np.ndarray:
     """(n_pairs,) bool: which nodes are at most ``most`` links apart, 2 or 3."""
-    result = np.zeros(len(one), np.bool_)
-    for i in range(len(one)):
-        u, v = one[i], other[i]
+    degree = np.diff(ptr)
+    swap = degree[one] > degree[other]
+    leaf, hub = np.where(swap, other, one), np.where(swap, one, other)
+    return _reach(ptr, head, leaf, hub, np.argsort(hub, kind="stable"), most)
+
+
+@njit(cache=True, nogil=True)
+def _reach(ptr, head, leaf, hub, order, most):
+    """As ``_are_near``; ``order`` has pairs of one hub together: what is near it is asked once."""
+    asked = np.full(len(ptr) - 1, -1, np.int64)
+    is_near = np.zeros(len(ptr) - 1, np.bool_)
+    result = np.zeros(len(leaf), np.bool_)
+    for i in order:
+        u, v = leaf[i], hub[i]
         result[i] = _meet(ptr, head, u, v)
         if result[i] or most < 3:
             continue
-        if ptr[u + 1] - ptr[u] > ptr[v + 1] - ptr[v]:
-            u, v = v, u
         for at in range(ptr[u], ptr[u + 1]):
-            if _meet(ptr, head, head[at], v):
+            w = head[at]
+            if asked[w] != v:
+                asked[w], is_near[w] = v, _meet(ptr, head, w, v)
+            if is_near[w]:
                 result[i] = True
                 break
     return result

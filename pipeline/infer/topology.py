@@ -42,7 +42,7 @@ from pipeline.infer.traces.passes import Spools
 from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.measured.mapped import MappedShare
-from pipeline.model.topology import NO_ASN, SIBLINGS, Topology
+from pipeline.model.topology import NO_ASN, SIBLINGS, SILENT, Topology
 
 
 class _Owned(NamedTuple):
@@ -185,8 +185,9 @@ def infer_topology(
         links, nodes.node_of, bridge_gaps, None if lans is None else lans.row >= 0
     )
     scratch = observations[0].spool.parent if observations else None
+    has_silent = borders == "elected" and routers == "inferred" and not bridge_gaps
     silent = SilentRouters.none()
-    if borders == "elected" and routers == "inferred" and not bridge_gaps:
+    if has_silent:
         silent = find_silent(links, nodes.node_of, node_asn, node_links)
     drawn = silent.after(node_links)
     length = None if bridge_gaps else np.r_[np.ones(len(node_links.near), np.int64), silent.length]
@@ -240,7 +241,7 @@ def infer_topology(
         drawn.near,
         drawn.far,
         node_addr=np.concatenate([addrs[naming], no_addr]),
-        node_columns={"silent": is_silent},
+        node_columns={SILENT: is_silent} if has_silent else {},
         addrs=addrs,
         addr_node=nodes.node_of,
         addr_confidence=of_addrs,

@@ -143,11 +143,11 @@ def nodes_text(n_nodes: int, kind: str | None, n_silent: int) -> str:
 def silent_text(n: int) -> str:
     """What the silent routers among some nodes are."""
     if n == 1:
-        first = "1 router is silent: it never answered and has no address"
+        first = "1 router is silent: it never answered and has no address. It stands"
     else:
-        first = f"{n:,} routers are silent: they never answered and have no address"
+        first = f"{n:,} routers are silent: they never answered and have no address. They stand"
     return (
-        f"{first}. They stand where traces show one or two unanswered hops between two routers of "
+        f"{first} where traces show one or two unanswered hops between two routers of "
         "this AS, if no answering routers lead from one to the other in as many hops"
     )
 

@@ -17,6 +17,7 @@ from pipeline.model.addresses import HIGH_OF_AS_0
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
+from pipeline.model.topology import SILENT
 from pipeline.report.names import ASES
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.stages.nights.broken import check_report, is_reported, is_there
@@ -255,9 +256,12 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
             name = _TABLES.get(str(entry.get("format")), _ALIASES)
             tables.setdefault(name, []).append(str(entry.get("sha256") or ""))
     options = manifest.get("options") or {}
-    return {name: ",".join(sorted(digests)) for name, digests in tables.items()} | {
-        called: str(options[name]) for name, called in _DECIDING.items() if name in options
-    }
+    silent = {"silent routers": "inferred"} if SILENT in manifest["node_columns"] else {}
+    return (
+        silent
+        | {name: ",".join(sorted(digests)) for name, digests in tables.items()}
+        | {called: str(options[name]) for name, called in _DECIDING.items() if name in options}
+    )
 
 
 def _table_of_figures(snapshot: Snapshot, out: Path | None) -> pa.Table | None:

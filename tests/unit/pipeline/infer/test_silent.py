@@ -19,7 +19,7 @@ def graph_of(tmp_path, *lines, **options):
     """Links by address; silent routers by s0, s1, ... in the order of their numbers."""
     topology = infer(tmp_path, *lines, **({"borders": "elected", "routers": "inferred"} | options))
     names = nodes_of(topology)
-    silent = topology.node_columns["silent"]
+    silent = topology.node_columns.get("silent", np.zeros(topology.n_nodes, bool))
     for i, node in enumerate(np.flatnonzero(silent)):
         assert names[node] == "::"
         names[node] = f"s{i}"
@@ -87,6 +87,7 @@ def test_none_where_nodes_are_interfaces_owners_are_not_elected_or_gaps_are_brid
     tmp_path, options
 ):
     _, topology = graph_of(tmp_path, f"{A} * {B}", **options)
+    assert topology.node_columns == {}
     assert topology.counts["silent_routers"] == 0
     assert topology.n_nodes == 2
 

@@ -16,7 +16,7 @@ from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import SILENT
 from pipeline.stages.contents.export import node_table
 from pipeline.stages.graphs import of_snapshot
-from pipeline.stages.nights.snapshots import open_night
+from pipeline.stages.nights.snapshots import _inputs, open_night
 from pipeline.store import open_snapshot
 
 LAB = Path(__file__).resolve().parents[4] / "data" / "samples" / "lab"
@@ -97,6 +97,46 @@ def test_reports_count_and_name_them(night, capsys):
     assert (
         json.loads(capsys.readouterr().out)["snapshots"][0]["n_silent"] == snapshot.n_silent.sum()
     )
+
+
+def atlas(path: Path, *ways: list[str | None]) -> Path:
+    """Traces as the RIPE Atlas writes them; None for a hop without an answer."""
+    with path.open("w") as file:
+        for i, way in enumerate(ways):
+            replies = [[{"x": "*"}] if a is None else [{"from": a, "rtt": 1.0 + i}] for a in way]
+            hops = [{"hop": ttl, "result": reply} for ttl, reply in enumerate(replies, 1)]
+            ends = {"src_addr": f"20.9.0.{i + 1}", "dst_addr": "20.1.9.9", "from": "20.9.0.1"}
+            about = {"type": "traceroute", "af": 4, "proto": "UDP", "fw": 5000, "msm_id": 1}
+            record = {**about, **ends, "prb_id": i, "timestamp": 1_700_000_000, "result": hops}
+            file.write(json.dumps(record) + "\n")
+    return path
+
+
+def test_addresses_are_kept_where_all_are_in_one_as_and_nights_compare(tmp_path, capsys):
+    ways = ["20.1.0.1", None, "20.1.0.2", "20.1.0.3", "20.1.0.4"], ["20.1.0.1", None, "20.1.0.5"]
+    path = atlas(tmp_path / "t.json", *ways)
+    aliases, store = tmp_path / "aliases.txt", tmp_path / "store"
+    aliases.write_text("20.1.0.2 20.1.0.5\n")
+    more = ("--asn", 1, "--aliases", aliases, "--store", store)
+    for name in ("a", "b"):
+        assert run("ingest", path, *more, "--snapshot", name) == 0
+    with open_snapshot(store, "a") as snapshot:
+        assert (snapshot.n_silent.tolist(), snapshot.n_nodes.tolist()) == ([1], [5])
+        assert snapshot.addresses().num_rows == 5
+    capsys.readouterr()
+    for last in (1, 2, 3, 4, 5):
+        assert run("lookup", f"20.1.0.{last}", "--store", store, "--snapshot", "a") == 0
+        assert f"20.1.0.{last}: " in capsys.readouterr().out
+    assert run("compare", "a", "b", "--store", store, "--out", tmp_path / "out") == 0
+    assert "0 events" in capsys.readouterr().out
+
+
+def test_a_night_from_before_there_were_silent_routers_had_other_inputs(night):
+    snapshot = night[0]
+    now = open_night(snapshot)
+    assert now.inputs["silent routers"] == "inferred"
+    columns = {k: v for k, v in snapshot.manifest["node_columns"].items() if k != SILENT}
+    assert "silent routers" not in _inputs(snapshot.manifest | {"node_columns": columns})
 
 
 def test_exports_and_searches_name_them(night):
