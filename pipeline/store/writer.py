@@ -285,13 +285,10 @@ def _weights_hashes(graphs: GraphSet) -> list[str | None]:
 
 
 def _marked(column: np.ndarray | None, ptr: np.ndarray) -> np.ndarray:
-    """Rows of each AS that a column of truth values marks; none without it; (n_ases,) int64.
-
-    Where other inputs lack the column, it holds numbers, NaN for theirs.
-    """
-    if column is None or column.dtype.kind not in "bf":
+    """Rows of each AS that a column of truth values marks; none without it; (n_ases,) int64."""
+    if column is None or column.dtype != bool:
         return np.zeros(len(ptr) - 1, np.int64)
-    return np.diff(offsets(column == 1)[ptr])
+    return np.diff(offsets(column)[ptr])
 
 
 def _ingresses_table(graphs: GraphSet) -> pa.Table:
