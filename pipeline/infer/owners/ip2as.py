@@ -4,10 +4,11 @@ A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. Forms of an or
 
 - ``64500``: one AS.
 - ``64500_64501``: **multi-origin**, several ASes announce the prefix: mostly one that uses it, and
-  others, such as its provider, on its behalf. So the AS with least IPv4 space of its own, in
-  prefixes of one origin, is taken; of equal ones the first, since CAIDA orders them by how many of
-  its peers see each as the origin (by number before 2010-10-27). The next by the same order is the
-  *second* origin, a candidate in the election (``election.borders``). Counted in
+  others, such as its provider, on its behalf. So the AS with least address space of its own is
+  taken: what its prefixes of one origin cover, each address once; of the family of the prefix, and
+  if that is equal, of the other one. Of equal ASes the first is taken, since CAIDA orders them by
+  how many of its peers see each as the origin (by number before 2010-10-27). The next by the same
+  order is the *second* origin, a candidate in the election (``election.borders``). Counted in
   ``notes["multi-origin"]``.
 - ``64500,64501``: an **AS set**, left by aggregation, whose order means nothing. The smallest
   number is taken, so that the choice is at least the same everywhere. ``notes["AS set"]``.
@@ -149,6 +150,25 @@ class _V6Prefixes:
         self.end.append(words[:, 1])
         self.origin.append(np.array(origins, np.int64))
 
+    def space_of(self, asns: np.ndarray) -> list[int]:
+        """Addresses in the prefixes of each AS; of nested prefixes of one AS the widest counts."""
+        none = np.empty((0, 2), np.uint64)
+        start, end = np.concatenate([none, *self.start]), np.concatenate([none, *self.end])
+        origin = np.concatenate([np.empty(0, np.int64), *self.origin])
+        wanted = np.flatnonzero(np.isin(origin, asns))
+        start, end, origin = start[wanted], end[wanted], origin[wanted]
+        order = np.lexsort((~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0], origin))
+        space = dict.fromkeys(asns.tolist(), 0)
+        reached = (-1, -1)  # AS and last address of the last prefix that counted
+        for asn, first, last in zip(
+            origin[order].tolist(), start[order].tolist(), end[order].tolist(), strict=True
+        ):
+            begin, stop = (first[0] << 64) + first[1], (last[0] << 64) + last[1]
+            if (asn, begin) > reached:  # else it is inside that one
+                space[asn] += stop - begin + 1
+                reached = asn, stop
+        return list(space.values())
+
     def inside(self, networks: list[Network]) -> tuple[np.ndarray, np.ndarray]:
         """First and last addresses, (n, 2) uint64 each, of the prefixes that begin in others."""
         none = np.empty((0, 2), np.uint64)
@@ -216,10 +236,15 @@ class _Prefixes:
         if not self.shared:
             return no_intervals()
         asns = np.unique([asn for _, origins in self.shared for asn in origins])
-        space = dict(zip(asns.tolist(), self.v4.space_of(asns).tolist(), strict=True))
+        v4 = dict(zip(asns.tolist(), self.v4.space_of(asns).tolist(), strict=True))
+        v6 = dict(zip(asns.tolist(), self.v6.space_of(asns), strict=True))
         shared = sorted(self.shared, key=lambda one: (one[0].version, *one))
         networks = [network for network, _ in shared]
-        chosen = [sorted(origins, key=space.__getitem__)[:2] for _, origins in shared]
+        spaces = {4: (v4, v6), 6: (v6, v4)}  # of the prefix's own family first
+        chosen = [
+            sorted(origins, key=lambda asn, by=spaces[one.version]: (by[0][asn], by[1][asn]))[:2]
+            for one, origins in shared
+        ]
         inside = [self.v4.inside(networks), self.v6.inside(networks)]
         self.add(networks, [first for first, _ in chosen])
         return _over(networks, [second for _, second in chosen], inside)

@@ -116,9 +116,22 @@ class V4Prefixes:
         self.n = n
 
     def space_of(self, asns: np.ndarray) -> np.ndarray:
-        """(n,) int64: addresses in the prefixes of each of (n,) sorted AS numbers."""
+        """(n,) int64: addresses in the prefixes of each of (n,) sorted AS numbers.
+
+        An address counts once for an AS, however many of its prefixes hold it.
+
+        Raises
+        ------
+        HostMemoryError
+            If there is no room to sort the prefixes of these ASes.
+        """
+        key, origin = self._key[: self.n], self._origin[: self.n]
+        check_fits(36 * self.n, f"the address space of {len(asns):,} ASes")
+        wanted = np.flatnonzero(np.isin(origin, asns.astype(np.uint32)))
+        key, origin = key[wanted], origin[wanted]
+        order = np.lexsort((key, origin))
         space = np.zeros(len(asns), np.int64)
-        _add_space(self._key[: self.n], self._origin[: self.n], asns.astype(np.uint32), space)
+        _add_space(key[order], np.searchsorted(asns, origin[order]), space)
         return space
 
     def inside(self, networks: Iterable[Network]) -> tuple[np.ndarray, np.ndarray]:
@@ -188,11 +201,15 @@ def _addrs(v4: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _add_space(key, origin, asns, space):
+def _add_space(key, row, space):
+    """Add the sizes of prefixes, sorted by row, then key, without those inside another of a row."""
+    last, end = np.int64(-1), np.int64(0)
     for i in range(len(key)):
-        at = np.searchsorted(asns, origin[i])
-        if at < len(asns) and asns[at] == origin[i]:
-            space[at] += np.int64(1) << (32 - np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1)))
+        start = np.int64(key[i] >> np.uint64(_LENGTH_BITS))
+        size = np.int64(1) << (32 - np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1)))
+        if row[i] != last or start >= end:  # wider ones come first, so that it is not inside one
+            space[row[i]] += size
+            last, end = row[i], start + size
 
 
 @njit(cache=True, nogil=True)

@@ -76,6 +76,59 @@ def test_a_prefix_of_two_origins_is_that_of_the_one_with_less_space_of_its_own(t
         assert lookup(table, "20.3.0.1", "2600::1", "20.4.0.1") == [2, 2, 3]
 
 
+def test_nested_prefixes_of_an_as_count_once(tmp_path):
+    rows = "20.0.0.0 8 1\n20.0.0.0 9 1\n30.0.0.0 8 6\n31.0.0.0 10 6\n40.0.0.0 8 1_6\n"
+    table, _ = read(tmp_path, rows)
+    assert lookup(table, "40.0.0.1") == [1]
+    rows = "2600:: 20 1\n2600:: 21 1\n2700:: 20 6\n2800:: 22 6\n2a00:: 32 6_1\n"
+    table, _ = read(tmp_path, rows)
+    assert lookup(table, "2a00::1") == [1]
+
+
+def test_the_family_of_a_prefix_decides_whose_space_is_less(tmp_path):
+    rows = "20.0.0.0 8 1\n30.0.0.0 16 2\n2600:: 48 1\n2700:: 32 2\n40.0.0.0 8 1_2\n2a00:: 32 2_1\n"
+    table, _ = read(tmp_path, rows)
+    assert lookup(table, "40.0.0.1", "2a00::1") == [2, 1]
+
+
+def _covered(prefixes, asn, version):
+    """Addresses in the prefixes of an AS, by collapsing them."""
+    nets = {ipaddress.ip_network(p) for p, origins in prefixes if origins == [asn]}
+    return sum(
+        net.num_addresses
+        for net in ipaddress.collapse_addresses(n for n in nets if n.version == version)
+    )
+
+
+_near = st.builds(
+    lambda v6, at, bits: ipaddress.ip_network(
+        (at << (124 if v6 else 28) | (1 << 125 if v6 else 0), bits + 2), strict=False
+    ),
+    st.booleans(),
+    st.integers(0, 7),
+    st.integers(2, 6),
+).filter(lambda net: int(net.network_address) > 0)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    prefixes=st.lists(st.tuples(_near.map(str), st.sampled_from([[1], [2], [3]])), max_size=20),
+    shared=st.lists(st.permutations([1, 2, 3]), min_size=2, max_size=2),
+)
+def test_the_origin_of_least_covered_space_is_that_of_an_independent_count(
+    tmp_path_factory, prefixes, shared
+):
+    wanted = ["200.0.0.0/8", "3fff::/16"]
+    rows = [*prefixes, *zip(wanted, shared, strict=True)]
+    lines = (f"{p.replace('/', ' ')} {'_'.join(map(str, o))}\n" for p, o in rows)
+    table, _ = read(tmp_path_factory.mktemp("space"), "".join(lines))
+    for addr, origins, family in zip(
+        ("200.0.0.1", "3fff::1"), shared, ((4, 6), (6, 4)), strict=True
+    ):
+        least = min(origins, key=lambda a, by=family: [_covered(prefixes, a, v) for v in by])
+        assert lookup(table, addr) == [least]
+
+
 def test_the_same_prefix_with_another_origin_takes_the_smaller_in_either_order(tmp_path):
     texts = ["20.1.0.0\t16\t5\n", "20.1.0.0\t16\t3\n"]
     for order in (texts, texts[::-1]):
