@@ -1,0 +1,222 @@
+"""What a network is drawn by: shares and sizes, and the kinds that are named."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A network in numbers; shares are between 0 and 1."""
+
+    name: str = "plain"
+    seed: int = 1
+
+    # ASes
+    n_tier1: int = 4
+    n_transit: int = 10
+    n_regional: int = 22
+    n_stub: int = 85
+    n_cloud: int = 0
+    multihomed: float = 0.45  # of regional ASes and stubs
+    second_link: float = 0.3  # of neighbors, at other routers
+    siblings: int = 0  # regional ASes that number from the space of a transit AS of their owner
+    siblings_announce: bool = True  # ... which also announces half of theirs
+
+    # routers, from least to most in an AS
+    tier1: Range = (10, 16)
+    transit: Range = (5, 10)
+    regional: Range = (3, 6)
+    stub: Range = (2, 4)
+    cloud: Range = (14, 22)
+    single_router: float = 0.6  # of stubs
+    diamonds: tuple[int, ...] = ()  # widths of ECMP inside tier 1 and transit ASes
+    uneven: bool = True  # every third branch of a diamond is one router longer
+
+    # numbering
+    from_provider: float = 0.85  # links to customers that are numbered by the provider
+    slash31: float = 0.4  # of ASes; the others number links from /30
+    ipv6: bool = False
+    ipv6_lengths: tuple[int, ...] = (127, 126, 64)
+    private_inside: float = 0.0  # ASes, stubs apart, whose inner links are numbered from 10/8
+    private_is_shared: bool = True  # by the same numbers in every AS
+    unannounced: float = 0.0  # transit and regional ASes whose infrastructure nobody announces
+    multi_origin: float = 0.0  # stubs whose prefix a provider originates, too
+    from_aggregate: float = 0.0  # single-homed stubs in a prefix that only their provider announces
+    packed: bool = False  # links at random places of one densely used block of the AS
+    stale_origins: float = 0.0  # prefixes that the table gives to another AS
+    leaked: int = 0  # infrastructure prefixes that a neighbor originates
+
+    # exchange points, one each
+    exchange_members: tuple[float, ...] = ()
+    exchange_peering: float = 0.5  # pairs of members
+    exchange_announced: tuple[str, ...] = ("none", "ixp", "member")  # by whom, in turn
+
+    # routers' answers
+    silent: float = 0.05
+    limited: float = 0.12
+    limited_answers: float = 0.5
+    outgoing: float = 0.06  # respond with the interface toward the vantage point
+    loopback: float = 0.03
+    tunnels: float = 0.0  # large ASes whose inner routers MPLS hides
+    ultimate_hop: float = 0.0  # ... of these, with ultimate-hop popping: the next hop shows twice
+    zero_ttl: float = 0.0  # routers that forward packets whose TTL is 0
+
+    # edges
+    blocks: tuple[int, int, int, int, int] = (2, 2, 3, 4, 5)  # of stub, regional, transit, ...
+    hosts_answer: float = 0.35
+    rewriting: float = 0.0  # stubs whose border answers with the destination's address
+    zombies: float = 0.0  # dead blocks whose gateway repeats "host unreachable"
+    loops: float = 0.0  # dead blocks of stubs: packets go back and forth to the provider
+    carrier_nat: float = 0.0  # stubs and regional ASes with private hops before their customers
+    anycast: bool = False  # half of the blocks of clouds, delivered at several routers
+
+    # measuring
+    n_vantage_points: int = 12
+    vantage_in_cloud: bool = False
+    vantage_behind_nat: bool = False
+    targets: Literal["hosts", "vantages too"] = "hosts"
+    methods: tuple[str, ...] = ("icmp-echo-paris",)
+
+    # host names of interfaces
+    named: float = 0.7  # ASes that name their routers' addresses
+    stale_names: float = 0.1  # names of what the address was used for before
+
+
+_LAB: dict[str, Any] = {  # the laws of the laboratories that were built with real routers
+    "n_regional": 20,
+    "n_stub": 60,
+    "multihomed": 0.4,
+    "siblings_announce": False,
+    "from_provider": 0.95,
+    "slash31": 0.3,
+    "private_is_shared": False,
+    "silent": 0.04,
+    "limited": 0.08,
+    "outgoing": 0.10,
+    "targets": "vantages too",
+    "methods": ("icmp-paris", "udp-paris"),
+}
+_REALISTIC: dict[str, Any] = {
+    "n_regional": 24,
+    "n_stub": 90,
+    "n_vantage_points": 16,
+    "exchange_members": (0.4, 0.4),
+    "exchange_announced": ("none", "ixp"),
+    "silent": 0.06,
+    "limited": 0.15,
+    "outgoing": 0.05,
+    "loopback": 0.02,
+    "private_inside": 0.08,
+    "multi_origin": 0.04,
+    "unannounced": 0.06,
+    "siblings": 3,
+    "slash31": 0.4,
+    "single_router": 0.65,
+}
+_HARSH: dict[str, Any] = {
+    "silent": 0.15,
+    "limited": 0.25,
+    "private_inside": 0.25,
+    "multi_origin": 0.25,
+    "unannounced": 0.10,
+    "siblings": 5,
+    "exchange_members": (0.4, 0.4),
+    "exchange_announced": ("none", "ixp"),
+    "outgoing": 0.15,
+    "loopback": 0.05,
+}
+_BIG: dict[str, Any] = {
+    "n_tier1": 10,
+    "n_transit": 70,
+    "n_regional": 260,
+    "n_stub": 1200,
+    "n_cloud": 6,
+    "tier1": (40, 70),
+    "transit": (14, 30),
+    "regional": (5, 11),
+    "cloud": (30, 50),
+    "exchange_members": (0.25, 0.2, 0.15, 0.1, 0.1),
+    "exchange_peering": 0.25,
+    "n_vantage_points": 30,
+    "blocks": (1, 1, 1, 2, 2),
+    "unannounced": 0.04,
+    "multi_origin": 0.03,
+    "siblings": 6,
+    "tunnels": 0.15,
+    "private_inside": 0.05,
+}
+_IXP300: dict[str, Any] = {
+    "n_transit": 24,
+    "n_regional": 120,
+    "n_stub": 260,
+    "n_cloud": 4,
+    "regional": (1, 4),
+    "exchange_members": (0.95,),
+    "exchange_peering": 0.35,
+    "exchange_announced": ("none",),
+    "blocks": (1, 1, 2, 2, 3),
+    "n_vantage_points": 14,
+}
+
+KINDS: dict[str, dict[str, Any]] = {
+    # the laboratories' laws
+    "provider31": _LAB | {"slash31": 1.0, "single_router": 0.7, "n_stub": 70},
+    "ixp": _LAB | {"exchange_members": (0.55,) * 3, "exchange_peering": 0.7, "n_stub": 50},
+    "customer": _LAB | {"from_provider": 0.0},
+    "answers": _LAB | {"outgoing": 0.35, "loopback": 0.10, "n_stub": 50},
+    "harsh": _LAB | _HARSH,
+    "realistic": _LAB | _REALISTIC,
+    # other laws: policy routing, every router's answers and edges
+    "plain": {},
+    "ipv6": {"ipv6": True, "exchange_members": (0.4,), "loopback": 0.08},
+    "mpls": {"tunnels": 0.7},
+    "mpls_ultimate": {"tunnels": 0.7, "ultimate_hop": 1.0},
+    "ecmp": {"diamonds": (2, 3, 4, 8, 16), "n_stub": 70},
+    "ecmp_classic": {"diamonds": (2, 3, 4, 8, 16), "methods": ("udp",), "n_stub": 70},
+    "classic": {"methods": ("udp",)},
+    "carrier_nat": {"carrier_nat": 0.6},
+    "vantage_nat": {"vantage_behind_nat": True},
+    "private_core": {"private_inside": 0.25},
+    "rewriting": {"rewriting": 0.2},
+    "zero_ttl": {"zero_ttl": 0.04},
+    "zombies": {"zombies": 0.15},
+    "loops": {"loops": 0.4},
+    "anycast": {"n_cloud": 2, "anycast": True},
+    "siblings": {"siblings": 5},
+    "outgoing": {"outgoing": 0.45},
+    "dark": {"silent": 0.30, "limited": 0.5},
+    "packed31": {"slash31": 1.0, "packed": True, "from_provider": 1.0},
+    "large_exchange": _IXP300,
+    "big": _BIG,
+    "big_one_vantage": _BIG | {"n_vantage_points": 1},
+}
+
+
+def make_plan(kind: str, seed: int, words: Iterable[str] = ()) -> Plan:
+    """The plan of a kind, with fields changed as by ``field=value``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind or field.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"no kind {kind!r}; there are {', '.join(KINDS)}")
+    plan = replace(Plan(name=kind, seed=seed), **KINDS[kind])
+    known = {field.name for field in fields(Plan)}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or name not in known:
+            raise ValueError(f"{word!r} is not field=value; fields are {', '.join(sorted(known))}")
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            value = text
+        plan = replace(plan, **{name: value})
+    return plan
