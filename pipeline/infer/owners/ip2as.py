@@ -236,15 +236,14 @@ class _Prefixes:
         if not self.shared:
             return no_intervals()
         asns = np.unique([asn for _, origins in self.shared for asn in origins])
-        v4 = dict(zip(asns.tolist(), self.v4.space_of(asns).tolist(), strict=True))
-        v6 = dict(zip(asns.tolist(), self.v6.space_of(asns), strict=True))
+        v4, v6 = self.v4.space_of(asns).tolist(), self.v6.space_of(asns)
+        space = {  # by family of a prefix; that of the other family decides between equal ones
+            4: dict(zip(asns.tolist(), zip(v4, v6, strict=True), strict=True)),
+            6: dict(zip(asns.tolist(), zip(v6, v4, strict=True), strict=True)),
+        }
         shared = sorted(self.shared, key=lambda one: (one[0].version, *one))
         networks = [network for network, _ in shared]
-        spaces = {4: (v4, v6), 6: (v6, v4)}  # of the prefix's own family first
-        chosen = [
-            sorted(origins, key=lambda asn, by=spaces[one.version]: (by[0][asn], by[1][asn]))[:2]
-            for one, origins in shared
-        ]
+        chosen = [sorted(asns, key=space[n.version].__getitem__)[:2] for n, asns in shared]
         inside = [self.v4.inside(networks), self.v6.inside(networks)]
         self.add(networks, [first for first, _ in chosen])
         return _over(networks, [second for _, second in chosen], inside)

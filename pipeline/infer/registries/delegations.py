@@ -171,11 +171,11 @@ def _table(found: _Found) -> Delegations:
     end = np.array([row[1] for row in rows], np.uint64).reshape(len(rows), 2)
     blocks = table_of(start, end, np.array([row[2] for row in rows], np.int64))
     holder: list[int] = []
-    asn: list[int] = []
+    asns: list[int] = []
     for name in names:
-        ranges = found.asns.get(name, ())
-        if sum(len(each) for each in ranges) <= MAX_ASES:
-            own = sorted({number for each in ranges for number in each})
+        # Distinct ones: a file may list one again, and two files of one registry list most twice.
+        own = {asn for each in found.asns.get(name, ()) for asn in each[: MAX_ASES + 1]}
+        if len(own) <= MAX_ASES:
             holder += [numbers[name]] * len(own)
-            asn += own
-    return Delegations(blocks, np.array(holder, np.int64), np.array(asn, np.int64))
+            asns += sorted(own)
+    return Delegations(blocks, np.array(holder, np.int64), np.array(asns, np.int64))

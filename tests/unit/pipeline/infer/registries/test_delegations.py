@@ -52,6 +52,16 @@ def test_holders_are_those_of_one_registry(read):
     assert [report.n_records for report in reports] == [5, 1]
 
 
+def test_as_numbers_that_are_listed_twice_count_once(read):
+    """Files of two days of one registry list nearly all again."""
+    ases = b"".join(b"lab|ZZ|asn|%d|1|2020|allocated|a\n" % asn for asn in range(1, MAX_ASES + 1))
+    table, *_ = read(ases, ases)
+    assert len(table.ases_of(table.holder[:1])[1]) == MAX_ASES
+    one = b"lab|ZZ|asn|1|1|2020|allocated|a\nlab|ZZ|ipv4|20.0.0.0|256|2020|allocated|a\n"
+    table, *_ = read(one, one)
+    assert only_as(table, ["20.0.0.1"]) == [1]
+
+
 def test_of_two_holders_and_of_nested_blocks(read):
     lines = [
         b"lab|ZZ|asn|1|1|2020|allocated|a",
