@@ -5,13 +5,16 @@ of rows that follow. The engines differ: Java writes TABs, integers and ``Nodes:
 writes spaces, ``314.00``, trailing spaces, ``Edges: (5):`` and NUL bytes in the header. Here a row
 is any run of columns between blanks:
 
-    node: id x y indegree outdegree AS type           edge: id from to length delay bandwidth
-                                                             AS-from AS-to type direction
+    node: id x y indegree outdegree [AS] [type]       edge: id from to length delay bandwidth
+                                                             [AS-from AS-to] [type [direction]]
+
+The manual's edges have no direction, both engines write one, and other writers leave out more.
 
 What is done with it
     - Node ids may start anywhere from 0 on; nodes come out sorted by id, edges in file order. A
       negative id is rejected: -1 stands for a node without one.
-    - AS -1 means no AS. A node's own AS counts; edges that give another one are noted.
+    - AS -1 means no AS. A node's own AS counts; edges that give another one are noted, and those
+      that give none have that of their nodes.
     - A file of AS_* nodes only is AS-level (``kind="as"``).
     - The model lines of the header say that it was generated, and how (``made_by``): Java names
       models, C++ gives their numbers, hopscope writes its own command there. Where BRITE imported
@@ -32,7 +35,7 @@ import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.files import BOM
-from pipeline.ingest.brite.rows import EDGE, NODE, RowTable, read_rows
+from pipeline.ingest.brite.rows import AS_OF_NODE, EDGE, NODE, RowTable, read_rows
 from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines
 from pipeline.ingest.text.made_by import command_in
 from pipeline.model.choices import MAX_ASN
@@ -180,8 +183,11 @@ def _topology(nodes: RowTable, edges: RowTable, report: ReadReport) -> Topology:
     )
     near, far = (end[~missing].astype(np.int64) for end in ends)
 
+    end_asns = {}
     for name, end in (("asn_from", near), ("asn_to", far)):
-        if differ := int((edges.ints(name) != node_asn[end]).sum()):
+        given = edges.ints(name)
+        end_asns[name] = np.where(given == AS_OF_NODE, node_asn[end], given)
+        if differ := int((end_asns[name] != node_asn[end]).sum()):
             report.notes["edge end with another AS than its node"] += differ
     types, directions = nodes.texts("type"), edges.texts("direction")
     directed = directions == "D"
@@ -206,8 +212,7 @@ def _topology(nodes: RowTable, edges: RowTable, report: ReadReport) -> Topology:
             "edge_id": edges.ints("id"),
             "delay": edges.floats("delay"),
             "bandwidth": edges.floats("bandwidth"),
-            "asn_from": edges.ints("asn_from"),
-            "asn_to": edges.ints("asn_to"),
+            **end_asns,
             "type": edges.texts("type"),
             "directed": directed,
         },

@@ -1,12 +1,15 @@
 """Rows of blank-separated columns to arrays, for both sections of a BRITE file.
 
 A compiled scanner takes plain rows; a row that it is not sure of is parsed again in Python, which
-decides whether it is good and what is wrong with it.
+decides whether it is good and what is wrong with it. Writers leave out columns at the end of a row,
+and ASes before its type: the scanner looks for the columns of the row before, Python for any that
+a section allows.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -14,32 +17,67 @@ from numba import njit
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
 from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.topology import NO_ASN
 
 MAX_LENGTH = 3.0e38  # fits a float32
 MAX_TYPES = 250  # distinct words in the text columns of a section
 MAX_TYPE_BYTES = 32
+AS_OF_NODE = -(2**63)  # AS of an edge's end in a row that gives none: no row can give this one
 
 _INT, _FLOAT, _LENGTH, _TEXT = 0, 1, 2, 3
-NODE = (
-    ("id", _INT),
-    ("x", _FLOAT),
-    ("y", _FLOAT),
-    ("indegree", _INT),
-    ("outdegree", _INT),
-    ("asn", _INT),
-    ("type", _TEXT),
+
+
+class Section(NamedTuple):
+    """Columns of a section, and which of them a row may have.
+
+    Attributes
+    ----------
+    columns : tuple of (str, int)
+        All of them: name and kind.
+    n_needed : int
+        The first columns, which every row has.
+    ends : tuple of tuple of int
+        The further columns that rows may have; ends of equal length begin with different kinds.
+    absent : dict of str to int
+        Values of integer columns that a row lacks; a text column is empty there.
+    """
+
+    columns: tuple[tuple[str, int], ...]
+    n_needed: int
+    ends: tuple[tuple[int, ...], ...]
+    absent: dict[str, int]
+
+
+NODE = Section(
+    (
+        ("id", _INT),
+        ("x", _FLOAT),
+        ("y", _FLOAT),
+        ("indegree", _INT),
+        ("outdegree", _INT),
+        ("asn", _INT),
+        ("type", _TEXT),
+    ),
+    5,
+    ((), (5,), (6,), (5, 6)),
+    {"asn": NO_ASN},
 )
-EDGE = (
-    ("id", _INT),
-    ("from", _INT),
-    ("to", _INT),
-    ("length", _LENGTH),
-    ("delay", _FLOAT),
-    ("bandwidth", _FLOAT),
-    ("asn_from", _INT),
-    ("asn_to", _INT),
-    ("type", _TEXT),
-    ("direction", _TEXT),
+EDGE = Section(
+    (
+        ("id", _INT),
+        ("from", _INT),
+        ("to", _INT),
+        ("length", _LENGTH),
+        ("delay", _FLOAT),
+        ("bandwidth", _FLOAT),
+        ("asn_from", _INT),
+        ("asn_to", _INT),
+        ("type", _TEXT),
+        ("direction", _TEXT),
+    ),
+    6,
+    ((), (8,), (6, 7), (8, 9), (6, 7, 8), (6, 7, 8, 9)),
+    {"asn_from": AS_OF_NODE, "asn_to": AS_OF_NODE},
 )
 
 _END, _FULL, _ASK = 0, 1, 2
@@ -48,23 +86,30 @@ _END, _FULL, _ASK = 0, 1, 2
 class RowTable:
     """Rows of one section as columns that grow."""
 
-    def __init__(self, columns: tuple[tuple[str, int], ...]):
+    def __init__(self, section: Section):
+        self._section = section
+        columns = section.columns
         kinds = [kind for _, kind in columns]
-        self.kinds = np.array(kinds, np.int64)
+        self._kinds = np.array(kinds, np.int64)
         # The place of each column among those of its type.
         types = [_FLOAT if kind == _LENGTH else kind for kind in kinds]
         slots = [types[:i].count(t) for i, t in enumerate(types)]
-        self.slots = np.array(slots, np.int64)
+        self._slots = np.array(slots, np.int64)
         self._slot = {name: slots[i] for i, (name, _) in enumerate(columns)}
-        self._int = np.empty((1024, types.count(_INT)), np.int64)
-        self._float = np.empty((1024, types.count(_FLOAT)), np.float64)
-        self._text = np.empty((1024, types.count(_TEXT)), np.uint8)
+        # What a row holds in the columns that it lacks; code 0 is the empty word.
+        self._absent = np.zeros(types.count(_INT), np.int64)
+        for name, value in section.absent.items():
+            self._absent[self._slot[name]] = value
+        self._int = np.tile(self._absent, (1024, 1))
+        self._float = np.zeros((1024, types.count(_FLOAT)), np.float64)
+        self._text = np.zeros((1024, types.count(_TEXT)), np.uint8)
         self._line = np.empty(1024, np.int64)
         self._n = 0
         self.n_seen = 0  # rows, broken ones too
         self.words = np.zeros((MAX_TYPES, MAX_TYPE_BYTES), np.uint8)
         self.word_sizes = np.zeros(MAX_TYPES, np.int64)
-        self.n_words = 0
+        self.n_words = 1
+        self._present = np.arange(len(columns))  # columns of the last row
 
     def __len__(self) -> int:
         return self._n
@@ -83,7 +128,7 @@ class RowTable:
     def texts(self, name: str) -> np.ndarray:
         """(n_rows,) unicode."""
         words = [bytes(self.words[i, : self.word_sizes[i]]).decode() for i in range(self.n_words)]
-        return np.array(words or [""], np.str_)[self._text[: self._n, self._slot[name]]]
+        return np.array(words, np.str_)[self._text[: self._n, self._slot[name]]]
 
     def take(self, rows: np.ndarray) -> RowTable:
         """A table of some rows, in that order."""
@@ -101,8 +146,8 @@ class RowTable:
                 lines.start,
                 lines.stop,
                 lines.number,
-                self.kinds,
-                self.slots,
+                self._kinds[self._present],
+                self._slots[self._present],
                 self._int,
                 self._float,
                 self._text,
@@ -118,15 +163,26 @@ class RowTable:
                 return status
             self._grow()
 
-    def add(self, line: bytes, number: int) -> tuple[str, str] | None:
-        """Parse one row in Python; what is wrong with it, if anything."""
+    def add(self, line: bytes, number: int, is_whole: bool = True) -> tuple[str, str] | None:
+        """Parse one row in Python; what is wrong with it, if anything.
+
+        A row that may have lost its end (not ``is_whole``) has all columns of the one before.
+        """
         fields = line.split()
-        if len(fields) < len(self.kinds):
-            return "too few columns", f"{len(fields)} of {len(self.kinds)}"
-        if len(fields) > len(self.kinds):
-            return "too many columns", f"{len(fields)} of {len(self.kinds)}"
+        ends = [
+            end for end in self._section.ends if len(end) + self._section.n_needed == len(fields)
+        ]
+        if not ends or (self._n and not is_whole and len(fields) < len(self._present)):
+            least = len(self._present) if ends else self._section.n_needed
+            few_or_many = "few" if len(fields) < least else "many"
+            most = len(self._section.columns) if few_or_many == "many" else least
+            return f"too {few_or_many} columns", f"{len(fields)} of {most}"
+        if len(ends) > 1:  # no ASes, or no type: the kind of the first one tells
+            is_word = fields[self._section.n_needed][:1].isalpha()
+            ends = [end for end in ends if (self._kinds[end[0]] == _TEXT) == is_word]
+        present = np.array([*range(self._section.n_needed), *ends[0]])
         values: list[int | float] = []
-        for field, kind in zip(fields, self.kinds.tolist(), strict=True):
+        for field, kind in zip(fields, self._kinds[present].tolist(), strict=True):
             value = self._word(field) if kind == _TEXT else _number(field, kind)
             if value is None:
                 reason = "not a known word" if kind == _TEXT else "not a number"
@@ -137,11 +193,15 @@ class RowTable:
             values.append(value)
         if self._n == len(self._line):
             self._grow()
-        for value, kind, slot in zip(values, self.kinds.tolist(), self.slots.tolist(), strict=True):
+        # A row that the scanner gave up may have left something here.
+        self._int[self._n], self._text[self._n] = self._absent, 0
+        for value, at in zip(values, present.tolist(), strict=True):
+            kind, slot = self._kinds[at], self._slots[at]
             column = self._int if kind == _INT else self._text if kind == _TEXT else self._float
             column[self._n, slot] = value
         self._line[self._n] = number
         self._n += 1
+        self._present = present
         return None
 
     def _word(self, field: bytes) -> int | None:
@@ -161,7 +221,9 @@ class RowTable:
     def _grow(self) -> None:
         for name in ("_int", "_float", "_text", "_line"):
             old = getattr(self, name)
-            new = np.empty((2 * len(old), *old.shape[1:]), old.dtype)
+            new = np.zeros((2 * len(old), *old.shape[1:]), old.dtype)
+            if old is self._int:
+                new[:] = self._absent
             new[: self._n] = old[: self._n]
             setattr(self, name, new)
 
@@ -209,7 +271,8 @@ def read_rows(lines: Lines, table: RowTable, declared: int, report: ReadReport) 
         if len(line) > MAX_LINE_BYTES:
             wrong: tuple[str, str] | None = ("line too long", f"{len(line)} bytes")
         else:
-            wrong = table.add(line, lines.number)
+            is_last = lines.unterminated and lines.start == lines.stop
+            wrong = table.add(line, lines.number, is_whole=not is_last)
         if wrong is not None:
             report.reject(f"line {lines.number}", *wrong)
             table.n_seen -= lines.unterminated and lines.start == lines.stop

@@ -163,7 +163,7 @@ def test_rejects_name_the_line():
     assert ("line 8", "not a number", "three") in places
     assert ("line 9", "duplicate node id", "node 2") in places
     assert ("line 10", "number out of range", "AS or degree") in places
-    assert ("line 19", "too few columns", "5 of 10") in places
+    assert ("line 19", "too few columns", "5 of 6") in places
     assert ("line 20", "not a number", "nan") in places
     assert ("line 16", "edge to an unknown node", "edge 2 to 3") in places
 
