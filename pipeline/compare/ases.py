@@ -149,24 +149,29 @@ def _neighbors(night: Night) -> np.ndarray:
 
 
 def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """ASes whose largest component became several parts, and how many."""
+    """ASes whose largest component became several parts, and how many.
+
+    Of several as large as it each is asked by itself: together they always are several parts.
+    """
     row = np.repeat(np.arange(len(before.asn)), np.diff(before.node_ptr))
     size = np.bincount(before.component, minlength=before.n_nodes + 1)
     largest = np.zeros(len(before.asn), np.int64)
     np.maximum.at(largest, row, size[before.component])
-    main = np.full(groups.n, -1, np.int64)
+    whole = np.full(groups.n, -1, np.int64)  # the one that each group was in
     inside = size[before.component] == largest[row]
-    main[groups.old[inside]] = before.asn[row[inside]]
-    now = np.repeat(np.arange(len(after.asn)), np.diff(after.node_ptr))
-    both = np.flatnonzero(main[groups.new] == after.asn[now])
-    part, n = np.unique(after.component[both], return_counts=True)
-    asn = after.asn_of(part)
-    known, of_as = np.unique(asn, return_inverse=True)
-    total = np.bincount(of_as, n, len(known))
-    large = n >= np.maximum(_MIN_ROUTERS, _MIN_PART * total[of_as])
-    n_parts = np.bincount(of_as, large, len(known)).astype(np.int64)
+    whole[groups.old[inside]] = before.component[inside]
+    now = np.flatnonzero(whole[groups.new] >= 0)
+    now = now[before.asn_of(whole[groups.new[now]]) == after.asn_of(now)]
+    (of, _), n = tally(whole[groups.new[now]], after.component[now])
+    known, at = np.unique(of, return_inverse=True)
+    total = np.bincount(at, n, len(known))
+    large = n >= np.maximum(_MIN_ROUTERS, _MIN_PART * total[at])
+    n_parts = np.bincount(at, large, len(known)).astype(np.int64)
     some = n_parts > 1
-    return known[some], n_parts[some]
+    asn, at = np.unique(before.asn_of(known[some]), return_inverse=True)
+    most = np.zeros(len(asn), np.int64)
+    np.maximum.at(most, at, n_parts[some])
+    return asn, most
 
 
 def _seen_again(
