@@ -21,6 +21,7 @@ import orjson
 from pipeline.errors import FormatError, PipelineError, UsageError
 from pipeline.files import BOM
 from pipeline.ingest.opening import UNREAD, InputStream, hash_file, name_inside, open_bytes
+from pipeline.json_text import parse_json
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
@@ -150,10 +151,10 @@ def _is_json(path: Path) -> bool:
         if len(text) > MAX_JSON_BYTES:
             return text.lstrip().startswith((b"{", b"["))
         try:
-            orjson.loads(text)
+            parse_json(text)
         except orjson.JSONDecodeError:
             for line in filter(bytes.strip, bytes(text).split(b"\n")):
-                orjson.loads(line)
+                parse_json(line)
     except (FormatError, orjson.JSONDecodeError):
         return False
     return bool(text.strip())

@@ -20,6 +20,7 @@ from pipeline.errors import FormatError
 from pipeline.files import BOM
 from pipeline.ingest.opening import InputStream, open_bytes
 from pipeline.ingest.text.names import CONTROL, clean_name
+from pipeline.json_text import parse_json
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
 
@@ -95,7 +96,7 @@ def _read_all(stream: InputStream, path: Path) -> tuple[bytes, FormatError | Non
 def _json_entries(text: bytes, path: Path, report: ReadReport) -> Iterator[tuple[str, str, Any]]:
     readable = text.decode("utf-8", "replace")
     try:
-        table = orjson.loads(readable)
+        table = parse_json(readable)
     except orjson.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise FormatError(path, where, f"not valid JSON: {error.msg}") from None

@@ -14,6 +14,7 @@ import orjson
 
 from pipeline.infer.intervals import Network
 from pipeline.infer.tables import read_whole
+from pipeline.json_text import parse_json
 from pipeline.model.addresses import MAPPED_V4, parse_addr
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
@@ -106,7 +107,7 @@ def _first_line(text: str) -> str:
 def _json_values(text: str, report: ReadReport) -> Iterator[tuple[str, Any]]:
     """One value, or one per line."""
     try:
-        whole = orjson.loads(text)
+        whole = parse_json(text)
     except orjson.JSONDecodeError:
         whole = None
     if whole is not None:
@@ -116,7 +117,7 @@ def _json_values(text: str, report: ReadReport) -> Iterator[tuple[str, Any]]:
         line = line.strip()
         if line and not line.startswith("#"):
             try:
-                yield f"line {number}", orjson.loads(line)
+                yield f"line {number}", parse_json(line)
             except orjson.JSONDecodeError as error:
                 report.reject(f"line {number}", "not valid JSON", f"{error.msg}: {line[:100]}")
 

@@ -26,6 +26,7 @@ import numpy as np
 import orjson
 
 from pipeline.infer.tables import read_lines
+from pipeline.json_text import parse_json
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
 
@@ -116,7 +117,7 @@ def _text_entry(line: str, fields: Sequence[str] | None) -> tuple[int, str] | No
 
 def _json_entry(line: str) -> tuple[int, str] | None:
     try:
-        row = orjson.loads(line)
+        row = parse_json(line)
     except orjson.JSONDecodeError:
         raise ValueError("not valid JSON") from None
     if row.get("type") != "ASN":

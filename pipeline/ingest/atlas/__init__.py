@@ -50,6 +50,7 @@ from pipeline.ingest.atlas.grammar import MAX_DEPTH
 from pipeline.ingest.atlas.record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
+from pipeline.json_text import parse_json
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 
@@ -226,7 +227,7 @@ class AtlasDecoder(TraceDecoder):
     ) -> Broken | None:
         """Read a record that the scanner left to Python, by the same rules."""
         try:
-            result = parse_result(orjson.loads(window.data.data[start:stop]))
+            result = parse_result(parse_json(window.data.data[start:stop]))
         except orjson.JSONDecodeError:
             shown = _shown(window, start, start)
             return Broken(stop, self._place(window, start), _NOT_JSON, shown)

@@ -44,11 +44,13 @@ from pipeline.ingest.scamper_json.values import (
     read_rtt,
     read_start,
 )
+from pipeline.json_text import nesting, parse_json
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 
 WINDOW_BYTES = 1 << 23  # some 4,000 traces; bounds what one batch holds
 MAX_RECORD = 1 << 24  # bytes; longer than any trace of 255 hops
+MAX_DEPTH = 256  # of nested values; multipath traces have some ten
 
 # fmt: off
 SKIPPED_TYPES = frozenset((
@@ -212,8 +214,8 @@ class ScamperJsonDecoder(TraceDecoder):
         line = data[at:behind].tobytes()
         wrong: BrokenRecord | None = None
         try:
-            self._take(orjson.loads(line), columns)
-        except (orjson.JSONDecodeError, RecursionError) as error:
+            self._take(_parse(line), columns)
+        except orjson.JSONDecodeError as error:
             if is_cut:
                 return Unreadable(place, "cut short in a record")
             wrong = BrokenRecord(NOT_JSON, error)
@@ -266,6 +268,12 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
     columns.count["n_traces"] = row + 1
     columns.count["n_replies"] = first + len(answered)
     columns.reply_ptr[row + 1] = first + len(answered)
+
+
+def _parse(line: bytes) -> Any:
+    if line.count(b"{") + line.count(b"[") > MAX_DEPTH and nesting(line) > MAX_DEPTH:
+        raise BrokenRecord("nested too deep", f"more than {MAX_DEPTH} levels")
+    return parse_json(line)
 
 
 def _kind(record: Any) -> tuple[str, dict[str, Any]]:

@@ -71,7 +71,7 @@ def _has_labels(extensions: Any) -> bool:
 def read_rtt(reply: dict[str, Any]) -> float | None:
     """Milliseconds as they are given, whatever their range."""
     rtt_ms = reply.get("rtt")
-    if rtt_ms is not None and (type(rtt_ms) not in (int, float) or not math.isfinite(rtt_ms)):
+    if rtt_ms is not None and type(rtt_ms) not in (int, float):
         raise BrokenRecord("RTT is not a number", rtt_ms)
     return rtt_ms
 

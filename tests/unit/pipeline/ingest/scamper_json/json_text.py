@@ -38,14 +38,12 @@ BROKEN = {
         trace(f"[{hop()}, ]"),
         trace("[{]}"),
         trace(f"[{hop(rtt='NaN')}]"),
-        trace(f"[{hop(rtt='1e999')}]"),
         trace(f"[{hop(rtt='.5')}]"),
         trace(f"[{hop(probe_ttl='01')}]"),
         trace(src='"192.0.2.1\xff"').replace("\xff".encode(), b"\xff"),
         trace()[:-1] + b"}\n",
         trace()[:-1] + b" more\n",
         b'{"type":"trace", "dst":"192.0.2.2"}, "hops":[]}\n',
-        b"[" * 5000 + b"\n",
     ],
     "not a JSON object": [b"[]\n", b"17\n", b'"trace"\n', b"null\n"],
     "record of unknown type": [
@@ -92,6 +90,7 @@ BROKEN = {
         trace(f"[{hop(rtt='[]')}]"),
         trace(f"[{hop(rtt='false')}]"),
     ],
+    "nested too deep": [b"[" * 5000 + b"\n", trace(note="[" * 256 + "]" * 256)],
 }
 
 

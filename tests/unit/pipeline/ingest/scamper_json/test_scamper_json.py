@@ -109,6 +109,7 @@ def test_a_broken_line_is_rejected_by_number_and_reason(reason, line):
         (f"[{hop(rtt='null')}]", [(1, "203.0.113.1", None, KIND_TIME_EXCEEDED)]),
         (f"[{hop(rtt='-1')}]", [(1, "203.0.113.1", None, KIND_TIME_EXCEEDED)]),
         (f"[{hop(rtt='1e300')}]", [(1, "203.0.113.1", None, KIND_TIME_EXCEEDED)]),
+        (f"[{hop(rtt='1e309')}]", [(1, "203.0.113.1", None, KIND_TIME_EXCEEDED)]),
         (f"[{hop(rtt='5e-1')}]", [(1, "203.0.113.1", 0.5, KIND_TIME_EXCEEDED)]),
         (f"[{hop(rtt='7')}]", [(1, "203.0.113.1", 7.0, KIND_TIME_EXCEEDED)]),
         (f"[{hop(icmp_type='', icmp_code='')}]", [(1, "203.0.113.1", 0.5, KIND_OTHER)]),
@@ -216,8 +217,8 @@ def test_an_endless_line_is_rejected_without_being_kept(monkeypatch):
 
 
 def test_a_round_trip_time_out_of_range_is_noted():
-    _, report = read_bytes(trace(f"[{hop(rtt='-1')}, {hop(rtt='1e300')}]"))
-    assert report.notes["round-trip times out of range"] == 2
+    _, report = read_bytes(trace(f"[{hop(rtt='-1')}, {hop(rtt='1e300')}, {hop(rtt='1e309')}]"))
+    assert report.notes["round-trip times out of range"] == 3
 
 
 @pytest.mark.parametrize(
@@ -236,6 +237,9 @@ def test_a_round_trip_time_out_of_range_is_noted():
         '{"sec":4294967296, "usec":0}',
         '{"sec":99999999999999999999999, "usec":0}',
         '{"sec":5, "usec":1e300}',
+        '{"sec":1e309, "usec":0}',
+        '{"sec":-1e309, "usec":1e309}',
+        f'{{"sec":1{"0" * 400}, "usec":0}}',
     ],
 )
 def test_an_unusable_start_time_costs_no_trace(start):
