@@ -1,58 +1,28 @@
-"""Text tables of addresses, read a few megabytes at a time: plain, gzip, bzip2 or xz."""
+"""Text tables of addresses and ASes, from blocks of bytes to whole lines.
+
+A table comes as the blocks of an opened file (``ingest.opening.table_blocks``); what goes wrong
+with the file itself is raised by them, after all bytes that could be read.
+"""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import hashlib
-import lzma
-import stat
-import zlib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator
 
 import numpy as np
 from numba import njit
 
-from pipeline.errors import said_by_system
-from pipeline.files import BOM
+from pipeline.errors import FormatError
 from pipeline.model.measured.reading import ReadReport
 
-_CHUNK = 1 << 22
-_MAX_LINE = 1 << 24  # an unbroken line longer than this is not a table
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+Blocks = Iterable[bytes]
+MAX_LINE_BYTES = 1 << 24  # an unbroken line longer than this is not a table
 
 
-class _NoTextError(ValueError):
-    """The bytes are not a table of lines."""
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    """Decompressed bytes of a file, without a byte order mark at their beginning."""
-    with path.open("rb") as head:
-        opener = _OPENERS.get(head.read(2))
-    with (opener or open)(path, "rb") as stream:
-        data = stream.read(_CHUNK).removeprefix(BOM)
-        while data:
-            yield data
-            data = stream.read(_CHUNK)
-
-
-def _cut(data: bytes) -> tuple[bytes, bytes]:
-    """Whole lines, and the incomplete line after them."""
-    end = data.rfind(b"\n") + 1
-    if len(data) - end > _MAX_LINE:
-        raise _NoTextError(f"no line end in {len(data) - end} bytes; this is not a text table")
-    return data[:end], data[end:]
-
-
-def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
-    """Whole lines of a text file, some megabytes at a time.
+def read_chunks(blocks: Blocks, report: ReadReport) -> Generator[tuple[int, bytes], None, None]:
+    """Whole lines of a text table, some megabytes at a time.
 
     What goes wrong is written to the report (status ``partial`` or ``rejected`` and why) and
-    ends the file; what was readable before has been yielded. A pipe or device is refused: the
-    file is read twice, once for its sha256.
+    ends the table; what was readable before has been yielded.
 
     Yields
     ------
@@ -60,85 +30,55 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     """
     line, rest, n_bytes = 1, b"", 0
     try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
-            report.refuse(_no_file(mode))
-            return
-        _fingerprint(path, report)
-        for data in _pieces(path):
-            n_bytes += len(data)
-            whole, rest = _cut(rest + data)
-            if whole:
-                yield line, whole
-                line += whole.count(b"\n")
+        for block in blocks:
+            n_bytes += len(block)
+            data = rest + block
+            end = data.rfind(b"\n") + 1
+            rest = data[end:]
+            if end:
+                yield line, data[:end]
+                line += data.count(b"\n")
+            _check_length(rest)
         if rest:
             yield line, rest + b"\n"
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, _NoTextError) as error:
-        where = f"line {line}: " if n_bytes else ""
-        report.refuse(f"{where}{_reason(error)}", partly=n_bytes > 0)
+    except FormatError as error:
+        report.refuse(f"line {line}: {error.reason}" if n_bytes else error, partly=n_bytes > 0)
 
 
-def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[str, str]]:
-    """Lines of a text file as ``read_chunks`` reads it, without blank ones.
+def _check_length(line: bytes) -> None:
+    if len(line) > MAX_LINE_BYTES:
+        raise FormatError("", "", f"longer than {MAX_LINE_BYTES >> 20} MiB; this is no text table")
+
+
+def read_lines(blocks: Blocks, report: ReadReport) -> Iterator[tuple[str, str]]:
+    """Lines of a text table as ``read_chunks`` reads it, without blank ones.
 
     Yields
     ------
     (``line 17``; its text, without blanks at its ends)
     """
-    for first_line, data in read_chunks(path, report):
+    for first_line, data in read_chunks(blocks, report):
         for i, line in enumerate(data.split(b"\n")):
             if text := line.decode("utf-8", "replace").strip():
                 yield f"line {first_line + i}", text
 
 
-def _no_file(mode: int) -> str:
-    return f"is a {'folder' if stat.S_ISDIR(mode) else 'pipe or device'}; give a file"
+def read_whole(blocks: Blocks, report: ReadReport, limit: int) -> bytes:
+    """All bytes of a table, if there are at most ``limit``; else those before the fault.
 
-
-def _reason(error: Exception) -> str:
-    """What is wrong with a file, and what to do about it."""
-    if isinstance(error, EOFError):
-        return "cut short: the compressed data stop before their end; copy the file again"
-    if isinstance(error, (zlib.error, lzma.LZMAError, gzip.BadGzipFile)):
-        return f"damaged compressed data ({error}); copy the file again"
-    return said_by_system(error) if isinstance(error, OSError) else str(error)
-
-
-def read_whole(path: Path, report: ReadReport, limit: int) -> bytes:
-    """All bytes of a file, decompressed, if there are at most ``limit``.
-
-    What goes wrong is written to the report (status ``rejected`` and why): part of a JSON document
-    says nothing.
+    What goes wrong is written to the report (status ``partial`` or ``rejected`` and why).
     """
     data = bytearray()
-    fault = ""
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISREG(mode):
-            _fingerprint(path, report)
-            for piece in _pieces(path):
-                data += piece
-                if len(data) > limit:
-                    fault = f"more than {limit >> 20} MiB; no such table is this large"
-                    break
-        else:
-            fault = _no_file(mode)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        fault = _reason(error)
-    if fault:
-        report.refuse(fault)
+        for block in blocks:
+            data += block
+            if len(data) > limit:
+                data.clear()
+                report.refuse(f"more than {limit >> 20} MiB; no such table is this large")
+                break
+    except FormatError as error:
+        report.refuse(error, partly=bool(data))
     return bytes(data)
-
-
-def _fingerprint(path: Path, report: ReadReport) -> None:
-    if report.sha256:
-        return
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while data := file.read(_CHUNK):
-            digest.update(data)
-            report.size_bytes += len(data)
-    report.sha256 = digest.hexdigest()
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ import orjson
 
 from pipeline.errors import FormatError, PipelineError, UsageError
 from pipeline.files import BOM
-from pipeline.ingest.opening import UNREAD, InputStream, hash_file, name_inside, open_bytes
+from pipeline.ingest.opening import InputStream, hash_file, name_inside, open_bytes, unread
 from pipeline.json_text import parse_json
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.reading import ReadReport
@@ -181,7 +181,7 @@ def _match(path: Path, head: bytes) -> str:
     matches = [name for name, format in FORMATS.items() if format.load().sniff(head)]
     known = ", ".join(FORMATS)
     if not matches:
-        hints = [hint for magic, hint in UNREAD.items() if head.startswith(magic)]
+        hints = [hint] if (hint := unread(head)) else []
         hints += [format.hint for format in _claimed(path) if format.hint]
         raise FormatError(path, "", "; ".join([f"unknown format; known formats: {known}", *hints]))
     if len(matches) > 1:

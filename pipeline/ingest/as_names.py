@@ -10,15 +10,15 @@ one AS counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from pipeline.errors import FormatError
-from pipeline.files import BOM
-from pipeline.ingest.opening import InputStream, open_bytes
+from pipeline.ingest.opening import table_blocks
 from pipeline.ingest.text.names import CONTROL, clean_name
 from pipeline.json_text import parse_json
 from pipeline.model.choices import MAX_ASN
@@ -47,11 +47,9 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
     FormatError
         If the file cannot be opened, is empty, holds no name, or is JSON that is broken.
     """
-    with open_bytes(path) as stream:
-        data, fault = _read_all(stream, path)
-        stream.finish()
-        report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
-    text = data.removeprefix(BOM).lstrip()
+    with closing(table_blocks(path, report)) as blocks:
+        data, fault = _read_all(blocks, path)
+    text = data.lstrip()
     if text.startswith(b"{"):
         if fault is not None:
             raise fault
@@ -80,10 +78,10 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
     return names
 
 
-def _read_all(stream: InputStream, path: Path) -> tuple[bytes, FormatError | None]:
+def _read_all(blocks: Iterable[bytes], path: Path) -> tuple[bytes, FormatError | None]:
     data = bytearray()
     try:
-        while block := stream.read(1 << 20):
+        for block in blocks:
             data += block
             if len(data) > MAX_FILE_BYTES:
                 limit = f"more than {MAX_FILE_BYTES >> 20} MiB of AS names"
@@ -108,7 +106,7 @@ def _json_entries(text: bytes, path: Path, report: ReadReport) -> Iterator[tuple
 def _line_entries(
     data: bytes, is_cut: bool, report: ReadReport
 ) -> Iterator[tuple[str, str, str | None]]:
-    lines = data.removeprefix(BOM).split(b"\n")
+    lines = data.split(b"\n")
     if is_cut:
         lines.pop()  # may have lost its end
     for number, line in enumerate(lines, start=1):

@@ -54,6 +54,7 @@ def read_host_names(path: Path, addrs: np.ndarray, report: ReadReport) -> dict[i
     names: dict[int, str] = {}
     waiting = _Waiting()
     with open_bytes(path) as stream:
+        stream.refuse_unread()
         lines = Lines(cast(BinaryIO, stream))
         while (line := lines.next_line()) is not None:
             _read_line(line, lines.number, waiting, report)

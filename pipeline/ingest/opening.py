@@ -1,10 +1,14 @@
-"""Open an input file: plain, gzip, bzip2 or xz by its first bytes, never by its name.
+"""Open a file of others: plain, gzip, bzip2 or xz by its first bytes, never by its name.
 
-Decompression streams: however large a file claims to become, at most ``CHUNK`` decompressed bytes
-are held here, and a file that expands more than any measurement does ends there, as damaged ones
-do: a megabyte of bzip2 may hold a terabyte of zeros. Members of one kind may follow one another
-(``cat a.gz b.gz``); zero bytes after the last are padding. Cut-short or damaged data are returned
-up to the fault, then ``FormatError`` is raised.
+Measurements, topologies and tables are opened here and nowhere else. Decompression streams: however
+large a file claims to become, at most ``CHUNK`` decompressed bytes are held here, and a file that
+expands more than any measurement does ends there, as damaged ones do: a megabyte of bzip2 may hold
+a terabyte of zeros. Members of one kind may follow one another (``cat a.gz b.gz``); zero bytes
+after the last are padding. Cut-short or damaged data are returned up to the fault, then
+``FormatError`` is raised.
+
+Readers of tables take the blocks of ``table_blocks`` instead of a path. Limits: ``MAX_EXPANSION``
+of every file, ``MAX_TABLE_BYTES`` of a table; readers limit lines and whole documents.
 """
 
 from __future__ import annotations
@@ -15,13 +19,16 @@ import io
 import lzma
 import stat
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import FormatError, UnreadableError, said_by_system
+from pipeline.files import BOM
 from pipeline.model.measured.reading import ReadReport
 
+EMPTY = "empty"
+COPY_AGAIN = "copy the file again"
 NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
 A_FOLDER = "is a folder; give a file"
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides the format
@@ -38,10 +45,15 @@ UNREAD = {
     b"\xff\xfe": "text in UTF-16, which is not read: convert it to UTF-8",
     b"\xfe\xff": "text in UTF-16, which is not read: convert it to UTF-8",
 }
+# A tar archive says so behind the name of its first member.
+TAR_AT, TAR_MAGIC = 257, b"ustar"
+TAR = "a tar archive, which is not read: unpack it"
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
 # No measurement expands to more than this many times its stored size; the first bytes are free.
-MAX_EXPANSION, EXPANSION_FREE = 1000, 1 << 28
+MAX_EXPANSION, EXPANSION_FREE = 1000, 1 << 26
+MAX_TABLE_BYTES = 1 << 35  # decompressed; ITDK's largest files have some 10 GB
+TABLE_BLOCK = 1 << 22
 XZ_MEMORY = 1 << 28  # bytes that a file may ask of its decompressor; xz -9 asks for 65 MiB
 
 # name, first bytes, a new decompressor, the error it raises
@@ -73,6 +85,13 @@ def name_inside(name: str) -> str:
     return name
 
 
+def unread(head: bytes) -> str:
+    """What a file is that begins so, if it is nothing that is read, and the remedy; else empty."""
+    if head[TAR_AT:].startswith(TAR_MAGIC):
+        return TAR
+    return next((hint for magic, hint in UNREAD.items() if head.startswith(magic)), "")
+
+
 def open_bytes(path: Path) -> InputStream:
     """Open ``path`` for reading its decompressed bytes.
 
@@ -102,6 +121,45 @@ def open_bytes(path: Path) -> InputStream:
     except BaseException:
         file.close()
         raise
+
+
+def table_blocks(path: Path, report: ReadReport) -> Generator[bytes, None, None]:
+    """Decompressed bytes of a table, some megabytes at a time, without a byte order mark.
+
+    An empty file has none: what was to be in it is for its reader to say.
+
+    Parameters
+    ----------
+    path : Path
+    report : ReadReport
+        Its ``sha256`` and ``size_bytes`` are filled at the end, even if that is an error.
+
+    Raises
+    ------
+    FormatError
+        After all readable bytes: the file cannot be opened or read, is cut short, damaged, too
+        large, or of a kind that is not read.
+    """
+    try:
+        with open_bytes(path) as stream:
+            try:
+                yield from _checked_blocks(stream)
+            finally:
+                stream.finish()
+                report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
+    except FormatError as error:
+        if error.reason != EMPTY:
+            raise
+
+
+def _checked_blocks(stream: InputStream) -> Iterator[bytes]:
+    stream.refuse_unread()
+    n_bytes = 0
+    for block in stream.blocks(TABLE_BLOCK):
+        yield block if n_bytes else block.removeprefix(BOM)
+        n_bytes += len(block)
+        if n_bytes > MAX_TABLE_BYTES:
+            raise FormatError(stream.path, "", f"more than {MAX_TABLE_BYTES >> 30} GiB of a table")
 
 
 def hash_file(path: Path, report: ReadReport) -> None:
@@ -147,7 +205,7 @@ class InputStream(io.RawIOBase):
         self._pending = memoryview(b"")  # decompressed, not yet returned
         self._raw = self._next_raw()
         if not self._raw:
-            raise self._fault or FormatError(path, "", "empty")
+            raise self._fault or FormatError(path, "", EMPTY)
         self._make: Callable[[], Any] | None = None
         self._errors: type[Exception] = OSError
         self._magic = b""
@@ -174,6 +232,46 @@ class InputStream(io.RawIOBase):
         """Read the stored file to its end, so that ``sha256`` and ``size_bytes`` are the file's."""
         while self._next_raw():
             pass
+
+    def refuse_unread(self) -> None:
+        """Refuse a compression, archive or encoding that is not read, before anything is read.
+
+        Raises
+        ------
+        FormatError
+            With the remedy.
+        """
+        assert not self._n_out, "to be asked first"
+        try:
+            self._pending = memoryview(self._next_chunk())
+        except FormatError:  # it comes again when the bytes are read
+            return
+        if reason := unread(bytes(self._pending[: 2 * TAR_AT])):
+            raise FormatError(self.path, "", reason)
+
+    def blocks(self, size: int) -> Generator[bytes, None, None]:
+        """All bytes, ``size`` at a time.
+
+        Raises
+        ------
+        FormatError
+            As ``readinto``, after all readable bytes.
+        """
+        block = bytearray()
+        fault: FormatError | None = None
+        while fault is None:
+            try:
+                more = self.read(CHUNK)
+            except FormatError as error:
+                fault, more = error, b""
+            block += more
+            if block and (len(block) >= size or not more):
+                yield bytes(block)
+                block.clear()
+            if not more:
+                break
+        if fault is not None:
+            raise fault
 
     def readinto(self, buffer) -> int:
         """Fill ``buffer`` as far as one chunk goes; 0 at the end.
@@ -218,7 +316,7 @@ class InputStream(io.RawIOBase):
                     self._end(f"expands to more than {MAX_EXPANSION:,} times its stored size")
                 return chunk
         if self._fault is None and self._n_out == 0:
-            self._fault = FormatError(self.path, "", "empty")
+            self._fault = FormatError(self.path, "", EMPTY)
         if self._fault is not None:
             raise self._fault
         return b""
@@ -242,11 +340,13 @@ class InputStream(io.RawIOBase):
         if not self._raw and getattr(self._decoder, "needs_input", True):
             self._raw = self._next_raw()
             if not self._raw:
-                return self._end(f"cut short: the {self.compression} data stop before their end")
+                return self._end(
+                    f"cut short: the {self.compression} data stop before their end; {COPY_AGAIN}"
+                )
         try:
             chunk = self._decoder.decompress(self._raw, CHUNK)
         except (self._errors, EOFError, ValueError) as error:
-            return self._end(f"damaged {self.compression} data: {error}")
+            return self._end(f"damaged {self.compression} data: {error}; {COPY_AGAIN}")
         # zlib returns what it did not take; bzip2 and xz keep it inside.
         self._raw = getattr(self._decoder, "unconsumed_tail", b"")
         if self._decoder.eof:

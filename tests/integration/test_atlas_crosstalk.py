@@ -14,6 +14,7 @@ from pipeline.ingest import open_reader
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import Topology
 from tests.addresses import format_addrs
+from tests.tables import table_of_files
 from tests.unit.pipeline.infer.simulate import Network, Plan, make_network, measure, pfx2as_lines
 
 PLAN = Plan(seed=7, n_ases=6, routers_per_as=8, n_vantages=3, target_share=0.4, outgoing=0.0)
@@ -66,7 +67,7 @@ def false_links(folder: Path, net: Network, marked: bool) -> tuple[int, int, Rea
     observer = Observer(folder)
     for batch in open_reader(path, report)[1]:
         observer.add(batch)
-    prefixes = read_pfx2as([table], [ReadReport(str(table))])
+    prefixes = table_of_files(read_pfx2as, [table], [ReadReport(str(table))])
     topology = infer_topology([observer.close()], prefixes=prefixes, routers="interfaces")
     joined = router_links(topology, net)
     return len(joined), len(joined - net.links), report

@@ -30,6 +30,7 @@ from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.addresses import format_addrs, parse_addrs
 from tests.real_data import ROOT
+from tests.tables import table_of_files
 
 LANS = "37.49.236.0/22 France-IX Paris\n195.42.144.0/23 Equinix Paris\n"
 DOUBTFUL = {
@@ -57,7 +58,7 @@ def _prefixes(folder: Path, scratch: Path) -> PrefixTable:
         path = scratch / f"v{version}.pfx2as"
         path.write_text("".join(_lines(folder / f"asn-ipv{version}.csv.gz")))
         paths.append(path)
-    return read_pfx2as(paths, [ReadReport(str(path)) for path in paths])
+    return table_of_files(read_pfx2as, paths, [ReadReport(str(path)) for path in paths])
 
 
 def _as(asn: int) -> str:
@@ -88,7 +89,9 @@ def rows(folder: Path) -> Iterator[tuple[str, ...]]:
         prefixes = _prefixes(folder / "ip2as", scratch)
         lans = scratch / "lans.txt"
         lans.write_text(LANS)
-        known = Registries(exchanges=read_exchanges([lans], [ReadReport(str(lans))]))
+        known = Registries(
+            exchanges=table_of_files(read_exchanges, [lans], [ReadReport(str(lans))])
+        )
         for measurement, doubtful in DOUBTFUL.items():
             observer = Observer(scratch)
             path = folder / "traceroute" / measurement

@@ -33,7 +33,6 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numba import njit
@@ -52,7 +51,7 @@ from pipeline.infer.owners.prefixes import (
     V4Prefixes,
     no_intervals,
 )
-from pipeline.infer.tables import parse_v4, read_chunks
+from pipeline.infer.tables import Blocks, parse_v4, read_chunks
 from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
@@ -249,10 +248,10 @@ class _Prefixes:
         return _over(networks, [second for _, second in chosen], inside)
 
 
-def _read_one(path: Path, report: ReadReport, found: _Prefixes) -> None:
+def _read_one(blocks: Blocks, report: ReadReport, found: _Prefixes) -> None:
     """Add the prefixes of one file."""
     foreign = ""
-    for first_line, text in read_chunks(path, report):
+    for first_line, text in read_chunks(blocks, report):
         if first_line == 1 and (foreign := foreign_format(text)):
             break
         data = np.frombuffer(text, np.uint8)
@@ -315,13 +314,13 @@ def foreign_format(text: bytes) -> str:
     return ""
 
 
-def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixTable:
+def read_pfx2as(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> PrefixTable:
     """Read pfx2as files, IPv4 and IPv6, into one table.
 
     Parameters
     ----------
-    paths : sequence of Path
-        Plain, gzip, bzip2 or xz.
+    files : sequence of iterables of bytes
+        The blocks of each opened file.
     reports : sequence of ReadReport
         One per file, filled: prefixes as ``n_records``, broken lines by reason. A file that
         cannot be read, is cut short, holds no prefix or is a table of another format has status
@@ -339,10 +338,11 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
         read, 20 if they are sorted and each has one origin.
     """
     found = _Prefixes()
-    path = None
+    path = ""
     try:
-        for path, report in zip(paths, reports, strict=True):
-            _read_one(path, report, found)
+        for blocks, report in zip(files, reports, strict=True):
+            path = report.path
+            _read_one(blocks, report, found)
         second = found.choose_origins()
         v6_table, n_v6, n_changed = found.v6.intervals()
         first, asn, n_v4, n_v4_changed = found.v4.intervals()

@@ -21,12 +21,11 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
-from pipeline.infer.tables import read_lines
+from pipeline.infer.tables import Blocks, read_lines
 from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.columns.ragged import offset_in_row, offsets, row_of_value
@@ -81,22 +80,22 @@ class _Found:
     asns: dict[str, list[range]] = field(default_factory=dict)
 
 
-def read_delegations(paths: Sequence[Path], reports: Sequence[ReadReport]) -> Delegations:
+def read_delegations(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> Delegations:
     """Read delegation files into one table.
 
     Parameters
     ----------
-    paths : sequence of Path
-        Plain, gzip, bzip2 or xz.
+    files : sequence of iterables of bytes
+        The blocks of each opened file.
     reports : sequence of ReadReport
         One for each file, filled: lines used as ``n_records``, broken ones by reason. A file that
         cannot be read, is cut short or holds no block and no AS number of a known holder has status
         ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it.
     """
     found = _Found()
-    for path, report in zip(paths, reports, strict=True):
+    for blocks, report in zip(files, reports, strict=True):
         report.format = "delegated"
-        for place, line in read_lines(path, report):
+        for place, line in read_lines(blocks, report):
             if line.startswith("#"):
                 continue
             try:

@@ -7,13 +7,12 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from pipeline.infer.intervals import Network
-from pipeline.infer.tables import read_whole
+from pipeline.infer.tables import Blocks, read_whole
 from pipeline.json_text import parse_json
 from pipeline.model.addresses import MAPPED_V4, parse_addr
 from pipeline.model.choices import MAX_ASN
@@ -73,12 +72,14 @@ class Entries:
         return self.names.get(self.exchange_of.get(lan, lan), "") or self.lan_names.get(lan, "")
 
 
-def read_entries(path: Path, report: ReadReport, entries: Entries) -> None:
+def read_entries(blocks: Blocks, report: ReadReport, entries: Entries) -> None:
     """Add what one file says; faults go to the report, nothing is raised."""
     report.format = FORMAT
-    data = read_whole(path, report, MAX_FILE_BYTES)
+    data = read_whole(blocks, report, MAX_FILE_BYTES)
     if report.status == "rejected":
         return
+    if report.error:  # cut short: the last line may have lost its end
+        data = data[: data.rfind(b"\n") + 1]
     text = data.decode("utf-8", "replace")
     reader = _Reader(report, entries)
     if _first_line(text).startswith(("{", "[")):

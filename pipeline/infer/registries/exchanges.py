@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from pipeline.infer.intervals import (
     table_of,
 )
 from pipeline.infer.registries.exchange_files import Entries, read_entries, refuse
+from pipeline.infer.tables import Blocks
 from pipeline.model.addresses import format_addr
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
@@ -121,21 +121,21 @@ def _flat_lookup(addrs: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return found[len(addrs) :]
 
 
-def read_exchanges(paths: Sequence[Path], reports: Sequence[ReadReport]) -> ExchangePoints:
+def read_exchanges(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> ExchangePoints:
     """Read files about exchange points into one table.
 
     Parameters
     ----------
-    paths : sequence of Path
-        Plain, gzip, bzip2 or xz. If a LAN has several names, the first counts.
+    files : sequence of iterables of bytes
+        The blocks of each opened file. If a LAN has several names, the first counts.
     reports : sequence of ReadReport
         One per file, filled: what was used as ``n_records``, broken entries by reason. A file that
         cannot be read or used has status ``rejected`` and says why in ``error``, and so has each if
         none has a LAN; nothing is raised for it.
     """
     entries = Entries()
-    for path, report in zip(paths, reports, strict=True):
-        read_entries(path, report, entries)
+    for blocks, report in zip(files, reports, strict=True):
+        read_entries(blocks, report, entries)
     if not entries.lans and not entries.members:
         for report in reports:
             refuse(report)

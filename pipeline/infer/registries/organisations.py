@@ -20,12 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import orjson
 
-from pipeline.infer.tables import read_lines
+from pipeline.infer.tables import Blocks, read_lines
 from pipeline.json_text import parse_json
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
@@ -56,13 +55,13 @@ class Organisations:
         return np.where(self.asn[at] == asn, self.organisation[at], UNKNOWN)
 
 
-def read_organisations(path: Path, report: ReadReport) -> Organisations:
+def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
     """Read the organisations of ASes.
 
     Parameters
     ----------
-    path : Path
-        Plain, gzip, bzip2 or xz.
+    blocks : iterable of bytes
+        Of an opened file.
     report : ReadReport
         Filled: ASes as ``n_records``, broken lines by reason. A file that cannot be read, is cut
         short or holds no AS has status ``rejected`` or ``partial`` and says why in ``error``;
@@ -71,7 +70,7 @@ def read_organisations(path: Path, report: ReadReport) -> Organisations:
     report.format = "as2org"
     found: dict[int, str] = {}
     fields: Sequence[str] | None = None  # of the section; None: before any
-    for place, line in read_lines(path, report):
+    for place, line in read_lines(blocks, report):
         if line.startswith("#"):
             said = line.lstrip("# ")
             if said.startswith(_FORMAT):

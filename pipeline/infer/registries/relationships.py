@@ -17,11 +17,10 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from pipeline.infer.tables import read_lines
+from pipeline.infer.tables import Blocks, read_lines
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
 
@@ -84,13 +83,13 @@ class Relationships:
         return row, other, self.kind[kept]
 
 
-def read_relationships(path: Path, report: ReadReport) -> Relationships:
+def read_relationships(blocks: Blocks, report: ReadReport) -> Relationships:
     """Read relationships of ASes.
 
     Parameters
     ----------
-    path : Path
-        Plain, gzip, bzip2 or xz.
+    blocks : iterable of bytes
+        Of an opened file.
     report : ReadReport
         Filled: pairs as ``n_records``, broken lines by reason. A file that cannot be read, is cut
         short or holds no pair has status ``rejected`` or ``partial`` and says why in ``error``;
@@ -100,7 +99,7 @@ def read_relationships(path: Path, report: ReadReport) -> Relationships:
     first: list[int] = []
     second: list[int] = []
     kinds: list[int] = []
-    for place, line in read_lines(path, report):
+    for place, line in read_lines(blocks, report):
         if line.startswith("#"):
             continue
         fields = line.split("|")

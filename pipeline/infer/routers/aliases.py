@@ -19,13 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
 
 import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.alias_lines import Form, is_placeholder, read_lines, recognise
-from pipeline.infer.tables import parse_v4, read_chunks
+from pipeline.infer.tables import Blocks, parse_v4, read_chunks
 from pipeline.infer.traces.merge import find_addrs
 from pipeline.model.addresses import V4_PREFIX, parse_addr, sort_addrs
 from pipeline.model.measured.reading import ReadReport
@@ -116,12 +115,13 @@ def _slow_line(line: str, broken: bool) -> list[tuple[int, int]]:
     return [word for word in words if not is_placeholder(*word)]
 
 
-def read_aliases(path: Path, report: ReadReport) -> AliasTable:
-    """Read a file of alias sets, plain, gzip, bzip2 or xz.
+def read_aliases(blocks: Blocks, report: ReadReport) -> AliasTable:
+    """Read a table of alias sets.
 
     Parameters
     ----------
-    path : Path
+    blocks : iterable of bytes
+        Of an opened file.
     report : ReadReport
         Filled: its form as ``format``, sets read as ``n_records`` (addresses of ``.ifaces``, pairs
         of iffinder), broken lines by reason. A file that cannot be read, is cut short or holds
@@ -132,7 +132,7 @@ def read_aliases(path: Path, report: ReadReport) -> AliasTable:
     -------
     AliasTable
     """
-    chunks = read_chunks(path, report)
+    chunks = read_chunks(blocks, report)
     head = list(islice(chunks, 1))
     form = recognise(head[0][1] if head else b"")
     report.format = form.value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +25,7 @@ from pipeline.infer import (
 )
 from pipeline.ingest.as_names import read_as_names
 from pipeline.ingest.host_names import read_host_names
+from pipeline.ingest.opening import hash_file, table_blocks
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.host_names import HostNames
@@ -74,17 +76,29 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
             raise UsageError("; ".join(report.error for report in reports))
 
     def read_one(
-        flag: str, path: Path, kind: str, reader: Callable[[Path, ReadReport], _Table]
+        flag: str, path: Path, kind: str, reader: Callable[[Iterable[bytes], ReadReport], _Table]
     ) -> _Table:
         report = ReadReport(printable_path(path), kind)
-        table = reader(path, report)
+        with closing(table_blocks(path, report)) as blocks:
+            table = reader(blocks, report)
         refuse_unusable(flag, [report])
         return table
 
+    def read_several(
+        flag: str,
+        paths: Sequence[Path],
+        kind: str,
+        reader: Callable[[Sequence[Iterable[bytes]], Sequence[ReadReport]], _Table],
+    ) -> _Table:
+        each = [ReadReport(printable_path(path), kind) for path in paths]
+        with ExitStack() as opened:  # each is opened when its first block is read
+            files = map(closing, map(table_blocks, paths, each))
+            table = reader([opened.enter_context(file) for file in files], each)
+        refuse_unusable(flag, each)
+        return table
+
     if config.ip2as:
-        each = [ReadReport(printable_path(path), "pfx2as") for path in config.ip2as]
-        prefixes = read_pfx2as(config.ip2as, each)
-        refuse_unusable("--ip2as", each)
+        prefixes = read_several("--ip2as", config.ip2as, "pfx2as", read_pfx2as)
     if config.aliases:
         aliases = read_one("--aliases", config.aliases, "", read_aliases)  # recognised by content
     if config.as_rel:
@@ -92,13 +106,9 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
     if config.as2org:
         organisations = read_one("--as2org", config.as2org, "as2org", read_organisations)
     if config.delegated:
-        each = [ReadReport(printable_path(path), "delegated") for path in config.delegated]
-        delegations = read_delegations(config.delegated, each)
-        refuse_unusable("--delegated", each)
+        delegations = read_several("--delegated", config.delegated, "delegated", read_delegations)
     if config.ixp:
-        each = [ReadReport(printable_path(path), "exchange points") for path in config.ixp]
-        exchanges = read_exchanges(config.ixp, each)
-        refuse_unusable("--ixp", each)
+        exchanges = read_several("--ixp", config.ixp, "exchange points", read_exchanges)
     registries = Registries(relationships, organisations, delegations, exchanges)
     return Tables(prefixes, aliases, registries, read)
 
@@ -173,4 +183,5 @@ def _read_if_usable(
         return read(path, report), report
     except (FormatError, OSError) as error:
         report.refuse(error)
+        hash_file(path, report)
     return None, report

@@ -24,6 +24,7 @@ from tests.oracles.nights.observable import unobservable, ways_of
 from tests.oracles.nights.plants import Crossed, Expected, Night, crossed, first_night
 from tests.oracles.nights.seen import widths_of
 from tests.oracles.nights.widths import grow
+from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import alias_sets
 from tests.unit.pipeline.infer.simulate import Plan, make_network
 
@@ -220,4 +221,4 @@ def _aliases(night: Night) -> AliasTable:
 def _prefixes(table: str, folder: Path) -> PrefixTable:
     path = folder / "table.pfx2as"
     path.write_text(table)
-    return read_pfx2as([path], [ReadReport(str(path))])
+    return table_of_files(read_pfx2as, [path], [ReadReport(str(path))])

@@ -32,6 +32,7 @@ from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
 from tests.oracles.truth.network import TRUTH, Truth, load_truth, plain_text, read_json
 from tests.oracles.truth.visible import Visible, find_visible
+from tests.tables import table_of_file, table_of_files
 
 ALIASES = "lab.aliases.nodes"
 # Laboratories use ranges that are set apart for documentation and benchmarks.
@@ -105,7 +106,7 @@ def load_prefixes(folder: Path) -> PrefixTable:
     """The prefix tables of a laboratory; UsageError if one of them cannot be used."""
     paths = sorted(folder.glob("lab.pfx2as*"))
     reports = [ReadReport(str(path)) for path in paths]
-    prefixes = read_pfx2as(paths, reports)
+    prefixes = table_of_files(read_pfx2as, paths, reports)
     if unusable := [report.error for report in reports if report.status == "rejected"]:
         raise UsageError("; ".join(unusable))
     return prefixes
@@ -123,7 +124,11 @@ def true_aliases(truth: Truth) -> AliasTable:
 def load_aliases(folder: Path, truth: Truth) -> AliasTable:
     """Read the laboratory's ITDK nodes file; without one, the true alias sets."""
     path = folder / ALIASES
-    return read_aliases(path, ReadReport(str(path))) if path.is_file() else true_aliases(truth)
+    return (
+        table_of_file(read_aliases, path, ReadReport(str(path)))
+        if path.is_file()
+        else true_aliases(truth)
+    )
 
 
 def load_registries(folder: Path) -> Registries:
@@ -136,10 +141,10 @@ def load_registries(folder: Path) -> Registries:
     rel, org = there("lab.as-rel.txt"), there("lab.as2org.txt")
     held, met = there("lab.delegated"), there("lab.ixp.txt", "lab.peeringdb.json")
     return Registries(
-        read_relationships(rel[0][0], rel[1][0]) if rel[0] else None,
-        read_organisations(org[0][0], org[1][0]) if org[0] else None,
-        read_delegations(*held) if held[0] else None,
-        read_exchanges(*met) if met[0] else None,
+        table_of_file(read_relationships, rel[0][0], rel[1][0]) if rel[0] else None,
+        table_of_file(read_organisations, org[0][0], org[1][0]) if org[0] else None,
+        table_of_files(read_delegations, *held) if held[0] else None,
+        table_of_files(read_exchanges, *met) if met[0] else None,
     )
 
 

@@ -33,6 +33,7 @@ from pipeline.model.measured.traces import (
 )
 from pipeline.model.topology import Topology
 from tests.addresses import format_addrs, parse_addrs
+from tests.tables import table_of_files
 
 _KINDS = {"!": KIND_ECHO_REPLY, "?": KIND_UNKNOWN, "^": KIND_UNREACHABLE}
 VANTAGE = "20.9.9.9"
@@ -83,7 +84,7 @@ def prefix_table(folder: Path, text: str = PREFIXES) -> PrefixTable:
     """A prefix table from the text of a pfx2as file."""
     path = folder / "test.pfx2as"
     path.write_text(text)
-    return read_pfx2as([path], [ReadReport(str(path))])
+    return table_of_files(read_pfx2as, [path], [ReadReport(str(path))])
 
 
 def infer(scratch: Path, *lines: str, **options) -> Topology:

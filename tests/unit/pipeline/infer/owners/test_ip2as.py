@@ -19,6 +19,7 @@ from pipeline.model.measured.reading import ReadReport
 from tests.addresses import parse_addrs
 from tests.real_data import real_data
 from tests.soak import examples
+from tests.tables import table_of_files
 
 
 def read(tmp_path, *texts):
@@ -28,7 +29,7 @@ def read(tmp_path, *texts):
         path.write_bytes(text.encode())
         paths.append(path)
         reports.append(ReadReport(str(path)))
-    return read_pfx2as(paths, reports), reports
+    return table_of_files(read_pfx2as, paths, reports), reports
 
 
 def lookup(table, *addrs):
@@ -178,11 +179,11 @@ def test_compressed_tables_are_detected_by_content_and_a_cut_one_is_partial(tmp_
     path = tmp_path / "table"
     path.write_bytes(pack(text))
     report = ReadReport(str(path))
-    assert read_pfx2as([path], [report]).n_prefixes == 40_000
+    assert table_of_files(read_pfx2as, [path], [report]).n_prefixes == 40_000
     assert (report.status, report.size_bytes) == ("ok", path.stat().st_size)
     path.write_bytes(pack(text)[:-30])
     report = ReadReport(str(path))
-    read_pfx2as([path], [report])
+    table_of_files(read_pfx2as, [path], [report])
     assert report.status in ("partial", "rejected")
     assert str(path) in report.error
     assert report.error.endswith("stop before their end; copy the file again")
@@ -193,27 +194,27 @@ def test_a_file_that_is_no_table_is_rejected_by_name_without_an_exception(tmp_pa
     path = tmp_path / "junk"
     path.write_bytes(content)
     report = ReadReport(str(path))
-    assert read_pfx2as([path], [report]).n_prefixes == 0
+    assert table_of_files(read_pfx2as, [path], [report]).n_prefixes == 0
     assert report.status == "rejected"
     assert "junk" in report.error
 
 
-def test_a_pipe_is_refused_since_it_cannot_be_read_again(piped):
+def test_a_pipe_is_refused(piped):
     report = ReadReport("x")
-    assert read_pfx2as([piped("20.1.0.0\t16\t1\n")], [report]).n_prefixes == 0
+    assert table_of_files(read_pfx2as, [piped("20.1.0.0\t16\t1\n")], [report]).n_prefixes == 0
     assert report.status == "rejected"
-    assert "is a pipe or device; give a file" in report.error
+    assert "is a socket, pipe or device, not a file; give a regular file" in report.error
 
 
 def test_a_folder_is_refused_and_a_file_requested(tmp_path):
     report = ReadReport(str(tmp_path))
-    assert read_pfx2as([tmp_path], [report]).n_prefixes == 0
+    assert table_of_files(read_pfx2as, [tmp_path], [report]).n_prefixes == 0
     assert (report.status, report.error) == ("rejected", f"{tmp_path}: is a folder; give a file")
 
 
 def test_a_missing_table_is_rejected_by_name(tmp_path):
     report = ReadReport(str(tmp_path / "nowhere"))
-    assert read_pfx2as([tmp_path / "nowhere"], [report]).n_prefixes == 0
+    assert table_of_files(read_pfx2as, [tmp_path / "nowhere"], [report]).n_prefixes == 0
     assert "nowhere" in report.error
     assert "No such file" in report.error
 
@@ -263,7 +264,7 @@ def test_lookup_agrees_with_brute_force(tmp_path_factory, prefixes, data):
 def test_real_tables_read_whole_with_their_multi_origins(tmp_path):
     path = real_data("ip2as/RouteViewIPv4.incomplete.gz")
     report = ReadReport(str(path))
-    table = read_pfx2as([path], [report])
+    table = table_of_files(read_pfx2as, [path], [report])
     assert report.n_records == 22115
     assert not report.rejected
     assert report.notes["multi-origin"] == 117
@@ -286,7 +287,7 @@ def test_real_tables_read_whole_with_their_multi_origins(tmp_path):
 def test_the_real_ipv6_table_reads(tmp_path):
     path = real_data("ip2as/RouteViewIPv6.incomplete.gz")
     report = ReadReport(str(path))
-    read_pfx2as([path], [report])
+    table_of_files(read_pfx2as, [path], [report])
     assert report.n_records == 119
     assert not report.rejected
 
@@ -316,7 +317,7 @@ def test_tables_of_other_tools_are_named_with_the_way_out(tmp_path, text, says):
         path = tmp_path / "0.pfx2as"
         made = report.error.partition("convert it: ")[2].replace("FILE.pfx2as", str(path) + ".new")
         subprocess.run(made.replace("FILE", str(path)), shell=True, check=True)
-        table = read_pfx2as([tmp_path / "0.pfx2as.new"], [ReadReport("new")])
+        table = table_of_files(read_pfx2as, [tmp_path / "0.pfx2as.new"], [ReadReport("new")])
         assert lookup(table, "1.0.0.9", "1.0.4.9", "1.0.1.1") == [15169, 56203, -1]
 
 

@@ -11,6 +11,7 @@ from pipeline.model.addresses import PRIVATE, unique_addrs
 from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
+from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import infer, observe, prefix_table, traces
 
 A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))
@@ -22,7 +23,7 @@ def lans_of(tmp_path, *prefixes):
         return ExchangePoints.none()
     path = tmp_path / "lans.txt"
     path.write_text("\n".join(prefixes) + "\n")
-    return read_exchanges([path], [ReadReport(str(path))])
+    return table_of_files(read_exchanges, [path], [ReadReport(str(path))])
 
 
 def share_of(tmp_path, texts, allow=(), asn=None, lan=(), ixp=()):

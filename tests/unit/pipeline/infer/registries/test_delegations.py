@@ -9,6 +9,7 @@ from pipeline.infer.registries.delegations import MAX_ASES
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
+from tests.tables import table_of_files
 
 TEXT = b"""2|ripencc|20261122|7|19830705|20261121|+0100
 ripencc|*|ipv4|*|3|summary
@@ -28,7 +29,7 @@ def read(tmp_path):
         reports = [ReadReport(str(path)) for path in paths]
         for path, data in zip(paths, files, strict=True):
             path.write_bytes(data)
-        return read_delegations(paths, reports), *reports
+        return table_of_files(read_delegations, paths, reports), *reports
 
     return read_bytes
 

@@ -13,6 +13,7 @@ from pipeline.infer.registries.exchange_files import MAX_NAME
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
+from tests.tables import table_of_files
 
 IX = {"id": 7, "org_id": 1, "name": "France-IX Paris", "status": "ok"}
 IXLAN = {"id": 9, "ix_id": 7, "name": "", "rs_asn": 51706, "status": "ok"}
@@ -44,7 +45,7 @@ def read(tmp_path):
         for path, data in zip(paths, files, strict=True):
             text = data if isinstance(data, str | bytes) else json.dumps(data)
             path.write_bytes(text.encode() if isinstance(text, str) else text)
-        return read_exchanges(paths, reports), *reports
+        return table_of_files(read_exchanges, paths, reports), *reports
 
     return read_files
 

@@ -10,6 +10,7 @@ import pytest
 from pipeline.infer import read_organisations
 from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.model.measured.reading import ReadReport
+from tests.tables import table_of_file
 
 TEXT = b"""# name: AS Org
 # format:org_id|changed|org_name|country|source
@@ -32,7 +33,7 @@ def read(tmp_path):
         path = tmp_path / "lab.as2org.txt"
         path.write_bytes(data)
         report = ReadReport(str(path))
-        return read_organisations(path, report), report
+        return table_of_file(read_organisations, path, report), report
 
     return read_bytes
 

@@ -14,6 +14,7 @@ from pipeline.infer.registries.organisations import Organisations
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.measured.reading import ReadReport
 from tests.real_data import real_data
+from tests.tables import table_of_file
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def read(tmp_path):
         path = tmp_path / "lab.as-rel.txt"
         path.write_bytes(data)
         report = ReadReport(str(path))
-        return read_relationships(path, report), report
+        return table_of_file(read_relationships, path, report), report
 
     return read_bytes
 
@@ -87,7 +88,7 @@ def test_a_file_without_any_says_what_to_give(read, data):
 def test_a_real_file():
     path = real_data("asrel/caida-as-rel.20120601.txt.gz")
     report = ReadReport(str(path))
-    table = read_relationships(path, report)
+    table = table_of_file(read_relationships, path, report)
     assert report.n_records == 121309
     assert not report.rejected
     assert kind(table, 15169, 3356) == CUSTOMER

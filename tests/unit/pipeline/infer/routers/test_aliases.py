@@ -7,6 +7,7 @@ import pytest
 from pipeline.infer import infer_topology, read_aliases
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
+from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import (
     VANTAGE,
     alias_sets,
@@ -28,7 +29,7 @@ def read(tmp_path, text, name="test.nodes"):
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     report = ReadReport(str(path))
-    return read_aliases(path, report), report
+    return table_of_file(read_aliases, path, report), report
 
 
 def sets_of(table):
@@ -165,11 +166,11 @@ def test_a_vantage_is_no_router_by_its_alias_set(tmp_path):
     assert (B, C) not in links_of(topology)
 
 
-def test_a_pipe_is_refused_since_it_cannot_be_read_again(piped):
+def test_a_pipe_is_refused(piped):
     report = ReadReport("x")
-    assert len(read_aliases(piped(f"node N1:  {A} {B}\n"), report).addrs) == 0
+    assert len(table_of_file(read_aliases, piped(f"node N1:  {A} {B}\n"), report).addrs) == 0
     assert report.status == "rejected"
-    assert "is a pipe or device; give a file" in report.error
+    assert "is a socket, pipe or device, not a file; give a regular file" in report.error
 
 
 def test_routers_of_an_empty_table_are_unknown(tmp_path):

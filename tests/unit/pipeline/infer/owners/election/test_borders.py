@@ -12,6 +12,7 @@ from pipeline.infer import infer_topology, read_pfx2as
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
+from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import (
     alias_sets,
     asn_of,
@@ -289,7 +290,7 @@ def compare(tmp_path, network, batch, borders):
     """Counts of one network: what was inferred and what of it is right."""
     path = tmp_path / "table"
     path.write_text(pfx2as_lines(network))
-    table = read_pfx2as([path], [ReadReport(str(path))])
+    table = table_of_files(read_pfx2as, [path], [ReadReport(str(path))])
     seen = [observe(tmp_path, batch)]
     topology = infer_topology(seen, prefixes=table, routers="interfaces", borders=borders)
     low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()

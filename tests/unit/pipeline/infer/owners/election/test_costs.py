@@ -19,6 +19,7 @@ from pipeline.infer.registries import Registries
 from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.reading import ReadReport
+from tests.tables import table_of_file
 
 NONE = Registries()
 
@@ -75,7 +76,9 @@ def test_traces_that_may_break_off_say_no_more_than_the_share_that_is_aimed_at_t
 def test_traces_to_a_customer_break_off_at_a_provider_more_often(tmp_path, text, costs):
     path = tmp_path / "as-rel.txt"
     path.write_text(f"{text}\n")
-    related = Registries(relationships=read_relationships(path, ReadReport(str(path))))
+    related = Registries(
+        relationships=table_of_file(read_relationships, path, ReadReport(str(path)))
+    )
     assert cost(0, [(AIMED_BROKEN, 1)], registries=related) == costs
     assert cost(0, [ENDS], registries=related) == 40
 

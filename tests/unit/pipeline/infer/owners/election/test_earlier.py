@@ -21,6 +21,7 @@ from pipeline.infer.registries.relationships import Relationships
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.model.addresses import V4_PREFIX, sort_addrs
 from pipeline.model.measured.reading import ReadReport
+from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import observe
 from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
 
@@ -149,7 +150,7 @@ def test_true_aliases_lower_nothing(tmp_path, seed):
     network = make_network(plan)
     path = tmp_path / "table"
     path.write_text(pfx2as_lines(network))
-    prefixes = read_pfx2as([path], [ReadReport(str(path))])
+    prefixes = table_of_files(read_pfx2as, [path], [ReadReport(str(path))])
     seen = [observe(tmp_path, measure(network))]
     addrs = np.array([(0, int(V4_PREFIX) | addr) for addr in network.owner], np.uint64)
     order = sort_addrs(addrs)

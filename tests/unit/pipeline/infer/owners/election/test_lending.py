@@ -11,6 +11,7 @@ from pipeline.infer.registries import Registries
 from pipeline.infer.registries.relationships import read_relationships
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.reading import ReadReport
+from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import asn_of, infer
 
 # AS 1's routers 20.1.0.*, then those of AS 2, whose links to each other are numbered from AS 1;
@@ -121,6 +122,6 @@ def test_routers_that_were_in_an_as_with_lent_addresses_speak_for_it(held, user)
 def test_of_ases_with_known_relationships_only_a_provider_lends(tmp_path, relationships, is_lent):
     path = tmp_path / "as-rel.txt"
     path.write_text(relationships)
-    registries = Registries(read_relationships(path, ReadReport(str(path))))
+    registries = Registries(table_of_file(read_relationships, path, ReadReport(str(path))))
     expected = ([0] * 3, [1, -1, -1, -1]) if is_lent else ([1] * 3, [-1] * 4)
     assert lent_in_a_row([0, 0, 0], registries) == expected

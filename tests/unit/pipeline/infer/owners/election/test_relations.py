@@ -11,6 +11,7 @@ from pipeline.infer.owners.election.relations import NOTHING, relation, relation
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
+from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer
 from tests.unit.pipeline.infer.owners.election.test_lending import INSIDE, LINES
 from tests.unit.pipeline.infer.owners.test_unannounced import BORDER, INNER, UNANNOUNCED
@@ -27,7 +28,7 @@ def read(tmp_path):
         for text, reader in (
             (relationships, read_relationships),
             (organisations, read_organisations),
-            (delegations, lambda path, report: read_delegations([path], [report])),
+            (delegations, lambda path, report: table_of_files(read_delegations, [path], [report])),
         ):
             path = tmp_path / "table"
             path.write_text(text)

@@ -11,6 +11,7 @@ from pipeline.infer.owners.election.routes.filling import fill
 from pipeline.infer.owners.election.routes.valleys import LONGEST, WIDTH
 from pipeline.infer.owners.election.settling import settle
 from pipeline.model.measured.reading import ReadReport
+from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import asn_of, infer
 from tests.unit.pipeline.infer.owners.election.cases import case_of
 
@@ -21,7 +22,7 @@ RELATED = "1|2|-1\n3|2|-1\n1|3|0\n"
 def related(tmp_path, text=RELATED):
     path = tmp_path / "as-rel.txt"
     path.write_text(text)
-    return Registries(relationships=read_relationships(path, ReadReport(str(path))))
+    return Registries(relationships=table_of_file(read_relationships, path, ReadReport(str(path))))
 
 
 def windows_of(*paths):

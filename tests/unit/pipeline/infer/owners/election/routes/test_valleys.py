@@ -12,6 +12,7 @@ from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs
+from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import observe, traces
 from tests.unit.pipeline.infer.owners.election.cases import case_of
 
@@ -23,7 +24,7 @@ RELATED = "1|2|-1\n3|2|-1\n2|4|-1\n1|3|0\n"
 def related(tmp_path, text=RELATED):
     path = tmp_path / "as-rel.txt"
     path.write_text(text)
-    return read_relationships(path, ReadReport(str(path)))
+    return table_of_file(read_relationships, path, ReadReport(str(path)))
 
 
 def windows_of(tmp_path, *batches, text=RELATED, organisations=None, nowhere=(), workers=1):

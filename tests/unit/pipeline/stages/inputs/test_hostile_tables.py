@@ -1,0 +1,84 @@
+"""Tables are opened as measurements are: bombs end, what is not read names its remedy."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import tarfile
+import tracemalloc
+import zipfile
+
+import pytest
+
+from pipeline.ingest import opening
+from pipeline.ingest.opening import hash_file
+from pipeline.model.measured.reading import ReadReport
+from tests.unit.pipeline.stages.inputs.test_byte_order_marks import TABLES, read
+
+OPTIONS = dict(reversed(TABLES))  # one text of each option
+
+
+def zipped(text: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("table.txt", text)
+    return packed.getvalue()
+
+
+def tarred(text: bytes) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("table.txt")
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text))
+    return packed.getvalue()
+
+
+UNREAD = {
+    "a zip archive": zipped,
+    "a tar archive": tarred,
+    "compressed by zstd": lambda text: b"\x28\xb5\x2f\xfd" + text,
+    "compressed by lz4": lambda text: b"\x04\x22\x4d\x18" + text,
+    "a 7z archive": lambda text: b"7z\xbc\xaf\x27\x1c" + text,
+    "text in UTF-16": lambda text: text.decode().encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("what", UNREAD)
+@pytest.mark.parametrize("option", OPTIONS)
+def test_what_is_not_read_is_named_with_its_remedy(tmp_path, option, what):
+    path = tmp_path / "table"
+    path.write_bytes(UNREAD[what](OPTIONS[option].encode()))
+    with pytest.raises(ValueError, match=f"table: {what}.*, which is not read: (unpack|de|con)"):
+        read(option, path)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_bomb_of_good_lines_ends_where_it_expands_too_much(tmp_path, option, monkeypatch):
+    """What comes before is used where a table is of lines, as of any damaged file."""
+    monkeypatch.setattr(opening, "EXPANSION_FREE", 1 << 16)
+    path = tmp_path / "bomb"
+    text = OPTIONS[option].encode()
+    path.write_bytes(bz2.compress(text) + bz2.compress(b"\n" * (1 << 24)) * 20)
+    tracemalloc.start()
+    try:
+        report = read(option, path)
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert report.status == "partial"
+    assert "expands to more than 1,000 times its stored size" in report.error
+    assert report.n_records == 2
+    assert peak < 8 * opening.TABLE_BLOCK
+    same = ReadReport("")
+    hash_file(path, same)
+    assert (report.sha256, report.size_bytes) == (same.sha256, same.size_bytes)
+
+
+@pytest.mark.parametrize("option", [one for one in OPTIONS if one not in ("as_names", "ixp")])
+def test_a_line_without_an_end_is_refused_before_memory_is(tmp_path, option):
+    path = tmp_path / "line"
+    with path.open("wb") as file:
+        file.truncate(1 << 28)
+    with pytest.raises(ValueError, match=r"line: (line 1: longer than 16 MiB|no host name)"):
+        read(option, path)
