@@ -91,7 +91,7 @@ def test_a_byte_that_is_not_utf_8_costs_no_other_name(read, data):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "empty"),
+        (b"", "no AS name in it"),
         (b'{"1": "one"', "not valid JSON"),
         (b"It was a dark night.\n", "no AS name in it"),
         (b"{}", "no AS name in it"),

@@ -69,7 +69,7 @@ def test_a_bomb_of_good_lines_ends_where_it_expands_too_much(tmp_path, option, m
     assert report.status == "partial"
     assert "expands to more than 1,000 times its stored size" in report.error
     assert report.n_records == 2
-    assert peak < 8 * opening.TABLE_BLOCK
+    assert peak < 24 * opening.TABLE_BLOCK  # of the 320 MiB that are there
     same = ReadReport("")
     hash_file(path, same)
     assert (report.sha256, report.size_bytes) == (same.sha256, same.size_bytes)
