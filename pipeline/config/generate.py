@@ -67,9 +67,9 @@ class GenerateConfig:
     internet: bool = option(
         default=False, help="Many ASes of very different sizes (ba).", variable=None
     )
-    min_routers: int = option(
-        default=Parameters.smallest,
-        help=f"Size of the smallest AS ({models_that_take('smallest')}).",
+    min_routers: int | None = option(
+        default=None,
+        help=f"Size of the smallest AS ({models_that_take('smallest')}) [up to 20].",
         variable=None,
         metavar="N",
         unit="routers",
@@ -77,7 +77,7 @@ class GenerateConfig:
     )
     max_routers: int | None = option(
         default=None,
-        help=f"Size of the largest AS ({models_that_take('largest')}) [13.6 % of all].",
+        help=f"Size of the largest AS ({models_that_take('largest')}) [13.6 % or more].",
         variable=None,
         metavar="N",
         unit="routers",

@@ -38,12 +38,12 @@ from pipeline.generate.csr import (
     split_by_bucket,
 )
 from pipeline.generate.laws.plane import with_geometry
-from pipeline.generate.laws.size_law import as_sizes, n_ingresses, size_of_largest
+from pipeline.generate.laws.size_law import as_sizes, bounds, n_ingresses
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.graphs import GraphSet
 from pipeline.model.random_words import draw_below, start_stream, stream_start
-from pipeline.model.synthetic import FIRST_ASN, MAX_INGRESSES, SMALLEST, Parameters
+from pipeline.model.synthetic import FIRST_ASN, MAX_INGRESSES, Parameters
 from pipeline.model.topology import Topology
 
 _BLOCK_NODES = 1 << 17  # of ASes that a thread makes at a time; a larger AS is made by all threads
@@ -63,7 +63,7 @@ def make(given: Parameters) -> Topology:
 
 def check(given: Parameters) -> None:
     """Raise UsageError unless ASes of these sizes have as many routers in all."""
-    size_of_largest(given.n_ases, given.n_routers, smallest=given.smallest, largest=given.largest)
+    bounds(given.n_ases, given.n_routers, smallest=given.smallest, largest=given.largest)
 
 
 def make_graphs(given: Parameters) -> GraphSet:
@@ -85,7 +85,7 @@ def generate_internet(
     *,
     m: int = 2,
     seed: int = 1,
-    smallest: int = SMALLEST,
+    smallest: int | None = None,
     largest: int | None = None,
     max_ingresses: int = MAX_INGRESSES,
     n_threads: int | None = None,
@@ -100,7 +100,7 @@ def generate_internet(
         Links of each new router inside its AS.
     seed : int
         0 to 2**64 - 1.
-    smallest, largest : int, int or None
+    smallest, largest : int or None
         Routers of the smallest and of the largest AS; see ``as_sizes``.
     max_ingresses : int
         Maximum number of ingresses of an AS; see ``n_ingresses``.
@@ -145,7 +145,7 @@ def generate_internet(
         graph_hash=hashes,
         component_count=np.ones(n_ases, np.int64),
         largest_component=sizes.copy(),
-        **_borders(sizes, n_ingresses(sizes, smallest=smallest, most=max_ingresses), seed),
+        **_borders(sizes, n_ingresses(sizes, smallest=int(sizes.min()), most=max_ingresses), seed),
         node_id=np.arange(n_routers, dtype=np.int64),
     )
 

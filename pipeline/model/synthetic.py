@@ -9,7 +9,6 @@ from pipeline.errors import UsageError
 from pipeline.model.words import number
 
 FIRST_ASN = 1  # of the ASes that are made; the others follow
-SMALLEST = 20  # routers; default of the smallest AS
 MAX_INGRESSES = 2000  # default of the maximum per AS
 
 MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 random bits
@@ -35,8 +34,8 @@ class Parameters:
         Links of each new router; for top-down also of each new AS.
     seed : int
         0 to 2**64 - 1.
-    smallest, largest : int, int or None
-        Routers of the smallest and the largest AS of an Internet; see ``as_sizes``.
+    smallest, largest : int or None
+        Routers of the smallest and the largest AS of an Internet; None: see ``as_sizes``.
     max_ingresses : int
         Maximum number of ingresses per AS of an Internet.
     n_rows : int or None
@@ -55,7 +54,7 @@ class Parameters:
     n_ases: int = 50
     m: int = 2
     seed: int = 1
-    smallest: int = SMALLEST
+    smallest: int | None = None
     largest: int | None = None
     max_ingresses: int = MAX_INGRESSES
     n_rows: int | None = None

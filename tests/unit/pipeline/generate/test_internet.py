@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -36,7 +38,7 @@ def assert_equal(left: GraphSet, right: GraphSet) -> None:
 def internets(draw) -> dict:
     n_ases = draw(st.integers(2, 12))
     smallest = draw(st.integers(1, 30))
-    n_routers = n_ases * smallest + draw(st.integers(0, 1500))
+    n_routers = 2 * n_ases * smallest + draw(st.integers(0, 1500))
     least = -(-(n_routers - smallest) // (n_ases - 1))
     most = n_routers - (n_ases - 1) * smallest
     return {
@@ -156,6 +158,10 @@ def test_sizes_of_the_whole_internet():
 )
 def test_sizes_keep_their_bounds_and_their_sum_or_are_refused(n_ases, smallest, more, largest):
     n_routers = n_ases * smallest + more
+    if n_routers < 2 * n_ases * smallest:
+        with pytest.raises(UsageError, match=f"give {2 * n_ases * smallest:,} routers"):
+            as_sizes(n_ases, n_routers, smallest=smallest)
+        n_routers = 2 * n_ases * smallest
     sizes = as_sizes(n_ases, n_routers, smallest=smallest)
     assert sizes.sum() == n_routers
     assert sizes[-1] == smallest
@@ -168,3 +174,70 @@ def test_sizes_keep_their_bounds_and_their_sum_or_are_refused(n_ases, smallest, 
     assert len(sizes) == n_ases
     assert (sizes[0], sizes[-1], sizes.sum()) == (largest, smallest, n_routers)
     assert (np.diff(sizes) <= 0).all()
+
+
+# Routers and ASes: of few and many, of averages from 2 to 200,000; the averages of some are
+# the size of the smallest AS by default.
+RATIOS = (
+    (3, 60), (3, 1000), (4, 90), (3000, 60_000), (3000, 70_000), (5, 1000), (5, 10**6),
+    (8, 1000), (50, 100), (50, 1000), (50, 10**7), (199, 4001), (3000, 6000), (3001, 7919),
+    (47_000, 10**6), (47_000, 50_000_000),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("n_ases", "n_routers"), RATIOS)
+def test_ases_differ_in_size_at_any_ratio_of_routers_and_ases(n_ases, n_routers):
+    """3,000 ASes of 60,000 routers had 20 each, and five of 1,000 had 245, 245, 245, 245 and 20."""
+    sizes = as_sizes(n_ases, n_routers)
+    assert sizes.sum() == n_routers
+    assert sizes[0] >= 0.135 * n_routers
+    assert sizes[0] > sizes[1]
+    assert sizes[0] >= 3 * np.median(sizes)
+    assert (sizes == sizes[-1]).mean() <= 0.7
+    assert sizes[-1] <= max(1, n_routers / n_ases / 5)
+
+
+@pytest.mark.parametrize(
+    ("n_ases", "n_routers", "more", "message"),
+    [
+        (
+            3000,
+            60_000,
+            {"smallest": 20},
+            "60,000 routers are too few for 3,000 ASes of 20 or more that differ in size: give "
+            "120,000 routers, or 1,500 ASes (--ases), or 10 for the smallest (--min-routers)",
+        ),
+        (
+            3000,
+            4000,
+            {},
+            "4,000 routers are too few for 3,000 ASes of 1 or more that differ in size: give "
+            "6,000 routers, or 2,000 ASes (--ases)",
+        ),
+        (2, 3, {}, "3 routers are too few for 2 ASes of 1 or more that differ in size: give 4"),
+        (
+            50,
+            999,
+            {"smallest": 20, "largest": 30},
+            "999 routers are too few for 50 ASes of 20 or more and 30 in the largest: give "
+            "1,010 routers",
+        ),
+    ],
+)
+def test_numbers_that_leave_all_ases_equal_are_refused_with_some_that_do_not(
+    n_ases, n_routers, more, message
+):
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}"):
+        as_sizes(n_ases, n_routers, **more)
+    routers, ases, smallest = (
+        int(found[1].replace(",", "")) if (found := re.search(pattern, message)) else None
+        for pattern in (r"give ([\d,]+)", r", or ([\d,]+) ASes", r", or ([\d,]+) for the")
+    )
+    assert len(as_sizes(n_ases, routers, **more)) == n_ases
+    assert ases is None or len(as_sizes(ases, n_routers, **more)) == ases
+    assert smallest is None or len(as_sizes(n_ases, n_routers, **more | {"smallest": smallest}))
+
+
+def test_who_gives_both_bounds_gets_them():
+    """Equal ASes too, if that is what they say."""
+    assert as_sizes(3000, 60_000, smallest=20, largest=20).tolist() == [20] * 3000
