@@ -16,7 +16,7 @@ import numpy as np
 
 from pipeline.errors import StoreError
 from pipeline.model.choices import as_number_in
-from pipeline.model.words import ingresses_text, node_words, nodes_text, number
+from pipeline.model.words import ingresses_text, links_text, node_words, nodes_text, number
 from pipeline.places import folder_of, in_one_line, shown, url_of
 from pipeline.store import Snapshot as StoredSnapshot
 from pipeline.store import open_snapshot, snapshot_names
@@ -380,7 +380,7 @@ def _counts(stored: StoredSnapshot) -> str:
         [
             number(stored.n_ases, "AS"),
             nodes_text(int(stored.n_nodes.sum()), stored.kind, int(stored.n_silent.sum())),
-            number(int(stored.n_edges.sum()), "link"),
+            links_text(int(stored.n_edges.sum()), stored.manifest.get("n_border_links")),
             ingresses_text(int(stored.n_ingresses.sum()), int(stored.n_candidates.sum())),
         ]
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 _STEPS = 90
+_BESIDE = 0.08  # of the height: how far the nearest other nodes lie from a row
 
 
 def place_by_forces(
@@ -25,6 +26,7 @@ def place_by_forces(
         Number of nodes.
     row : sequence of int
         Nodes that lie in a row, from left to right, such as a path; one alone is placed freely.
+        No other node lies on it.
 
     Returns
     -------
@@ -53,6 +55,9 @@ def place_by_forces(
         move *= (np.minimum(length, limit) / length)[:, None]
         move[fixed] = 0
         places += move - 0.02 * places * ~fixed[:, None]  # keeps components in sight
+    if fixed.any():  # or lines of the row would run through nodes that are not on it
+        away = np.where(places[:, 1] < 0, -1, 1) * ~fixed
+        places[:, 1] += _BESIDE * (np.ptp(places[:, 1]) or 1) * away
     low, high = places.min(axis=0, initial=0), places.max(axis=0, initial=0)
     spread = np.where(high > low, high - low, 1)
     places = np.where(high > low, (places - low) / spread, 0.5)

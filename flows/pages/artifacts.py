@@ -20,18 +20,22 @@ from prefect.artifacts import (
 
 from flows.pages.inert import inert
 from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
-from pipeline.model.words import number
+from pipeline.model.words import amount, number
 from pipeline.places import url_of
 
 MAX_WARNINGS = 100  # lines; report.json has all of them
+
+_HOPS = ("mean", "max")  # columns of hops from an ingress, where the table has them
 
 logger = logging.getLogger(__name__)
 
 
 def show_ases(columns: Sequence[str], rows: Sequence[Sequence[object]], n_ases: int) -> None:
-    """Table of the largest ASes."""
+    """Table of the largest ASes, with the texts that the terminal shows."""
     table = [{name: _cell(value) for name, value in zip(columns, row, strict=True)} for row in rows]
-    description = f"The {len(rows)} largest of {number(n_ases, 'AS')}; hops are mean and maximum."
+    hops = [name for name in columns if name in _HOPS]
+    shown = f"; {' and '.join(hops)}: hops from an ingress" if hops else ""
+    description = f"The {len(rows)} largest of {number(n_ases, 'AS')}{shown}."
     _try(lambda: create_table_artifact(table, key="ases", description=description))
 
 
@@ -97,7 +101,7 @@ def _cell(value: object) -> object:
     if value is None:
         return ""
     if isinstance(value, float):
-        return round(value, 2)
+        return amount(value, 2)  # a number would lose its zeros: 2.00
     return inert(value) if isinstance(value, str) else value
 
 

@@ -44,7 +44,7 @@ def _facts(graph: CSRGraph, found: ShortestPath) -> dict[str, Any]:
     }
 
 
-def _text(facts: dict[str, Any], name_of: Any) -> str:
+def _text(facts: dict[str, Any], name_of: Any, noun: str) -> str:
     if facts["n_hops"] is None:
         return "no path joins them"
     nodes = facts["path"]

@@ -28,7 +28,7 @@ class Procedure:
     facts : callable
         Graph, result on the host -> what was found, as JSON values.
     text : callable
-        Facts, function from a node to its name -> one line.
+        Facts, function from a node to its name, what a node is called -> one line.
     columns : callable
         Result on the host -> table with a row per node or edge. Columns of ``NODE_COLUMNS`` hold
         nodes.
@@ -38,7 +38,7 @@ class Procedure:
 
     cores: Run
     facts: Callable[[CSRGraph, Any], dict[str, Any]]
-    text: Callable[[dict[str, Any], Callable[[int], str]], str]
+    text: Callable[[dict[str, Any], Callable[[int], str], str], str]
     columns: Callable[[Any], dict[str, np.ndarray]]
     certify: Callable[[CSRGraph, Any], str]
     sequential: Run | None = None

@@ -44,9 +44,9 @@ def _bfs_facts(graph: CSRGraph, found: BFSResult) -> dict[str, Any]:
     }
 
 
-def _bfs_text(facts: dict[str, Any], _: Any) -> str:
+def _bfs_text(facts: dict[str, Any], _: Any, noun: str) -> str:
     return (
-        f"{number(facts['n_reached'], 'node')} reached; "
+        f"{number(facts['n_reached'], noun)} reached; "
         f"the farthest is {number(facts['eccentricity'], 'hop')} away"
     )
 
@@ -55,9 +55,9 @@ def _sssp_facts(graph: CSRGraph, found: SSSPResult) -> dict[str, Any]:
     return {"n_reached": found.n_reached, "eccentricity": found.eccentricity}
 
 
-def _sssp_text(facts: dict[str, Any], _: Any) -> str:
+def _sssp_text(facts: dict[str, Any], _: Any, noun: str) -> str:
     return (
-        f"{number(facts['n_reached'], 'node')} reached; "
+        f"{number(facts['n_reached'], noun)} reached; "
         f"the farthest is {amount(facts['eccentricity'])} away"
     )
 
@@ -69,9 +69,9 @@ def _dfs_facts(graph: CSRGraph, found: DFSResult) -> dict[str, Any]:
     }
 
 
-def _dfs_text(facts: dict[str, Any], _: Any) -> str:
+def _dfs_text(facts: dict[str, Any], _: Any, noun: str) -> str:
     trees = number(facts["n_trees"], "tree")
-    return f"{number(facts['n_reached'], 'node')} found in order, in {trees}"
+    return f"{number(facts['n_reached'], noun)} found in order, in {trees}"
 
 
 def _mst_facts(graph: CSRGraph, found: SpanningForest) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _mst_facts(graph: CSRGraph, found: SpanningForest) -> dict[str, Any]:
     }
 
 
-def _mst_text(facts: dict[str, Any], _: Any) -> str:
+def _mst_text(facts: dict[str, Any], _: Any, noun: str) -> str:
     return (
         f"{number(facts['n_forest_edges'], 'edge')} of total weight {amount(facts['total'])}, "
         f"in {number(facts['n_components'], 'tree')}"
@@ -96,11 +96,9 @@ def _components_facts(graph: CSRGraph, found: ComponentsResult) -> dict[str, Any
     }
 
 
-def _components_text(facts: dict[str, Any], _: Any) -> str:
+def _components_text(facts: dict[str, Any], _: Any, noun: str) -> str:
     largest = facts["largest"][0] if facts["largest"] else 0
-    return (
-        f"{number(facts['n_components'], 'component')}; the largest has {number(largest, 'node')}"
-    )
+    return f"{number(facts['n_components'], 'component')}; the largest has {number(largest, noun)}"
 
 
 def _numbered(name: str, column: np.ndarray) -> dict[str, np.ndarray]:

@@ -36,7 +36,7 @@ def _diameter_facts(graph: CSRGraph, found: Diameter) -> dict[str, Any]:
     }
 
 
-def _diameter_text(facts: dict[str, Any], name_of: Any) -> str:
+def _diameter_text(facts: dict[str, Any], name_of: Any, noun: str) -> str:
     ends = [name_of(node) for node in facts["path"][:: max(1, len(facts["path"]) - 1)]]
     between = f", from {ends[0]} to {ends[-1]}" if len(ends) > 1 else ""
     return f"diameter {number(facts['diameter'], 'hop')}{between}{_of_largest(facts)}"
@@ -69,7 +69,7 @@ def _radius_facts(graph: CSRGraph, found: Any) -> dict[str, Any]:
     }
 
 
-def _radius_text(facts: dict[str, Any], name_of: Any) -> str:
+def _radius_text(facts: dict[str, Any], name_of: Any, noun: str) -> str:
     at = f", at {name_of(facts['node'])}" if facts["node"] >= 0 else ""
     return f"radius {number(facts['radius'], 'hop')}{at}{_of_largest(facts)}"
 
@@ -87,8 +87,8 @@ def _set_facts(value: str) -> Any:
 
 
 def _set_text(value: str) -> Any:
-    def text(facts: dict[str, Any], _: Any) -> str:
-        nodes = number(facts["n_found"], "node")
+    def text(facts: dict[str, Any], _: Any, noun: str) -> str:
+        nodes = number(facts["n_found"], noun)
         return f"{nodes} of eccentricity {facts[value]:,} ({value}){_of_largest(facts)}"
 
     return text
@@ -137,7 +137,7 @@ def _every_facts(graph: CSRGraph, found: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _every_text(facts: dict[str, Any], _: Any) -> str:
+def _every_text(facts: dict[str, Any], _: Any, noun: str) -> str:
     return f"eccentricities from {facts['smallest']:,} to {number(facts['largest'], 'hop')}"
 
 

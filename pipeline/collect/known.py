@@ -40,6 +40,7 @@ from pipeline.store.results import (
     keys_of_weighted,
     result_table,
 )
+from pipeline.store.results.table import RESULTS
 from pipeline.store.results.used import keys_in_use
 
 # What arrived waits this long to be written with more. With ``Limits.poll_s`` until the next beat,
@@ -213,6 +214,23 @@ def known_results(
         found = replace(lookup.found, row=rows[owners[lookup.found.row]])
         known._kinds[kind] = _Kind(table, keys, rows[first], found, lookup.nights)
     return known
+
+
+def known_longest_path(store: Path, graph_hash: str) -> np.ndarray | None:
+    """Node ids of the longest path that runs found in a graph: the one that reports show.
+
+    Of several runs it is that of most metrics, whose report is never replaced by a smaller one.
+    None: none is known, or what is there cannot be read.
+    """
+    tables = [path.name.rpartition("-") for path in (Path(store) / RESULTS).glob("widths.*-*")]
+    asked = [(tuple(name.split(".")[1:]), version) for name, _, version in tables]
+    for names, version in sorted(asked, key=lambda one: (-len(one[0]), one)):
+        if version != version_of("widths", names):
+            continue
+        found = _table(store, "widths", names).find(keys_of([graph_hash])).found
+        if len(found.row) and len(found.path) > 1:
+            return found.path
+    return None
 
 
 def _keys(snapshot: Snapshot, by_weight: bool) -> GraphKeys | None:

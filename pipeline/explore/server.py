@@ -22,6 +22,7 @@ from pipeline.explore.session import Session
 from pipeline.generate import MODELS
 from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, LocalServer, names_this_machine, origins
 from pipeline.model.choices import DEVICE_CHOICES, as_number_in
+from pipeline.model.words import node_words, number
 from pipeline.options import options_of
 from pipeline.places import in_one_line
 from pipeline.schedule.cluster.gpus import visible_gpus
@@ -198,7 +199,7 @@ def choices(store: Path | None) -> dict[str, Any]:
 
 
 def ases_of(store: Path | None, name: Any) -> dict[str, Any]:
-    """The largest ASes of a snapshot: number, name, nodes."""
+    """The largest ASes of a snapshot: number, name, size."""
     from pipeline.store import check_name, open_snapshot
 
     if store is None or not isinstance(name, str):
@@ -207,7 +208,11 @@ def ases_of(store: Path | None, name: Any) -> dict[str, Any]:
         rows = sorted(range(snapshot.n_ases), key=lambda row: -int(snapshot.n_nodes[row]))
         return {
             "ases": [
-                [int(snapshot.asn[row]), snapshot.as_name[row], int(snapshot.n_nodes[row])]
+                [
+                    int(snapshot.asn[row]),
+                    snapshot.as_name[row],
+                    number(int(snapshot.n_nodes[row]), node_words(snapshot.kind).noun),
+                ]
                 for row in rows[:MAX_LISTED]
             ],
             "n_ases": snapshot.n_ases,

@@ -73,9 +73,7 @@ def _about(graph: Any) -> dict[str, Any]:
     """What the page shows of a graph."""
     return {
         "name": graph.name,
-        "noun": graph.noun,
-        "n_nodes": graph.graph.n_nodes,
-        "n_links": graph.graph.n_edges,
+        "size": f"{number(graph.graph.n_nodes, graph.noun)}, {number(graph.graph.n_edges, 'link')}",
         "weighted": graph.graph.weights is not None,
         "first": graph.name_of(0) if graph.graph.n_nodes else "",
         "last": graph.name_of(graph.graph.n_nodes - 1) if graph.graph.n_nodes else "",
@@ -126,7 +124,8 @@ def _shown(summary: Any) -> dict[str, Any]:
     return {
         "algorithm": summary.algorithm,
         "graph": graph.name,
-        "size": number(graph.graph.n_nodes, "node"),
+        "size": number(graph.graph.n_nodes, graph.noun),
+        "nouns": graph.nouns,
         "source": "" if summary.source is None else graph.name_of(summary.source),
         "target": "" if summary.target is None else graph.name_of(summary.target),
         "text": summary.text,

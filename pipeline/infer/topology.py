@@ -283,9 +283,7 @@ def _count_addresses(
     """Of all observed addresses, and of the kinds among those of routers (the last three)."""
     unrouted = (origin == NO_ASN) & ~special & (known_lan < 0)
     return {
-        "n_addrs": share.n_addrs,
-        "n_addrs_mapped": share.n_mapped,
-        "n_addrs_in_no_table": share.n_in_no_table,
+        **share.counts,
         "addresses": len(observed.addrs),
         "destinations_left_out": int(np.count_nonzero(~is_router)),
         "destinations_taken_for_routers": int(np.count_nonzero(is_router & ~observed.is_router)),

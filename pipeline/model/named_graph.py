@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,6 +36,8 @@ class NamedGraph:
     addrs : (n_addrs, 2) uint64 or None; addr_node : (n_addrs,) int64 or None
         Every address, sorted, and its node. None: those of ``node_addr`` are all.
     warnings : list of str
+    longest_path : callable
+        -> node ids of the longest path that reports show of this graph; None: none is known.
     """
 
     name: str
@@ -46,6 +49,7 @@ class NamedGraph:
     addrs: np.ndarray | None = None
     addr_node: np.ndarray | None = None
     warnings: list[str] = field(default_factory=list)
+    longest_path: Callable[[], np.ndarray | None] = lambda: None
 
     def __repr__(self) -> str:
         nodes = number(self.graph.n_nodes, self.noun)
@@ -54,6 +58,10 @@ class NamedGraph:
     @property
     def noun(self) -> str:
         return node_words(self.kind).noun
+
+    @property
+    def nouns(self) -> str:
+        return node_words(self.kind).nouns
 
     def name_of(self, node: int) -> str:
         """Address of a node, else the input's id, else its number, with a word if it is silent."""

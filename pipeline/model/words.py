@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Packages whose versions reports and ``hopscope doctor`` name, as package indexes know them.
 PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed")
@@ -12,6 +12,9 @@ GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
 
 MAX_WARNINGS = 20  # that a terminal or a page lists; all of them are in report.json
 LOW_CONFIDENCE = 0.7  # an ingress below it may well be wrong, and is marked
+AS_CONFIDENCE = "AS confidence"  # probability that the AS of an address is right
+INGRESS_CONFIDENCE = "ingress confidence"  # that AS and border of an ingress are right
+_AS_STORED = 1e-6  # confidences are kept as float32: 0.7 as 0.69999999
 
 # Of weights and sums of them (``amount``).
 SMALL, WHOLE = 0.01, 1e5
@@ -62,8 +65,16 @@ def number(n: int, noun: str) -> str:
 
 
 def confidence_text(value: float) -> str:
-    """Two decimals of a confidence, but never ``1.00``: nothing that was inferred is certain."""
-    return f"{min(value, 0.99):.2f}"
+    """Two decimals of a confidence, rounded down: no more is said than is known.
+
+    So it is never ``1.00``, and ``0.70`` exactly where it is not low.
+    """
+    return f"{min(math.floor(100 * (value + _AS_STORED)) / 100, 0.99):.2f}"
+
+
+def is_low(confidence: Any) -> Any:
+    """Whether a confidence, or each of an array, is below ``LOW_CONFIDENCE``; False of NaN."""
+    return confidence < LOW_CONFIDENCE - _AS_STORED
 
 
 def amount(value: float, decimals: int | None = None) -> str:
@@ -138,6 +149,12 @@ def nodes_text(n_nodes: int, kind: str | None, n_silent: int) -> str:
     """Nodes with their noun, and how many of them never answered, if any."""
     silent = f" ({n_silent:,} of them silent)" if n_silent else ""
     return f"{number(n_nodes, node_words(kind).noun)}{silent}"
+
+
+def links_text(n_inside: int, n_between: int | None) -> str:
+    """Links inside ASes, which are those of their graphs; apart from them those between ASes."""
+    inside = number(n_inside, "link")
+    return f"{inside} inside ASes and {n_between:,} between them" if n_between else inside
 
 
 def silent_text(n: int) -> str:

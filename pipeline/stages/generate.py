@@ -27,7 +27,7 @@ from pipeline.infer.declared import declare
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.words import number
+from pipeline.model.words import links_text, number
 from pipeline.stages.places import check_file
 from pipeline.store import check_name, open_snapshot, snapshot_names, write_snapshot
 
@@ -109,9 +109,8 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         rejects=[],
     )
     progress(Progress("write", 1, 1, "snapshot", name))
-    made = f"{number(n_nodes, 'router')}, {number(len(graphs.indices) // 2, 'link')}"
-    if n_between := len(graphs.border_near):  # reports count those inside ASes as links too
-        made += f" inside ASes, {n_between:,} between them"
+    links = links_text(len(graphs.indices) // 2, len(graphs.border_near))
+    made = f"{number(n_nodes, 'router')}, {links}"
     made += f" -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
     if len(snapshot_names(config.store)) > 1:
         made += "; it is now the newest in the store: to analyze another one, give --snapshot"

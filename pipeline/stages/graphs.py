@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from kernels import CSRGraph
+from pipeline.collect.known import known_longest_path
 from pipeline.config import GenerateConfig
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, generate
@@ -171,15 +173,15 @@ def _of_name(store: Path, name: str) -> NamedGraph:
                 f"snapshot {name} has {number(snapshot.n_ases, 'AS')}: give one of them, as in "
                 f"AS{snapshot.asn[0]} --snapshot {name}"
             )
-        return of_snapshot(snapshot, 0, name)
+        return of_snapshot(store, snapshot, 0, name)
 
 
 def _of_as(store: Path, name: str | None, asn: int) -> NamedGraph:
     with open_snapshot(store, name) as snapshot:
-        return of_snapshot(snapshot, row_of(snapshot, asn), f"AS{asn} of {snapshot.name}")
+        return of_snapshot(store, snapshot, row_of(snapshot, asn), f"AS{asn} of {snapshot.name}")
 
 
-def of_snapshot(snapshot: Snapshot, row: int, name: str) -> NamedGraph:
+def of_snapshot(store: Path, snapshot: Snapshot, row: int, name: str) -> NamedGraph:
     """The graph of one AS row, with everything that its nodes are called."""
     graph = snapshot.graph(row, weights=True)
     weights = _usable(graph.weights)
@@ -199,6 +201,7 @@ def of_snapshot(snapshot: Snapshot, row: int, name: str) -> NamedGraph:
         nodes.addr,
         addrs,
         addr_node,
+        longest_path=partial(known_longest_path, store, str(snapshot.graph_hash[row])),
     )
 
 

@@ -61,6 +61,7 @@ class IngestSummary:
     n_candidates: int  # seen as an ingress only after a gap; not among n_ingresses
     node_kind: str
     n_traces: int
+    n_border_links: int = 0  # between ASes; not among n_edges, which are inside
     n_silent: int = 0  # of the nodes: silent routers
     n_resumed: int = 0  # files of traces that a killed run had read already
     n_addrs: int = 0  # distinct addresses that answered
@@ -177,11 +178,10 @@ def _ingest_by(
         n_candidates=int(np.count_nonzero(graphs.candidate)),
         node_kind=graphs.kind,
         n_traces=_n_traces(reports),
+        n_border_links=len(graphs.border_near),
         n_silent=graphs.counts.get("silent_routers", 0),
         n_resumed=n_resumed,
-        n_addrs=0 if share is None else share.n_addrs,
-        n_addrs_mapped=0 if share is None else share.n_mapped,
-        n_addrs_in_no_table=0 if share is None else share.n_in_no_table,
+        **({} if share is None else share.counts),
         reports=reports,
         left_alone=inputs.left_alone,
         warnings=notes + input_warnings(_input_row(report) for report in reports),

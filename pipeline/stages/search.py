@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kernels import CheckError, CSRGraph, DeviceError, KernelError
+from kernels import CheckError, CSRGraph, DeviceError, Diameter, KernelError
+from kernels.certificates import check_path
 from pipeline.algorithms import Algorithm, algorithm
 from pipeline.algorithms.procedure import NODE_COLUMNS, Procedure, Twin, on_host
 from pipeline.config import SearchConfig
@@ -149,7 +150,7 @@ def search_graph(
         with _errors_of(name):
             there = _placed(graph.graph, "weights" in row.needs, DEVICES[each])
             result, seconds[each] = _timed(procedure, each, there, ends["source"], ends["target"])
-        found = on_host(result, graph.graph) if i == 0 else found
+        found = as_reported(on_host(result, graph.graph), graph) if i == 0 else found
     progress(Progress("search", len(twins), len(twins), "searches"))
     facts = procedure.facts(graph.graph, found)
     summary = SearchSummary(
@@ -159,7 +160,7 @@ def search_graph(
         target=ends["target"],
         twin=twin,
         facts=facts,
-        text=procedure.text(facts, graph.name_of),
+        text=procedure.text(facts, graph.name_of, graph.noun),
         seconds=seconds,
         certificate=None,
         certificate_s=0.0,
@@ -168,6 +169,17 @@ def search_graph(
         found=found,
     )
     return certified(summary) if check else summary
+
+
+def as_reported(found: Any, graph: NamedGraph) -> Any:
+    """A diameter with the path that reports show of the graph: several may be as long."""
+    path = graph.longest_path() if isinstance(found, Diameter) else None
+    if path is None or len(path) != len(found.path):
+        return found
+    with suppress(CheckError):
+        check_path(graph.graph, path)
+        return replace(found, path=path)
+    return found  # what the store has is no path: another program wrote it
 
 
 def certified(summary: SearchSummary) -> SearchSummary:

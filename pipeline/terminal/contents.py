@@ -10,10 +10,14 @@ from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.progress import counted
 from pipeline.model.words import (
+    AS_CONFIDENCE,
+    INGRESS_CONFIDENCE,
     LOW_CONFIDENCE,
     confidence_text,
     ingresses_text,
     inside_text,
+    is_low,
+    links_text,
     made_text,
     node_words,
     nodes_text,
@@ -33,10 +37,20 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
     from pipeline.terminal.table import print_table
 
     whole = [facts for facts in snapshots if facts["fault"] is None]
-    header = ("ingested (UTC)", "snapshot", "ASes", "nodes", "links", "ingresses", "candidates")
-    keys = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates")
+    kinds = {facts["node_kind"] for facts in whole}
+    nouns = node_words(kinds.pop() if len(kinds) == 1 else None).nouns
+    between = ("links between",) if any(facts["n_border_links"] for facts in whole) else ()
+    header = ("ASes", nouns, "links inside" if between else "links", *between)
+    header = ("ingested (UTC)", "snapshot", *header, "ingresses", "candidates")
+    keys = ("n_ases", "n_nodes", "n_edges", *(("n_border_links",) if between else ()))
+    keys = (*keys, "n_ingresses", "n_candidates")
     rows = [
-        (_minute(facts["created"]), _named(facts), *(facts[key] for key in keys)) for facts in whole
+        (
+            _minute(facts["created"]),
+            facts["snapshot"] if not kinds else _named(facts),
+            *(facts[key] for key in keys),
+        )
+        for facts in whole
     ]
     if rows:
         print_table("Snapshots, the newest last", header, rows, whole_text=True)
@@ -68,7 +82,7 @@ def _print_head(facts: Mapping[str, Any]) -> None:
     counts = [number(facts["n_traces"], "trace")] if facts["n_traces"] else []
     counts += [
         *sizes(facts["n_ases"], facts["n_nodes"], facts["node_kind"], facts["n_silent"]),
-        number(facts["n_edges"], "link"),
+        links_text(facts["n_edges"], facts["n_border_links"]),
         ingresses_text(facts["n_ingresses"], facts["n_candidates"]),
     ]
     print_line(
@@ -104,9 +118,9 @@ def print_as(facts: Mapping[str, Any]) -> None:
     entrances, exits = _print_entrances(one), _print_exits(one["exits"])
     _print_hosts([*entrances, *exits])
     rated = [row["confidence"] for row in one["ingresses"] if not row["candidate"]]
-    low = sum(each is not None and each < LOW_CONFIDENCE for each in rated)
+    low = sum(each is not None and is_low(each) for each in rated)
     if low:
-        print_line(f"{number(low, 'ingress')} below a confidence of {LOW_CONFIDENCE}")
+        print_line(f"{number(low, 'ingress')} below an {INGRESS_CONFIDENCE} of {LOW_CONFIDENCE}")
     _print_measured(one["measured"], words.noun)
 
 
@@ -115,14 +129,14 @@ def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     from pipeline.terminal.table import print_table
 
     shown: Sequence[Mapping[str, Any]] = one["ingresses"][:N_TABLE]
-    header = ("ingress", "from", "direct", "after gap", "confidence")
+    header = ("ingress", "from", "direct", "after gap", INGRESS_CONFIDENCE)
     rows = [
         (
             row["addr"] or row["ingress"],
             _shares(row) + (" (candidate)" if row["candidate"] else ""),
             row["n_direct"],
             row["n_after_gap"],
-            _sure(row),
+            _sure(row["confidence"]),
         )
         for row in shown
     ]
@@ -152,9 +166,14 @@ def _print_left(counts: Iterable[tuple[int, str]]) -> None:
         print_line(f"and {' and '.join(left)}; --json has all")
 
 
-def _sure(row: Mapping[str, Any]) -> str | None:
-    """The confidence of a row, for a table."""
-    return None if row["confidence"] is None else confidence_text(row["confidence"])
+def _sure(confidence: float | None) -> str | None:
+    """A confidence, for a table."""
+    return None if confidence is None else confidence_text(confidence)
+
+
+def _sure_of(what: str, confidence: float | None) -> str:
+    """A confidence with its name, for a line; empty where there is none."""
+    return "" if confidence is None else f" ({what} {confidence_text(confidence)})"
 
 
 def _print_hosts(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -204,9 +223,9 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
     """Addresses with their AS and node."""
     if facts["n_found"] == 1:
         (row,) = facts["found"]
-        known = row["confidence"]
-        sure = "" if known is None else f" (confidence {confidence_text(known)})"
+        sure = _sure_of(AS_CONFIDENCE, row["confidence"])
         role = "" if row["role"] is None else f", {_article(row['role'])}"
+        role += _sure_of(INGRESS_CONFIDENCE, row["ingress_confidence"])
         kind = node_words(row["node_kind"]).noun
         print_line(f"{row['addr']}: {kind} {row['node']} of {_as_named(row)}{sure}{role}")
         if row["host_name"]:
@@ -219,10 +238,18 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
 
     shown = facts["found"][:N_TABLE]
     rows = [
-        (r["addr"], f"AS{r['asn']} {r['name'] or ''}", _sure(r), str(r["node"]), r["role"])
+        (
+            r["addr"],
+            f"AS{r['asn']} {r['name'] or ''}",
+            _sure(r["confidence"]),
+            str(r["node"]),
+            r["role"],
+            _sure(r["ingress_confidence"]),
+        )
         for r in shown
     ]
-    print_table("Addresses", ("address", "AS", "confidence", "node", "role"), rows)
+    header = ("address", "AS", AS_CONFIDENCE, "node", "role", INGRESS_CONFIDENCE)
+    print_table("Addresses", header, rows)
     _print_hosts(shown)
     if facts["n_found"] > N_TABLE:
         left = facts["n_found"] - N_TABLE

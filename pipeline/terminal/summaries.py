@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from pipeline.metrics import own_kernels
 from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.words import (
+    INGRESS_CONFIDENCE,
     LOW_CONFIDENCE,
     MAX_WARNINGS,
     confidence_text,
     duration,
     ingresses_text,
+    links_text,
     number,
     sizes,
 )
@@ -52,6 +54,7 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "n_routers": summary.n_nodes if summary.node_kind == "router" else None,
         "n_silent": summary.n_silent,
         "n_links": summary.n_edges,
+        "n_border_links": summary.n_border_links,
         "n_ingresses": summary.n_ingresses,
         "n_candidates": summary.n_candidates,
         "n_traces": summary.n_traces,
@@ -109,7 +112,7 @@ def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
     counts = [number(summary.n_traces, "trace")] if summary.n_traces else []
     counts += [
         *sizes(summary.n_ases, summary.n_nodes, summary.node_kind, summary.n_silent),
-        number(summary.n_edges, "link"),
+        links_text(summary.n_edges, summary.n_border_links),
         ingresses_text(summary.n_ingresses, summary.n_candidates),
     ]
     print_line(f"Snapshot {summary.snapshot}: {', '.join(counts)} ({summary.wall_s:.1f} s)")
@@ -147,13 +150,14 @@ def print_analyze(summary: AnalyzeSummary, *, is_verbose: bool = False) -> None:
     totals = table.totals
     counts = [
         *sizes(totals["n_ases"], totals["n_nodes"], table.node_kind, totals["n_silent"]),
-        number(totals["n_edges"], "link"),
+        links_text(totals["n_edges"], totals["n_border_links"]),
         ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
     ]
     print_line(f"Total: {', '.join(counts)} ({summary.wall_s:.1f} s)")
     if totals["mean_confidence"] is not None:
         print_line(
-            f"Confidence of ingresses: {confidence_text(totals['mean_confidence'])} on average, "
+            f"{INGRESS_CONFIDENCE.capitalize()}: "
+            f"{confidence_text(totals['mean_confidence'])} on average, "
             f"{totals['n_low_confidence']:,} below {LOW_CONFIDENCE}"
         )
     for line in table.notes:

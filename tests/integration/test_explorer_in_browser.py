@@ -49,7 +49,7 @@ def make(page, routers: int) -> None:
     page.click("#graph .do")
     # The page may name a graph of before that looks alike: wait for the end of the job first.
     page.locator("#graph .do:enabled").wait_for()
-    page.locator("#about", has_text=f"degrees: {routers:,} nodes").wait_for()
+    page.locator("#about", has_text=f"degrees: {routers:,} routers").wait_for()
 
 
 def search(page, algorithm: str, source: str = "", target: str = "") -> None:
@@ -79,7 +79,7 @@ def test_a_graph_is_made_searched_and_drawn(page, address, size):
     page.locator("#result-head", has_text="bfs of degrees from 5").wait_for()
     assert page.locator("#levels tbody tr").count() > 2
     said = page.locator("#history tbody tr:first-child td").all_inner_texts()
-    assert said[:2] == ["bfs from 5", "degrees, 60 nodes"]
+    assert said[:2] == ["bfs from 5", "degrees, 60 routers"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert findings(page) == []
 
@@ -95,7 +95,7 @@ def test_the_keyboard_alone_is_enough(page, address):
     page.keyboard.press("Tab")
     assert page.input_value("#asn") == "7"
     page.keyboard.press("Enter")
-    page.locator("#about", has_text="AS7 of grid: 12 nodes").wait_for()
+    page.locator("#about", has_text="AS7 of grid: 12 routers").wait_for()
     for _ in range(2):  # past the button of this form
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "algorithm"
@@ -146,7 +146,7 @@ def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address, tmp_path)
     (tmp_path / "a.adj").write_text("1\n0,2\n1\n")
     page.fill("#path", str(tmp_path / "a.adj"))
     page.click("#graph .do")
-    page.locator("#about", has_text="a.adj: 3 nodes").wait_for()
+    page.locator("#about", has_text="a.adj: 3 routers").wait_for()
     search(page, "mst")
     error.filter(has_text="needs weights").wait_for()
     assert page.inner_text("#error").startswith("mst needs")  # as does that of a search
@@ -168,7 +168,7 @@ def test_a_second_page_shows_what_the_first_one_loads_when_it_is_looked_at(page,
         start(other, address)
         make(other, 61)
     page.evaluate("dispatchEvent(new Event('focus'))")
-    page.locator("#about", has_text="degrees: 61 nodes").wait_for()
+    page.locator("#about", has_text="degrees: 61 routers").wait_for()
 
 
 def test_a_job_can_be_cancelled_and_the_next_one_works(page, address):
@@ -178,9 +178,9 @@ def test_a_job_can_be_cancelled_and_the_next_one_works(page, address):
     page.click("#graph .do")
     page.click("#cancel")
     page.locator("#error:not([hidden])", has_text="Cancelled").wait_for()
-    assert "degrees: 60 nodes" in page.inner_text("#about")
+    assert "degrees: 60 routers" in page.inner_text("#about")
     search(page, "components")
-    page.locator("#text", has_text="1 component; the largest has 60 nodes").wait_for(
+    page.locator("#text", has_text="1 component; the largest has 60 routers").wait_for(
         timeout=READY_MS
     )
 
@@ -193,7 +193,7 @@ def test_a_graph_whose_file_is_gone_after_cancelling_is_named(page, address, tmp
     page.check("[value=file]")
     page.fill("#path", str(path))
     page.click("#graph .do")
-    page.locator("#about", has_text="a.adj: 12 nodes").wait_for()
+    page.locator("#about", has_text="a.adj: 12 routers").wait_for()
     page.check("[value=model]")
     page.fill("[name=routers]", "4000000")
     page.click("#graph .do")

@@ -4,9 +4,9 @@
   const at = (id) => document.getElementById(id);
   const SVG = "http://www.w3.org/2000/svg";
   const POLL_MS = 250;
+  const MAX_NAME = 40; // characters of a name in the picture
   const integer = new Intl.NumberFormat("en-US");
-  const counted = (count, noun) => `${integer.format(count)} ${noun}${count === 1 ? "" : "s"}`;
-  let choices = null, graph = null, shown = -1, busy = false;
+  let choices = null, graph = null, picture = null, shown = -1, busy = false;
 
   function element(name, attributes = {}, text) {
     const made = document.createElement(name);
@@ -94,8 +94,8 @@
     if (!at("snapshot").value) return;
     await attempt(async () => {
       const { ases } = await ask("ases", { snapshot: at("snapshot").value });
-      at("ases").replaceChildren(...ases.map(([asn, name, n]) =>
-        element("option", { value: asn }, `${name ? name + ", " : ""}${counted(n, "node")}`)));
+      at("ases").replaceChildren(...ases.map(([asn, name, size]) =>
+        element("option", { value: asn }, `${name ? name + ", " : ""}${size}`)));
       if (ases.length && !at("asn").value) at("asn").value = ases[0][0];
     });
   }
@@ -141,7 +141,7 @@
     if (!graph) return;
     const weights = graph.weighted ? "with weights" : "without weights";
     const notes = graph.warnings.length ? ` ${graph.warnings.join("; ")}.` : "";
-    at("about").textContent = `${graph.name}: ${counted(graph.n_nodes, "node")}, ${counted(graph.n_links, "link")}, ${weights}; from ${graph.first} to ${graph.last}.${notes}`;
+    at("about").textContent = `${graph.name}: ${graph.size}, ${weights}; from ${graph.first} to ${graph.last}.${notes}`;
     at("source").placeholder = graph.first;
     at("target").placeholder = graph.last;
     showAlgorithm();
@@ -165,7 +165,7 @@
     table.tBodies[0].replaceChildren(...rows.map(([name, value]) =>
       row([name, text(value), bar(value / most)])));
   }
-  function showPicture(picture) {
+  function showPicture(picture) { // in the size of its letters, which is another on small screens
     const [width, height, edge] = [720, 460, 26];
     const x = (node) => edge + node.x * (width - 2 * edge);
     const y = (node) => edge + node.y * (height - 2 * edge);
@@ -182,9 +182,33 @@
       circle.append(drawn("title", {}, node.name));
       svg.append(circle);
     }
-    for (const node of named) svg.append(drawn("text", { x: x(node), y: y(node) - 9 }, node.name));
     at("picture").replaceChildren(svg);
+    const places = named.map((node) => ({ x: x(node), y: y(node), name: node.name, end: node.role === "end" }));
+    label(svg, places.sort((a, b) => b.end - a.end), [width, height]);
     at("picture-note").textContent = picture.note;
+  }
+  // Names within the picture, none over another, those of ends first; all are titles of their nodes.
+  function label(svg, places, [width, height]) {
+    const taken = [];
+    for (const place of places) {
+      const name = place.name.length > MAX_NAME ? `${place.name.slice(0, MAX_NAME - 1)}\u2026` : place.name;
+      const text = drawn("text", {}, name);
+      svg.append(text);
+      const box = text.getBBox();
+      const [half, tall, away] = [box.width / 2, box.height, 9 + box.height / 2];
+      const middle = Math.min(Math.max(place.x, half + 1), width - half - 1);
+      const spots = [-1, 1, -2, 2].map((step) => [middle, place.y + step * away])
+        .concat([[place.x + half + 11, place.y], [place.x - half - 11, place.y]]);
+      const free = spots.find(([x, y]) => x >= half && x <= width - half && y >= tall / 2 && y <= height - tall / 2 &&
+        taken.every((other) => Math.abs(x - other.x) > half + other.half || Math.abs(y - other.y) > (tall + other.tall) / 2));
+      if (!free) {
+        text.remove();
+        continue;
+      }
+      text.setAttribute("x", free[0]);
+      text.setAttribute("y", free[1] - (box.y + tall / 2)); // from the middle of its box to its line
+      taken.push({ x: free[0], y: free[1], half, tall });
+    }
   }
   function showResult(result) {
     at("result").hidden = !result;
@@ -197,10 +221,12 @@
     const path = result.path.length <= 24 ? result.path : [...result.path.slice(0, 12), "\u2026", ...result.path.slice(-12)];
     at("path-nodes").replaceChildren(...path.map((name) => element("li", {}, name)));
     at("path-nodes").hidden = !path.length || result.text.includes(result.path.join(" - "));
+    at("levels-head").textContent = `${capital(result.nouns)} by hops`;
     showBars(at("times"), Object.entries(result.seconds), duration);
     showBars(at("levels"), result.levels, (n) => integer.format(n));
     at("levels-card").hidden = !result.levels.length;
-    showPicture(result.picture);
+    picture = result.picture;
+    showPicture(picture);
   }
   function showHistory(history) {
     at("past").hidden = !history.length;
@@ -271,6 +297,7 @@
     at("cancel").addEventListener("click", () => attempt(() => ask("cancel", {})));
     for (const input of at("graph").elements.from) input.addEventListener("change", () => { showOrigin(); if (input.value === "as") showAses(); });
     addEventListener("focus", catchUp);
+    matchMedia("(max-width: 640px)").addEventListener("change", () => { if (picture) showPicture(picture); });
     showOrigin();
     showModel();
     showAlgorithm();

@@ -75,6 +75,15 @@ class MappedShare:
         """Of ``n_mapped``, in an admitted range and in no prefix table: of no AS."""
         return self.n_mapped - self.n_in_as - self.n_on_lan
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts of a manifest that ``mapped_of`` puts into words."""
+        return {
+            "n_addrs": self.n_addrs,
+            "n_addrs_mapped": self.n_mapped,
+            "n_addrs_in_no_table": self.n_in_no_table,
+        }
+
 
 def mapped_text(n_addrs: int, n_mapped: int, n_in_no_table: int = 0) -> str:
     """The mapped share in words; a share below 100 % is never rounded up to it.

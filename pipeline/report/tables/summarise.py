@@ -15,7 +15,7 @@ import pyarrow as pa
 from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.results import Measurement
-from pipeline.model.words import LOW_CONFIDENCE
+from pipeline.model.words import is_low
 from pipeline.report.tables.adjacent import Adjacent, neighbors_of_ases
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.tables.crossings import Crossings, count_crossings
@@ -48,7 +48,7 @@ class Summary:
         Empty where none were requested.
     crossings : Crossings
     n_low_confidence : (n_ases,) int64
-        Ingresses of low confidence (``LOW_CONFIDENCE``).
+        Ingresses of low confidence (``is_low``).
     exits, as_links : pyarrow.Table
         As in ``exits.parquet`` and ``as_links.parquet``.
     adjacent : Adjacent
@@ -152,12 +152,13 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
         unreached=unreached,
         unreached_texts=node_texts(snapshot, unreached_rows, unreached.first),
         totals=_totals(ases, distributions)
+        | {"n_border_links": int(as_links["n_links"].to_numpy().sum())}
         | _confidence(ingresses)
         | widths.totals(np.asarray(snapshot.asn)),
         widths=widths,
         crossings=count_crossings(snapshot, rows),
         n_low_confidence=np.bincount(
-            position[source & (np.asarray(ingresses.confidence) < LOW_CONFIDENCE)],
+            position[source & is_low(np.asarray(ingresses.confidence))],
             minlength=len(rows),
         ),
         exits=exits,
@@ -288,7 +289,7 @@ def _confidence(ingresses) -> dict:
     rated = rated[~np.isnan(rated)].astype(np.float64)
     return {
         "mean_confidence": float(rated.mean()) if len(rated) else None,
-        "n_low_confidence": int(np.count_nonzero(rated < LOW_CONFIDENCE)) if len(rated) else None,
+        "n_low_confidence": int(np.count_nonzero(is_low(rated))) if len(rated) else None,
     }
 
 

@@ -25,6 +25,7 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
     -------
     dict
         ``found``: a dict for each address, by address, at most ``MAX_FOUND``; ``n_found``: all.
+        ``confidence`` is that of the AS; ``ingress_confidence`` that of an ingress or candidate.
 
     Raises
     ------
@@ -41,13 +42,14 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
         texts = addr_texts(found.addr[shown]).to_pylist()
         places = zip(found.row[shown].tolist(), found.node[shown].tolist(), strict=True)
         confidence = found.confidence[shown].tolist()
-        entries = _kinds(snapshot, found.row[shown])
+        entries = _entries(snapshot, found.row[shown])
         origins = origins_of(snapshot.manifest, snapshot.asn)
         known = snapshot.host_names()
         named = [None] * len(texts) if known is None else known.of(found.addr[shown]).tolist()
         rows: list[dict[str, Any]] = []
         for text, (row, node), sure, host in zip(texts, places, confidence, named, strict=True):
             asn = int(snapshot.asn[row])
+            role, sure_of_entry = entries.get((row, node), (None, np.nan))
             rows.append(
                 {
                     "addr": text,
@@ -56,7 +58,8 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
                     "node": node,
                     "node_kind": origins.kind_of(origins.source_of(asn)),
                     "confidence": None if np.isnan(sure) else sure,
-                    "role": entries.get((row, node)),
+                    "role": role,
+                    "ingress_confidence": None if np.isnan(sure_of_entry) else sure_of_entry,
                     "host_name": host,
                 }
             )
@@ -77,12 +80,12 @@ def find(snapshot: Snapshot, address: str) -> Found:
     return found
 
 
-def _kinds(snapshot: Snapshot, rows: np.ndarray) -> dict[tuple[int, int], str]:
-    """Ingresses and candidates of some ASes by AS row and node."""
+def _entries(snapshot: Snapshot, rows: np.ndarray) -> dict[tuple[int, int], tuple[str, float]]:
+    """Ingresses and candidates of some ASes by AS row and node, with their confidence."""
     table = snapshot.ingresses(np.unique(rows))
     keys = zip(table.row.tolist(), table.node.tolist(), strict=True)
     words = ("candidate" if is_one else "ingress" for is_one in table.candidate.tolist())
-    return dict(zip(keys, words, strict=True))
+    return dict(zip(keys, zip(words, table.confidence.tolist(), strict=True), strict=True))
 
 
 def _not_found(snapshot: Snapshot, address: str) -> str:

@@ -65,7 +65,8 @@ def test_a_snapshot_is_a_mapping_of_its_ases(night):
     for wrong in ("two", "AS", str(2**32), "9" * 5000):
         with pytest.raises(KeyError, match=f"'{wrong}' is not an AS number"):
             night[wrong]
-    assert repr(night) == "Snapshot('night': 3 ASes, 6 interfaces, 2 links, 5 ingresses)"
+    links = "2 links inside ASes and 5 between them"
+    assert repr(night) == f"Snapshot('night': 3 ASes, 6 interfaces, {links}, 5 ingresses)"
     assert night.facts["n_traces"] == 6
     assert night.find(Y) == [(2, 1)]
     assert night.find("20.1.0.0/16") == [(1, 0), (1, 1)]

@@ -38,3 +38,12 @@ def test_few_nodes_have_places(n):
     x, y = place_by_forces(np.empty((0, 2), np.int64), n)
     assert len(x) == len(y) == n
     assert np.isfinite([*x, *y]).all()
+
+
+def test_no_other_node_lies_on_a_row():
+    ladder = np.array([(i, i + 1) for i in range(11)] + [(i, i + 12) for i in range(12)])
+    x, y = place_by_forces(ladder, 24, row=range(12))
+    assert np.abs(y[12:] - y[0]).min() > 0.05
+    apart = place_by_forces(np.array([(0, 1), (1, 2)]), 4, row=[0, 1, 2])[1]  # one linked to none
+    assert abs(apart[3] - apart[0]) > 0.05
+    assert np.isfinite(x).all()

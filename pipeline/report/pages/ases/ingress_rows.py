@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from markupsafe import escape
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
-from pipeline.model.words import LOW_CONFIDENCE, confidence_text, printable
+from pipeline.model.words import confidence_text, is_low, printable
 from pipeline.report.pages.ases.neighbor_texts import neighbor_texts
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure
@@ -110,7 +110,7 @@ def _row(
         named += f" <small>also {others}</small>"
     if candidate:
         named += ' <i class="tag">candidate</i>'
-    elif confidence is not None and confidence < LOW_CONFIDENCE:
+    elif confidence is not None and is_low(confidence):
         named += ' <i class="tag" title="may well be wrong">low confidence</i>'
     if n_reached is None:
         found = f"{NONE}<td>{NONE}<td>{NONE}"

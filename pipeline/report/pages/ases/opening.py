@@ -36,7 +36,7 @@ def quality(a: dict[str, Any], run: RunFacts) -> list[str]:
     if n := a["n_low_confidence"]:
         all_ = a["n_ingresses"]
         which = "its ingress" if all_ == 1 else f"{n:,} of its {all_:,} ingresses"
-        found.append(f"Low confidence: {which} may well be wrong.")
+        found.append(f"Low ingress confidence: {which} may well be wrong.")
     return found
 
 

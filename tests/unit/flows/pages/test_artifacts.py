@@ -1,9 +1,10 @@
-"""The link to a report leads there."""
+"""The link to a report leads there; the table of ASes shows what it says."""
 
 from __future__ import annotations
 
 import pytest
 
+from flows.pages import artifacts
 from flows.pages.artifacts import report_link
 from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
 from pipeline.places import folder_of
@@ -41,3 +42,18 @@ def test_a_report_at_a_url_is_linked_there(served, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path))
     out = folder_of("s3://lab-bucket/reports")
     assert report_link(out / "a" / "index.html", out) == "s3://lab-bucket/reports/a/index.html"
+
+
+def test_the_table_of_ases_shows_what_it_says_with_all_decimals(monkeypatch):
+    told = {}
+    monkeypatch.setattr(
+        artifacts, "create_table_artifact", lambda table, **more: told.update(more, rows=table)
+    )
+    artifacts.show_ases(("asn", "mean", "diameter"), [(7, 2.0, 5), (8, None, None)], 12)
+    assert told["description"] == "The 2 largest of 12 ASes; mean: hops from an ingress."
+    assert told["rows"] == [
+        {"asn": 7, "mean": "2.00", "diameter": 5},
+        {"asn": 8, "mean": "", "diameter": ""},
+    ]
+    artifacts.show_ases(("asn", "mean", "max"), [(7, 2.0, 5)], 1)
+    assert told["description"] == "The 1 largest of 1 AS; mean and max: hops from an ingress."

@@ -88,7 +88,7 @@ def test_each_twin_finds_what_is_known_and_the_certificate_accepts_it(name):
         facts = procedure.facts(GRAPH, found)
         assert {key: facts[key] for key in FACTS[name]} == FACTS[name], twin
         assert procedure.certify(GRAPH, found)
-        assert procedure.text(facts, str)
+        assert procedure.text(facts, str, "node")
         lengths = {len(column) for column in procedure.columns(found).values()}
         assert len(lengths) == 1
 
@@ -108,14 +108,14 @@ def test_no_path_is_an_answer_of_its_own(name):
         found = run(GRAPH, 0, 7)
         facts = procedure.facts(GRAPH, found)
         assert (facts["length"], facts["path"]) == (None, [])
-        assert procedure.text(facts, str) == "no path joins them"
+        assert procedure.text(facts, str, "node") == "no path joins them"
         assert procedure.certify(GRAPH, found) == "no path, by a full search"
 
 
 def test_a_long_path_is_named_by_its_beginning_and_its_end():
     line = graph_of([(i, i + 1) for i in range(30)], 31)
     procedure = ALGORITHMS["shortest_path"].load("shortest_path")
-    text = procedure.text(procedure.facts(line, procedure.cores(line, 0, 30)), str)
+    text = procedure.text(procedure.facts(line, procedure.cores(line, 0, 30)), str, "node")
     start = " - ".join(map(str, range(10)))
     assert text == f"30 hops: {start} - ... (20 more) - 30"
 
@@ -125,7 +125,7 @@ def test_a_graph_without_nodes_has_answers(name):
     procedure = ALGORITHMS[name].load(name)
     nothing = graph_of([], 0)
     found = procedure.cores(nothing, -1, -1)
-    assert procedure.text(procedure.facts(nothing, found), str)
+    assert procedure.text(procedure.facts(nothing, found), str, "node")
     assert procedure.certify(nothing, found)
 
 

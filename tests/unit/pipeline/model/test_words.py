@@ -1,10 +1,11 @@
-"""Third-party text: one rule for pages and terminals."""
+"""Third-party text and figures: one rule for pages and terminals."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from pipeline.model.words import printable
+from pipeline.model.words import LOW_CONFIDENCE, confidence_text, is_low, links_text, printable
 from pipeline.report.escaping import printables
 from pipeline.terminal.lines import print_line
 
@@ -24,3 +25,18 @@ def test_one_rule_holds_for_pages_and_terminals(character, capsys):
     print_line(text)
     assert capsys.readouterr().out == "a\ufffdb\n"
     assert printables([text, "ab"]) == ["a\ufffdb", "ab"]
+
+
+def test_a_confidence_never_says_more_than_is_known():
+    stored = np.array([0.7, 0.996, 0.455, 0.29, 1.0, 0.0, 0.6999], np.float32)
+    texts = [confidence_text(value) for value in stored.tolist()]
+    assert texts == ["0.70", "0.99", "0.45", "0.29", "0.99", "0.00", "0.69"]
+    # What is shown as 0.70 is not low, whether it is asked of numbers or of arrays.
+    assert [is_low(value) for value in stored.tolist()] == is_low(stored).tolist()
+    assert [float(text) < LOW_CONFIDENCE for text in texts] == is_low(stored).tolist()
+    assert not is_low(np.float32("nan"))
+
+
+def test_links_between_ases_are_told_apart():
+    assert links_text(1, 0) == links_text(1, None) == "1 link"
+    assert links_text(2000, 1060) == "2,000 links inside ASes and 1,060 between them"

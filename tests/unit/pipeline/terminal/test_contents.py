@@ -15,18 +15,26 @@ def test_an_export_says_what_it_wrote_where_and_in_which_format(capsys):
 
 def test_names_of_snapshots_are_whole_at_80_columns(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    counts = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates")
+    counts = ("n_ases", "n_nodes", "n_edges", "n_border_links", "n_ingresses", "n_candidates")
     facts = dict.fromkeys(counts, 123456) | {"created": "2026-11-21T02:15:00+00:00"}
     name = "2026-11-21-with-registries"
-    print_list(
-        [facts | {"snapshot": name, "node_kind": "interface", "synthetic": [], "fault": None}]
-    )
-    assert f"{name} (interfaces)" in capsys.readouterr().out
+    one = facts | {"snapshot": name, "node_kind": "interface", "synthetic": [], "fault": None}
+    print_list([one])
+    out = capsys.readouterr().out  # the heading says what they are
+    assert name in out
+    assert "interfaces" in out
+    assert "nodes" not in out
+    print_list([one, one | {"snapshot": "map", "node_kind": "router"}])
+    out = capsys.readouterr().out
+    assert f"{name} (interfaces)" in out
+    assert "map (routers)" in out
+    assert "nodes" in out
 
 
 def test_a_map_of_ases_is_a_graph_of_them(capsys):
     facts = {"snapshot": "map", "created": None, "node_kind": "mixed", "fault": None, "ases": []}
     facts |= {"n_traces": 0, "n_ases": 1, "n_nodes": 1000, "n_edges": 1997, "n_ingresses": 0}
+    facts |= {"n_border_links": 0}
     facts |= {"n_candidates": 0, "n_silent": 0, "n_addrs": 0, "warnings": []}
     facts["synthetic"] = [{"n_ases": 1, "made_by": "a model", "node_kind": "as"}]
     print_snapshot(facts | {"node_kind": "as"})
@@ -39,7 +47,13 @@ def test_a_map_of_ases_is_a_graph_of_them(capsys):
 
 def test_a_very_long_name_is_cut(capsys):
     row = {"addr": "192.0.2.1", "asn": 64496, "name": "\u540d" * 900, "node": 3, "role": None}
-    row |= {"node_kind": "router", "confidence": None, "host_name": None, "addrs": []}
+    row |= {
+        "node_kind": "router",
+        "confidence": None,
+        "ingress_confidence": None,
+        "host_name": None,
+        "addrs": [],
+    }
     print_lookup({"n_found": 1, "found": [row]})
     said = capsys.readouterr().out
     assert said == f"192.0.2.1: router 3 of AS64496 {38 * chr(0x540D)}...\n"

@@ -99,13 +99,13 @@ def test_ases_that_failed_are_reported_and_leave_the_largest_diameter_open(tmp_p
 def test_the_confidence_of_ingresses_is_told_where_any_is_known(tmp_path, capsys, monkeypatch):
     plain = summary_of(tmp_path / "plain")
     assert analyze_facts(plain)["mean_confidence"] is None
-    assert "Confidence" not in last_lines(plain, capsys)
+    assert "Ingress confidence" not in last_lines(plain, capsys)
     table = replace(SNAPSHOT.ingresses(), confidence=np.array([0.375], np.float32))
     monkeypatch.setattr(SNAPSHOT, "ingresses", lambda rows=None: table)
     rated = summary_of(tmp_path / "rated")
     facts = analyze_facts(rated)
     assert (facts["mean_confidence"], facts["n_low_confidence"]) == (0.375, 1)
-    assert "Confidence of ingresses: 0.38 on average, 1 below 0.7" in last_lines(rated, capsys)
+    assert "Ingress confidence: 0.37 on average, 1 below 0.7" in last_lines(rated, capsys)
 
 
 def ingested(**given) -> IngestSummary:

@@ -64,9 +64,9 @@ def test_lines_and_json_say_the_same(store, capsys):
     assert (status, out) == (0, f"{A}: interface 0 of AS1, an ingress\n")
     (row,) = lookup(LookupConfig(A, store))["found"]
     print_lookup({"n_found": 1, "found": [row | {"confidence": 0.75}]})
-    assert capsys.readouterr().out == f"{A}: interface 0 of AS1 (confidence 0.75), an ingress\n"
+    assert capsys.readouterr().out == f"{A}: interface 0 of AS1 (AS confidence 0.75), an ingress\n"
     print_lookup({"n_found": 1, "found": [row | {"confidence": 0.998}]})
-    assert "(confidence 0.99)" in capsys.readouterr().out  # never rounded to certainty
+    assert "(AS confidence 0.99)" in capsys.readouterr().out  # never rounded to certainty
     print_lookup({"n_found": 2, "found": [row | {"confidence": 0.998}, row | {"confidence": 0.1}]})
     said_of_two = capsys.readouterr().out
     assert "0.99" in said_of_two

@@ -98,7 +98,7 @@ def test_ingresses_of_low_confidence_are_counted_without_candidates(store, capsy
     first, second = one["ingresses"]
     low = [first | {"confidence": 0.25}, second | {"confidence": 0.25, "candidate": True}]
     print_as({"as": one | {"ingresses": low}})
-    assert "1 ingress below a confidence of 0.7" in capsys.readouterr().out
+    assert "1 ingress below an ingress confidence of 0.7" in capsys.readouterr().out
 
 
 def test_no_ingress_of_a_table_is_certain(store, capsys):
@@ -168,7 +168,9 @@ def test_every_figure_of_the_report_is_told(store, capsys, known, told):
 def test_words_are_exact_and_names_cannot_control_the_terminal(store, capsys):
     status, out, err = said(capsys, "show", "night", "--store", store)
     assert status == 0
-    assert "6 traces, 3 ASes, 6 interfaces, 2 links, 5 ingresses" in out
+    assert (
+        "6 traces, 3 ASes, 6 interfaces, 2 links inside ASes and 5 between them, 5 ingresses" in out
+    )
     assert "5 of 6 addresses mapped or admitted (83.3 %)" in out
     assert "careful" in err
     one = said(capsys, "show", "night", "AS2", "--store", store)[1]

@@ -146,9 +146,9 @@ def test_routers_of_a_topology_have_links_not_traffic():
 @pytest.mark.parametrize(
     ("confidence", "says"),
     [
-        ([0.9, 0.4], ["Low confidence: 1 of its 2 ingresses may well be wrong."]),
-        ([0.1, 0.4], ["Low confidence: 2 of its 2 ingresses may well be wrong."]),
-        ([0.4], ["Low confidence: its ingress may well be wrong."]),
+        ([0.9, 0.4], ["Low ingress confidence: 1 of its 2 ingresses may well be wrong."]),
+        ([0.1, 0.4], ["Low ingress confidence: 2 of its 2 ingresses may well be wrong."]),
+        ([0.4], ["Low ingress confidence: its ingress may well be wrong."]),
         ([0.9], []),
     ],
 )
