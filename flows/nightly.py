@@ -19,7 +19,6 @@ import os
 import sys
 import urllib.parse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from flows.processes.missing import why_no_prefect
@@ -49,7 +48,13 @@ from flows.notices.notice import NightOutcome, make_notice
 from flows.options import given_values, parameters_of, with_parameters
 from flows.pages.artifacts import report_link, show_warnings
 from flows.pages.progress import listening
-from flows.processes.server import auth_string, free_port, kept_running, prefect_server
+from flows.processes.server import (
+    auth_string,
+    free_port,
+    kept_running,
+    prefect_home,
+    prefect_server,
+)
 from flows.runs.api import Api, end_lost_runs
 from flows.runs.outcome import (
     EXPECTED,
@@ -331,7 +336,7 @@ def _run_on_named_server(parameters: dict[str, Any]) -> State:
 
 
 def _run_on_own_server(parameters: dict[str, Any]) -> State:
-    log = Path(os.environ["PREFECT_HOME"]) / "server.log"
+    log = prefect_home() / "server.log"
     with prefect_server(free_port(), log, ui=False, scheduler=False) as server:
         for stage in ("ingest", "analyze", "compare"):  # seconds, while the server starts
             importlib.import_module(f"pipeline.stages.{stage}")

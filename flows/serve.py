@@ -32,10 +32,12 @@ from flows.processes.server import (
     MAX_RESTARTS,
     PrefectServer,
     auth_string,
+    prefect_home,
     prefect_server,
 )
 from flows.processes.worker import PrefectWorker, prefect_worker
-from flows.runs.api import Api, end_lost_runs, schedule_again, why_failed
+from flows.runs.api import Api, end_lost_runs, existing, schedule_again, why_failed
+from flows.runs.schedules import check_times, when
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
@@ -47,7 +49,7 @@ from pipeline.terminal.lines import fail, flush, print_line, status_of, warn
 
 OPTIONS = merged(ServeConfig, LogConfig)
 ROOT = Path(flows.__file__).resolve().parents[1]
-DEPLOYMENTS = "flows/prefect.yaml"  # below ROOT, the entrypoints too
+NIGHTLY = "nightly"  # flow and deployment
 POOL = "local"
 LOCK = "serve.lock"  # in PREFECT_HOME
 CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
@@ -94,8 +96,9 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
     os.environ["HOPSCOPE_STORE"] = url_of(config.store) or str(config.store.resolve())
     os.environ["HOPSCOPE_OUT"] = url_of(config.out) or str(config.out.resolve())
     _make_paths_absolute()
+    check_times(config.cron, config.timezone)
     notify = config_of(NotifyConfig, values(options_of(NotifyConfig), {}))
-    home = Path(os.environ["PREFECT_HOME"])
+    home = prefect_home()
     ui_url = f"http://{HOST}:{config.prefect_port}"
     with contextlib.ExitStack() as stack:
         lock = stack.enter_context(_only_one(home, config))
@@ -121,8 +124,8 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
             environment[REPORTS_FOLDER] = str(reports.out)
         if api.auth:
             environment["PREFECT_API_AUTH_STRING"] = api.auth
-        _renew_pool(api.patient(), server)
-        _prefect(["deploy", "--all", "--prefect-file", DEPLOYMENTS], environment)
+        is_paused = _make_pool(api.patient(), server)
+        _deploy(api, config, environment)
         options = ["--pool", POOL, "--type", "process", "--limit", str(RUNS_AT_ONCE)]
         worker = stack.enter_context(
             prefect_worker(options, ROOT, environment, home / "worker.log", [lock])
@@ -133,7 +136,8 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         else:
             print_line(f"Reports:  {reports.url}/")
         print_line(f"Prefect:  {ui_url}/")
-        print_line("Runs every night at 02:15 UTC. To run it now, in another shell:")
+        print_line(when(existing(api.patient(), NIGHTLY, NIGHTLY), is_paused))
+        print_line("To run it now, in another shell:")
         print_line(f"  {run_now}")
         for line in not_ready(notify, api.patient()):
             warn(line)
@@ -255,7 +259,6 @@ def _only_one(home: Path, config: ServeConfig) -> Iterator[int]:
     UsageError
         If another serve has it; says which.
     """
-    home.mkdir(parents=True, exist_ok=True)
     seat = Seat(home / LOCK)
     ports = f"reports on port {config.port}, Prefect on {config.prefect_port}"
     me = Holder.me(f"hopscope serve, {ports}")
@@ -305,37 +308,38 @@ def _reports(server: ReportServer) -> Iterator[ReportServer]:
             server.shutdown()
 
 
-def _renew_pool(api: Api, server: PrefectServer) -> None:
-    """Make the worker's pool, or reset it; the worker fills in the template that it lacks.
+def _make_pool(api: Api, server: PrefectServer) -> bool:
+    """Make the worker's pool, whose template the worker fills in; whether it is paused.
 
-    By the API: the command, which would import all of Prefect, takes two seconds of a core.
+    One that exists stays as its operator left it.
 
     Raises
     ------
     UsageError
         If the server, which has just begun and may be busy, refuses for longer than ``api`` waits.
     """
-    pool: dict[str, Any] = {"base_job_template": {}, "is_paused": False}
+    pool: dict[str, Any] = {"name": POOL, "type": "process", "base_job_template": {}}
     try:
         try:
-            api.post("/work_pools/", pool | {"name": POOL, "type": "process"}, CLI_TIMEOUT_S)
+            made = api.post("/work_pools/", pool, CLI_TIMEOUT_S)
         except urllib.error.HTTPError as error:
             if error.code != HTTPStatus.CONFLICT:
                 raise
             error.close()
-            api.patch(f"/work_pools/{POOL}", pool, CLI_TIMEOUT_S)
+            made = api.get(f"/work_pools/{POOL}")
+        return bool(made["is_paused"])
     except (OSError, ValueError) as error:
         raise UsageError(
             f"Prefect did not create the work pool {POOL}: {why_failed(error)}; see {server.log}"
         ) from None
 
 
-def _prefect(words: list[str], environment: dict[str, str]) -> None:
-    """Run one command of Prefect in the folder of our packages."""
-    named = f"prefect {words[0]} {words[1]}"
+def _deploy(api: Api, config: ServeConfig, environment: dict[str, str]) -> None:
+    """Make or renew the deployments, in a process that imports the flows."""
+    words = [api.url, config.cron or "", config.timezone or ""]
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "prefect", "--no-prompt", *words],
+            [sys.executable, "-m", "flows.deploy", *words],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -345,10 +349,12 @@ def _prefect(words: list[str], environment: dict[str, str]) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise UsageError(f"{named} has not ended after {CLI_TIMEOUT_S:.0f} s; try again") from None
+        raise UsageError(
+            f"the flows were not deployed within {CLI_TIMEOUT_S:.0f} s; try again"
+        ) from None
     if done.returncode != 0:
         said = " ".join((done.stderr or done.stdout).split())
-        raise UsageError(f"{named} failed: {said[-500:]}")
+        raise UsageError(f"the flows cannot be deployed: {said[-500:]}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Files that users name: how some begin, and how ours are written: whole, or not at all."""
+"""Files that users name: how some begin, and how ours are written: whole, or for us alone."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import BinaryIO
 
 from pipeline.errors import UsageError, said_by_system
 
+_OTHERS = 0o077  # what group and others may do with a file
 BOM = b"\xef\xbb\xbf"  # a UTF-8 byte order mark, which some programs write first
 
 
@@ -71,3 +73,39 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
                 yield file
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {said_by_system(error)}") from None
+
+
+def private_folder(path: Path, name: str) -> Path:
+    """A folder that nobody but its user may enter: made, or narrowed if it is this user's.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        What users call it, for messages.
+
+    Raises
+    ------
+    UsageError
+        If others may enter it and that cannot, or must not, be changed: it is another user's, or
+        others use it too (a home, or a folder of temporary files).
+    OSError
+        If it cannot be made.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.stat()
+    if not found.st_mode & _OTHERS:
+        return path
+    is_shared = found.st_mode & stat.S_ISVTX or path.resolve() == Path.home().resolve()
+    if not is_shared and found.st_uid == os.geteuid():
+        with suppress(OSError):
+            path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+            for file in path.iterdir():  # others may have opened the folder, and stay in it
+                if file.is_file() and not file.is_symlink():
+                    file.chmod(stat.S_IMODE(file.stat().st_mode) & ~_OTHERS)
+        if not path.stat().st_mode & _OTHERS:
+            return path
+    raise UsageError(
+        f"{name}={path}: other users may enter it (mode {stat.S_IMODE(found.st_mode):o}), and it "
+        f"holds secrets: set {name} to a folder of this user alone, which is made if it is missing"
+    )

@@ -57,11 +57,15 @@ class Served:
         """Descendants whose command begins with Python and some words."""
         return programs_below(self.process, words)
 
-    def post(self, path: str, body: dict) -> Any:
+    def get(self, path: str) -> Any:
+        """What the server has there."""
+        return self.post(path, None)
+
+    def post(self, path: str, body: dict | None) -> Any:
         headers = {"Content-Type": "application/json"}
         if secret := self.environment.get("PREFECT_SERVER_API_AUTH_STRING"):
             headers["Authorization"] = f"Basic {base64.b64encode(secret.encode()).decode()}"
-        data = json.dumps(body).encode()
+        data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.ui_url}/api{path}", data, headers)
         give_up = time.monotonic() + START_S
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import random
 import signal
@@ -20,6 +21,7 @@ from typing import IO
 from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from flows.processes.gone import answering_gone
 from pipeline.errors import UsageError
+from pipeline.files import private_folder
 from pipeline.local_pages import HOST, origins
 from pipeline.model.words import number
 from pipeline.terminal.lines import warn
@@ -29,6 +31,7 @@ START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on 
 MAX_RESTARTS = 3  # of a server that ended, within an hour or a run
 SERVER_PORTS = range(20_000, 30_000)  # Linux gives ports from 32,768 on to those that ask for any
 PORTS_TRIED = 100
+PRIVATE_UMASK = 0o077  # of a server: its database holds secrets and the key to them
 MAX_LOG_BYTES = 10_000_000  # then a new log is begun, and the previous one is kept beside it
 
 
@@ -74,13 +77,24 @@ def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def prefect_home() -> Path:
+    """PREFECT_HOME, which nobody else may enter: Prefect keeps the key of its secrets there.
+
+    Raises
+    ------
+    UsageError
+        As ``private_folder``.
+    """
+    return private_folder(Path(os.environ["PREFECT_HOME"]), "PREFECT_HOME")
+
+
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log for appending; a long one is renamed to ``NAME.1`` first."""
+    """Open a log of this user alone for appending; a long one is renamed to ``NAME.1`` first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         if path.stat().st_size > MAX_LOG_BYTES:
             path.replace(path.with_name(f"{path.name}.1"))
-    return path.open("ab")
+    return open(path, "ab", opener=functools.partial(os.open, mode=0o600))
 
 
 @contextlib.contextmanager
@@ -197,6 +211,7 @@ class PrefectServer:
                 env=self._environment,
                 start_new_session=True,
                 pass_fds=self._held,
+                umask=PRIVATE_UMASK,
             )
 
     @property

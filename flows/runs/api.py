@@ -48,7 +48,7 @@ class Api:
         """The same server, for calls which have to succeed while it starts and is busy."""
         return dataclasses.replace(self, patience_s=PATIENCE_S)
 
-    def post(self, path: str, body: dict, timeout_s: float = API_TIMEOUT_S) -> Any:
+    def post(self, path: str, body: dict | list, timeout_s: float = API_TIMEOUT_S) -> Any:
         """Parsed answer to a request; OSError or ValueError if there is none."""
         return json.loads(self._send("POST", path, body, timeout_s))
 
@@ -60,7 +60,7 @@ class Api:
         """Change what has this path; OSError if there is no answer, or a refusal."""
         self._send("PATCH", path, body, timeout_s)
 
-    def _send(self, method: str, path: str, body: dict | None, timeout_s: float) -> bytes:
+    def _send(self, method: str, path: str, body: dict | list | None, timeout_s: float) -> bytes:
         headers = {"Content-Type": "application/json"}
         if self.auth:
             headers["Authorization"] = f"Basic {base64.b64encode(self.auth.encode()).decode()}"
@@ -167,6 +167,17 @@ def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
             raise RunsUnknown(f"Prefect answers with an error: {why_failed(error)}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunsUnknown(f"Prefect does not answer ({error})") from None
+
+
+def existing(api: Api, flow: str, name: str) -> dict[str, Any] | None:
+    """A deployment of a server, as its API gives it; None: there is none."""
+    try:
+        return api.get(f"/deployments/name/{flow}/{name}")
+    except urllib.error.HTTPError as error:
+        if error.code != HTTPStatus.NOT_FOUND:
+            raise
+        error.close()
+        return None
 
 
 def end_lost_runs(api: Api, *, no_worker: bool = False) -> int | None:

@@ -46,6 +46,18 @@ class ServeConfig:
     prefect_port: int = _port_option(
         default=4200, help="Port of Prefect.", variable="HOPSCOPE_SERVE_PREFECT_PORT"
     )
+    cron: str | None = option(
+        default=None,
+        help="When nightly runs start [as it is, at first 15 2 * * *].",
+        variable="HOPSCOPE_SERVE_CRON",
+        metavar="CRON",
+    )
+    timezone: str | None = option(
+        default=None,
+        help="Time zone of --cron [as it is, at first UTC].",
+        variable="HOPSCOPE_SERVE_TIMEZONE",
+        metavar="ZONE",
+    )
     with_parent: bool = option(
         default=False, help="Stop when the parent process ends.", variable=None
     )

@@ -5,6 +5,7 @@ Every command imports this first: nothing heavy is imported here.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -59,6 +60,9 @@ def folder_of(place: object) -> Path:
             f"{protocol}{_MARK}BUCKET/NAME, of letters, digits and ._=+-",
             redacted(text),
         )
+    with contextlib.suppress(OSError):  # whoever writes there says why it cannot be
+        # Keys are needed to read the object store: a copy is not for other users of the machine.
+        _mirrors().mkdir(mode=0o700, parents=True, exist_ok=True)
     return _mirrors().joinpath(protocol + _endpoint_tag(protocol), *segments)
 
 

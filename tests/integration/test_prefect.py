@@ -239,6 +239,7 @@ def test_run_without_inputs_fails_with_one_line_that_says_what_to_give(served):
         {"metrics": "height"},
         {"options": {"workers": "two"}},
         {"options": {"colour": "red"}},
+        {"inptus": ["/data"]},
     ],
 )
 def test_wrong_parameters_are_refused_before_there_is_a_run(served, parameters):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from flows import serve
+from flows import deploy, serve
 from flows.runs import api as api_module
 from flows.runs.api import DEPLOYED, Api
 from pipeline.config import ServeConfig
@@ -37,7 +37,7 @@ def test_without_prefect_one_line_names_the_extra():
 
 
 def test_the_deployments_are_where_an_installed_package_has_them():
-    defined = yaml.safe_load((serve.ROOT / serve.DEPLOYMENTS).read_text())["deployments"]
+    defined = yaml.safe_load((serve.ROOT / deploy.DEPLOYMENTS).read_text())["deployments"]
     assert [each["name"] for each in defined] == [
         "nightly",
         *(n for n in DEPLOYED if n != "nightly"),
@@ -45,7 +45,7 @@ def test_the_deployments_are_where_an_installed_package_has_them():
     assert all((serve.ROOT / each["entrypoint"].split(":")[0]).is_file() for each in defined)
     settings = tomllib.loads((serve.ROOT / "pyproject.toml").read_text())
     assert (
-        serve.DEPLOYMENTS == "flows/" + settings["tool"]["setuptools"]["package-data"]["flows"][0]
+        deploy.DEPLOYMENTS == "flows/" + settings["tool"]["setuptools"]["package-data"]["flows"][0]
     )
 
 
@@ -114,12 +114,13 @@ def test_a_server_that_does_not_list_its_runs_is_named_with_its_log(monkeypatch)
         serve._end_earlier_runs(None, SimpleNamespace(log="server.log"))
 
 
-def test_the_pool_is_renewed_by_a_server_that_is_busy_at_first(monkeypatch):
+def test_the_pool_is_found_or_made_by_a_server_that_is_busy_at_first(monkeypatch):
     monkeypatch.setattr(api_module, "PAUSE_S", 0.02)
-    with refusing(503, 503, 409, 503, 204) as server:
-        serve._renew_pool(Api(server.url).patient(), SimpleNamespace(log="server.log"))
-        renewed = ("PATCH", f"/work_pools/{serve.POOL}")
-        assert server.asked == [("POST", "/work_pools/")] * 3 + [renewed] * 2
+    with refusing(503, 503, 409, 503, 200, body=b'{"is_paused": true}') as server:
+        pool = serve._make_pool(Api(server.url).patient(), SimpleNamespace(log="server.log"))
+        assert pool is True  # as its operator left it
+        kept = ("GET", f"/work_pools/{serve.POOL}")
+        assert server.asked == [("POST", "/work_pools/")] * 3 + [kept] * 2
 
 
 def test_a_server_that_stays_busy_is_named_with_its_reason_and_its_log(monkeypatch):
@@ -128,7 +129,7 @@ def test_a_server_that_stays_busy_is_named_with_its_reason_and_its_log(monkeypat
     with refusing(503, body=b'{"exception_message": "it is locked"}') as server:
         api = Api(server.url).patient()
         with pytest.raises(UsageError, match=r"503.*\(it is locked\); see server\.log$"):
-            serve._renew_pool(api, SimpleNamespace(log="server.log"))
+            serve._make_pool(api, SimpleNamespace(log="server.log"))
 
 
 STOPPED_OFTEN = """
@@ -232,11 +233,11 @@ def test_a_worker_asks_for_runs_often_unless_the_environment_says_otherwise(give
 @pytest.mark.parametrize(
     ("program", "most_s", "said"),
     [
-        ("import time; time.sleep(60)", 1.0, "prefect deploy --all has not ended after 1 s"),
-        ("raise SystemExit('no such file')", 60.0, "prefect deploy --all failed: no such file"),
+        ("import time; time.sleep(60)", 1.0, "the flows were not deployed within 1 s; try again"),
+        ("raise SystemExit('no such file')", 60.0, "the flows cannot be deployed: no such file"),
     ],
 )
-def test_a_command_of_prefect_that_does_not_succeed_is_one_line(monkeypatch, program, most_s, said):
+def test_flows_that_cannot_be_deployed_are_one_line(monkeypatch, program, most_s, said):
     run = subprocess.run
 
     def other(_words, **options):
@@ -245,4 +246,4 @@ def test_a_command_of_prefect_that_does_not_succeed_is_one_line(monkeypatch, pro
     monkeypatch.setattr(serve, "CLI_TIMEOUT_S", most_s)
     monkeypatch.setattr(serve.subprocess, "run", other)
     with pytest.raises(UsageError, match=said):
-        serve._prefect(["deploy", "--all"], dict(os.environ))
+        serve._deploy(Api("http://127.0.0.1:1/api"), ServeConfig(), dict(os.environ))

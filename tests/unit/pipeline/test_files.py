@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.files import replaced_whole, written_whole
+from pipeline.files import private_folder, replaced_whole, written_whole
 from tests.full_disk import files_up_to
 
 
@@ -102,3 +103,30 @@ def test_the_rights_of_a_file_are_those_of_any_new_one(tmp_path):
     finally:
         os.umask(before)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_folder_of_secrets_is_made_or_narrowed_for_its_user_alone(tmp_path):
+    made = private_folder(tmp_path / "a" / "b", "HOME_OF_IT")
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    loose.chmod(0o755)
+    (loose / "prefect.db").touch()
+    (loose / "prefect.db").chmod(0o644)
+    assert private_folder(loose, "HOME_OF_IT") == loose
+    assert stat.S_IMODE(loose.stat().st_mode) == 0o700
+    assert stat.S_IMODE((loose / "prefect.db").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("how", ["sticky", "home", "other"])
+def test_a_folder_that_others_use_too_is_refused_and_left_as_it_is(tmp_path, monkeypatch, how):
+    mode = 0o1777 if how == "sticky" else 0o755
+    tmp_path.chmod(mode)
+    if how == "home":
+        monkeypatch.setenv("HOME", str(tmp_path))
+    if how == "other":
+        owner = os.geteuid() + 1
+        monkeypatch.setattr(os, "geteuid", lambda: owner)
+    with pytest.raises(UsageError, match=r"PREFECT_HOME=.*other users may enter it \(mode 1?7"):
+        private_folder(tmp_path, "PREFECT_HOME")
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == mode
