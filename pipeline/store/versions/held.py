@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Collection, Iterator
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from pipeline.errors import StoreError, said_by_system
@@ -31,8 +33,9 @@ WRITING = ".writing-"  # next to reports: one that is being written
 DISTANCES = ".distances-"  # next to reports: hop matrices, until the report takes them in
 MEASURED = ".measured-"  # next to reports: a measurement on its way from one flow to the next
 WORKERS = "workers-"  # in a folder of this user's own: what Dask workers keep on disk
+TEMPORARY = "temp-"  # there too: sockets of a process, and temporary files of Prefect's worker
 _LEFT = ".left-"  # any of these, being removed
-_KINDS = (READING, WRITING, DISTANCES, MEASURED, WORKERS)
+_KINDS = (READING, WRITING, DISTANCES, MEASURED, WORKERS, TEMPORARY)
 
 _LOCK = "lock"
 _FILES = "files"
@@ -53,7 +56,7 @@ def hold_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Path:
     parent : Path
         Made where it is missing.
     kind : str
-        One of ``READING``, ``WRITING``, ``DISTANCES``, ``MEASURED``, ``WORKERS``.
+        One of ``READING``, ``WRITING``, ``DISTANCES``, ``MEASURED``, ``WORKERS``, ``TEMPORARY``.
     wanted : names of folders
         Taken over from dead runs of this kind, where they have them.
 
@@ -183,20 +186,49 @@ def unwritable(store: Path, error: OSError) -> StoreError:
     return StoreError(f"{store}: {reason}; choose another")
 
 
-def own_folder() -> Path:
+def own_folder(place: Path | None = None) -> Path:
     """A folder on the machine's disk for temporary files that no other user can write or read.
+
+    Where somebody else has taken its name it has another one, which later runs find.
+
+    Parameters
+    ----------
+    place : Path or None
+        Where; None: in the folder of temporary files.
 
     Raises
     ------
     OSError
-        If another user has made a folder of that name.
+        If none can be made.
     """
-    folder = Path(tempfile.gettempdir()) / f"hopscope-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if found.st_uid != os.getuid() or found.st_mode & 0o077 or folder.is_symlink():
-        raise PermissionError(13, "is not a folder of this user only", str(folder))
-    return folder
+    place = place or Path(tempfile.gettempdir())
+    folder = place / f"hopscope-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    for found in (folder, *sorted(place.glob(f"{folder.name}-*"))):
+        if _is_private(found):
+            return found
+    return Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=place))
+
+
+def _is_private(folder: Path) -> bool:
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return is_ours and not found.st_mode & 0o077
+
+
+def keep_temporary_files(place: Path | None = None) -> Path:
+    """A folder of this process, until it ends, for what it and its children need on disk for long.
+
+    What dead processes left of theirs is removed. Parameters and errors as of ``own_folder``.
+    """
+    files = hold_folder(own_folder(place), TEMPORARY)
+    # After multiprocessing has removed its own folder, which may be in there.
+    Finalize(None, release_folder, args=(files,), exitpriority=-200)
+    return files
 
 
 def abandoned(parent: Path) -> list[Path]:

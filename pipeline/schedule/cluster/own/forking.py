@@ -18,9 +18,11 @@ import tempfile
 from collections.abc import Container, Sequence
 from multiprocessing import active_children, forkserver
 from multiprocessing.context import ForkServerProcess
+from pathlib import Path
 
 from kernels.host import Work, compiled_modules
 from pipeline.children import no_stops_in_children
+from pipeline.store.versions.held import TEMPORARY, keep_temporary_files, own_folder
 
 METHOD = "forkserver"  # Dask's and multiprocessing's name
 _MODULES = (
@@ -48,8 +50,9 @@ _ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": "65536",
 }
 
-# A socket is /pymp-12345678/listener-12345678 below it.
+# A socket is /pymp-12345678/listener-12345678 below a folder of ours.
 LONGEST_FOLDER = 107 - 33  # bytes
+OURS = f"/{TEMPORARY}123456789012/files"  # of this process, in one of this user
 SHORT_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 _imported: set[Work] = set()  # kinds of work whose kernels are imported there
@@ -98,19 +101,22 @@ def kill_forked(pids: Container[int | None] | None = None) -> None:
 
 
 def _place_sockets() -> None:
-    """Have sockets of multiprocessing elsewhere if paths in the temporary folder are too long.
+    """Have sockets of multiprocessing in a folder of this process, which outlives no kill for long.
 
-    A path of a socket has at most 107 bytes. The folder is made once, for this process and its
-    workers, and only its user can enter it.
+    Its own would stay wherever a process is killed, without a trace of whose it was. A path of a
+    socket has at most 107 bytes, so it is elsewhere if the temporary folder has a long one.
     """
-    if len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER:
-        return
     given = tempfile.tempdir
-    tempfile.tempdir = next((f for f in SHORT_FOLDERS if os.access(f, os.W_OK | os.X_OK)), given)
-    try:
-        multiprocessing.util.get_temp_dir()
-    finally:
-        tempfile.tempdir = given
+    short = [Path(folder) for folder in SHORT_FOLDERS if os.access(folder, os.W_OK | os.X_OK)]
+    for place in (Path(tempfile.gettempdir()), *short):
+        if len(os.fsencode(own_folder(place))) > LONGEST_FOLDER - len(OURS):
+            continue
+        tempfile.tempdir = str(keep_temporary_files(place))
+        try:
+            multiprocessing.util.get_temp_dir()
+        finally:
+            tempfile.tempdir = given
+        return
 
 
 def restore_environment(before: dict[str, str | None]) -> None:

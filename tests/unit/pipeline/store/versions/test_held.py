@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -205,13 +206,69 @@ def test_versions_that_no_pointer_names_are_left_overs(tmp_path):
     assert version.exists()
 
 
-def test_a_temporary_folder_that_others_can_write_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("taken", ["a file", "a link", "open to others", "of another user"])
+def test_another_folder_is_taken_where_the_name_of_ours_is(tmp_path, monkeypatch, taken):
+    """Anybody may make a folder of that name in /tmp first: no run may depend on it."""
+    monkeypatch.setattr(held.tempfile, "gettempdir", lambda: str(tmp_path))
+    ours = tmp_path / f"hopscope-{os.getuid()}"
+    if taken == "a file":
+        ours.touch()
+    elif taken == "a link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        ours.symlink_to(tmp_path / "elsewhere")
+    elif taken == "open to others":
+        ours.mkdir()
+        ours.chmod(0o777)
+    else:
+        ours.mkdir(mode=0o700)
+        is_private = held._is_private
+        monkeypatch.setattr(held, "_is_private", lambda path: path != ours and is_private(path))
+    (tmp_path / f"{ours.name}-aaaaaaaa").mkdir(mode=0o755)  # somebody guesses those names too
+    folder = held.own_folder()
+    assert folder.name.startswith(f"{ours.name}-")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert held.own_folder() == folder  # later runs clean up there
+    files = held.hold_folder(folder, held.WORKERS)
+    held._held.pop(files).release()  # killed
+    assert held.abandoned(held.own_folder()) == [files.parent]
+
+
+def test_ours_is_for_its_user_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(held.tempfile, "gettempdir", lambda: str(tmp_path))
     folder = held.own_folder()
+    assert folder == tmp_path / f"hopscope-{os.getuid()}"
     assert folder.stat().st_mode & 0o777 == 0o700
-    folder.chmod(0o777)
-    with pytest.raises(PermissionError, match="not a folder of this user only"):
-        held.own_folder()
+    assert held.own_folder() == folder
+
+
+KILLED = """
+import os, signal, sys
+from pipeline.schedule.cluster.own import forking
+if __name__ == "__main__":
+    forking.SHORT_FOLDERS = (sys.argv[1],)
+    forking.start(())
+    if sys.argv[2] == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("deep", ["", "x" * 80])  # as batch systems give it
+def test_sockets_of_a_killed_run_are_removed_by_the_next_one(deep):
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # a path of a socket has 107 bytes
+        place, short = Path(folder) / deep, Path(folder) / "s"
+        place.mkdir(exist_ok=True)
+        short.mkdir()
+        program = Path(folder) / "killed.py"
+        program.write_text(KILLED)
+        given = os.environ | {"TMPDIR": str(place)}
+        run = [sys.executable, str(program), str(short)]
+        done = subprocess.run([*run, "kill"], env=given, capture_output=True, timeout=120)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        (own,) = (short if deep else place).glob("hopscope-*")
+        assert list(own.rglob("pymp-*")) == list(Path(folder).rglob("pymp-*")) != []
+        assert len(held.abandoned(own)) == 1
+        subprocess.run([*run, "end"], env=given, check=True, capture_output=True, timeout=120)
+        assert [path.name for path in own.iterdir()] == [".lock"]
 
 
 def test_a_store_that_cannot_be_written_is_named_or_the_file_of_another_user_in_it(tmp_path):
