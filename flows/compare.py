@@ -13,6 +13,7 @@ from prefect.states import State
 from flows.options import with_config
 from flows.pages.artifacts import report_link, show_events
 from flows.pages.progress import progress_artifact
+from flows.runs.cancelling import unless_cancelled
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
 from pipeline.config import CompareConfig
@@ -71,6 +72,10 @@ def compare(config: CompareConfig) -> State:
 
     Parameters are those of ``hopscope compare``. Missing folders come from ``HOPSCOPE_*``.
     """
+    return unless_cancelled(lambda: _compare(config))
+
+
+def _compare(config: CompareConfig) -> State:
     compared, failure = result_or_failure(
         compare_stage(config.store, config.out, config.new, config.old, return_state=True)
     )

@@ -23,6 +23,7 @@ from prefect.states import Cancelled, Failed, Running, State
 
 from flows.processes.holders import Holder, Seat
 from flows.runs.api import PROCESS_LABEL
+from flows.runs.cancelling import unless_cancelled
 from pipeline.errors import UsageError
 from pipeline.places import in_one_line, url_of
 from pipeline.terminal import log
@@ -92,15 +93,19 @@ def in_turn(store: Path, work: Callable[[], State], *, makes_store: bool) -> Sta
     has_turns = makes_store or store.is_dir() or url_of(store) is not None
     context = FlowRunContext.get()
     log.about(run=str(context.flow_run.id) if context and context.flow_run else None)
-    with contextlib.ExitStack() as held:
-        try:
-            if has_turns:
-                held.enter_context(turn(store))
-        except Overlapping as error:
-            return Cancelled(name=OVERLAPPING_STATE, message=str(error))
-        except OSError as error:
-            return Failed(message=in_one_line(error))
-        return work()
+
+    def in_own_turn() -> State:
+        with contextlib.ExitStack() as held:
+            try:
+                if has_turns:
+                    held.enter_context(turn(store))
+            except Overlapping as error:
+                return Cancelled(name=OVERLAPPING_STATE, message=str(error))
+            except OSError as error:
+                return Failed(message=in_one_line(error))
+            return work()
+
+    return unless_cancelled(in_own_turn)
 
 
 def _soon(seat: Seat, me: Holder) -> int | None:

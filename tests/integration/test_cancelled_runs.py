@@ -104,6 +104,27 @@ def test_runs_that_are_cancelled_or_lose_their_worker_free_all_and_later_ones_be
         )
 
 
+def test_a_run_that_prefects_worker_does_not_reach_in_time_is_cancelled_and_no_crash(
+    served, tmp_path
+):
+    run, own = searching(served, tmp_path)
+    (worker,) = served.programs(WORKER)
+    (flow,) = (p for p in own if p.cmdline()[1:3] == ["-m", "prefect.engine"])
+    worker.suspend()  # so that the signal comes without its reason
+    try:
+        asked = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
+        served.post(f"/flow_runs/{run['id']}/set_state", asked)
+        flow.terminate()
+        wait_until(lambda: served.state(run)["type"] in ("CANCELLED", "CRASHED"), STOP_S)
+    finally:
+        worker.resume()
+    freed_after(own, tmp_path)
+    history = served.get(f"/flow_run_states/?flow_run_id={run['id']}")
+    kinds = [state["type"] for state in history]
+    assert "CRASHED" not in kinds
+    assert kinds[-1] == "CANCELLED"
+
+
 def assert_a_run_that_was_starting_begins_again(served: Served, folder: Path) -> None:
     """Also where the server ended at the same time."""
     options = {"allow_special": ["198.18.0.0/15"]}

@@ -16,7 +16,7 @@ from prefect import flow
 from prefect.blocks.notifications import CustomWebhookNotificationBlock
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
-from prefect.states import Completed, Crashed
+from prefect.states import Cancelled, Cancelling, Completed, Crashed, Failed
 
 from flows.nightly import nightly
 from flows.notices.apprise_url import AppriseUrl
@@ -160,7 +160,7 @@ def test_events_and_failures_of_nights_are_told_and_secrets_are_not(
 
 @pytest.fixture(scope="module")
 def automations(server, hooks, tmp_path_factory):
-    """Those of ``deploy/``, created by the documented commands; a night is late after 20 s."""
+    """Those of ``deploy/``, created by the documented commands; both waits are 20 s."""
     home = tmp_path_factory.mktemp("automations")
     name = save_webhook(hooks[0], "automation", "automation")
     environment = clean_environment(home / "prefect") | {"PREFECT_API_URL": server.api_url}
@@ -180,11 +180,13 @@ def automations(server, hooks, tmp_path_factory):
     block = re.search(r"Block id\W+([0-9a-f-]{36})", prefect("block", "inspect", name))
     assert block is not None
     text = (ROOT / "deploy" / "automations.yaml").read_text()
-    assert text.count("within: 93600") == 1
-    text = text.replace("BLOCK_ID", block[1]).replace("within: 93600", "within: 20")
+    for within in ("within: 93600", "within: 120"):
+        assert text.count(within) == 1
+        text = text.replace(within, "within: 20")
+    text = text.replace("BLOCK_ID", block[1])
     (home / "automations.yaml").write_text(text)
     said = prefect("automation", "create", "--from-file", str(home / "automations.yaml"))
-    assert "Created 3 automation(s)" in said
+    assert "Created 4 automation(s)" in said
     return hooks[1]
 
 
@@ -202,21 +204,35 @@ def seen(posted: list[tuple[str, dict]], server) -> str:
     return f"posted: {posted}\nserver: {server.log.read_text()[-3000:]}"
 
 
-def test_the_automations_of_deploy_tell_of_a_run_whose_process_is_gone(server, automations):
+def test_the_automations_of_deploy_tell_of_a_crash_and_not_of_a_cancelled_run(server, automations):
     with get_client(sync_client=True) as client:
+        cancelled = client.create_flow_run(nightly, parameters={})
         run = client.create_flow_run(nightly, parameters={})
         other = client.create_flow_run(flow(name="other")(lambda: None))
-        for each, state in ((other, Crashed()), (run, Crashed(message="<b>gone</b>"))):
+        for each, state in (
+            (other, Crashed()),
+            (cancelled, Cancelling()),
+            (cancelled, Crashed()),  # as Prefect has it if the process does not answer in time
+            (cancelled, Cancelled()),
+            (run, Crashed(message="<b>gone</b>")),
+        ):
             client.set_flow_run_state(each.id, state, force=True)
 
     def told(of: FlowRun) -> set[tuple[str, str]]:
-        return notices(automations, f"hopscope: {of.name} ended ")
+        return notices(automations, f"hopscope: {of.name} ")
 
     wait_until(lambda: told(run), seen=lambda: seen(automations, server))
     page = server.api_url.removesuffix("/api")
     body = f"Flow run {run.id}: {page}/runs/flow-run/{run.id}"
-    assert told(run) == {(f"hopscope: {run.name} ended Crashed", body)}
-    assert told(other) == set()
+    assert told(run) == {(f"hopscope: {run.name} crashed", body)}
+    assert told(other) == told(cancelled) == set()
+
+
+def test_the_automations_of_deploy_tell_of_a_run_that_failed(server, automations):
+    with get_client(sync_client=True) as client:
+        run = client.create_flow_run(nightly, parameters={})
+        client.set_flow_run_state(run.id, Failed(message="<b>no</b>"), force=True)
+    wait_until(lambda: notices(automations, f"hopscope: {run.name} ended Failed"), 60)
 
 
 def test_the_automations_of_deploy_tell_once_of_a_night_that_did_not_happen(server, automations):
