@@ -83,12 +83,17 @@ def read_whole(blocks: Blocks, report: ReadReport, limit: int) -> bytes:
 
 @njit(cache=True, nogil=True)
 def parse_v4(data, start, end):
-    """Number of the dotted quad in data[start:end], -1 if it is not one."""
+    """Number of the dotted quad in data[start:end], -1 if it is not one.
+
+    A part that begins with 0 is not one: it is octal to some programs, decimal to others.
+    """
     number, part = np.int64(0), np.int64(0)
     digits, dots = 0, 0
     for i in range(start, end):
         byte = data[i]
         if 48 <= byte <= 57:
+            if digits > 0 and part == 0:
+                return np.int64(-1)
             part = 10 * part + np.int64(byte) - 48
             digits += 1
             if digits > 3 or part > 255:

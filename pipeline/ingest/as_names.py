@@ -45,7 +45,8 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
     Raises
     ------
     FormatError
-        If the file cannot be opened, is empty, holds no name, or is JSON that is broken.
+        If the file cannot be opened, is empty, holds no name, or is JSON that is broken. An empty
+        JSON object is valid.
     """
     with closing(table_blocks(path, report)) as blocks:
         data, fault = _read_all(blocks, path)
@@ -73,7 +74,7 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
         if not names:
             raise fault
         report.refuse(fault, partly=True)
-    elif not names:
+    elif not names and (report.rejected or not text.startswith(b"{")):  # {} names nothing
         raise FormatError(path, "", "no AS name in it; give a JSON object or asn|name lines")
     return names
 

@@ -226,7 +226,22 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
         if n_rejected := row.get("n_rejected"):
             rejects = rejects_text(n_rejected, row.get("rejected", {}))
             lines.append(f"{row.get('path', '')}: {rejects}")
-    return lines + _conflicts(rows) + _identical_files(rows) + _same_names(rows)
+    return (
+        lines + _empty_tables(rows) + _conflicts(rows) + _identical_files(rows) + _same_names(rows)
+    )
+
+
+def _empty_tables(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each table that is valid, but of which nothing is used."""
+    lines = []
+    for row in rows:
+        is_table = row.get("holds") == "table" and row.get("status", "ok") == "ok"
+        if is_table and row.get("n_records") == 0 and not row.get("n_rejected"):
+            skipped = row.get("skipped") or {}
+            said = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.items())
+            what = f"nothing in it is used: {said}" if said else "holds no entries"
+            lines.append(f"{row.get('path', '')}: a valid table, but {what}")
+    return lines
 
 
 def _conflicts(rows: Iterable[Mapping[str, Any]]) -> list[str]:

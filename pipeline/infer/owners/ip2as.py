@@ -352,5 +352,6 @@ def read_pfx2as(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> Prefi
             f"({str(error) or 'no more memory'}); give fewer or smaller ones with --ip2as"
         ) from None
     if n_changed + n_v4_changed:
-        reports[0].notes["listed again with another origin"] += n_changed + n_v4_changed
+        used = next(report for report in reports if report.n_records)
+        used.notes["listed again with another origin"] += n_changed + n_v4_changed
     return PrefixTable(first, asn, v6_table, n_v4 + n_v6, second)

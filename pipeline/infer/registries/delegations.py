@@ -90,19 +90,25 @@ def read_delegations(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> 
     reports : sequence of ReadReport
         One for each file, filled: lines used as ``n_records``, broken ones by reason. A file that
         cannot be read, is cut short or holds no block and no AS number of a known holder has status
-        ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it.
+        ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it. One whose
+        head names no records, or with space that nobody holds alone, is valid.
     """
     found = _Found()
     for blocks, report in zip(files, reports, strict=True):
         report.format = "delegated"
+        is_empty = False  # as the line of its version says
         for place, line in read_lines(blocks, report):
             if line.startswith("#"):
                 continue
+            fields = line.split("|")
+            if _is_of_head(fields):
+                is_empty |= fields[3] == "0"
+                continue
             try:
-                report.n_records += _add(line.split("|"), found, report)
+                report.n_records += _add(fields, found, report)
             except ValueError as error:
                 report.reject(place, str(error), line)
-        if not report.n_records:
+        if not report.n_records and (report.rejected or not (is_empty or report.skipped)):
             report.refuse_empty(
                 "no block or AS number of a holder; give a registry's file "
                 "delegated-...-extended-latest"
@@ -110,12 +116,14 @@ def read_delegations(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> 
     return _table(found)
 
 
+def _is_of_head(fields: list[str]) -> bool:
+    """Whether a line is that of the version, ``2.3|ripencc|serial|...``, or a sum."""
+    is_version = fields[0].replace(".", "", 1).isdecimal()
+    return len(fields) > 5 and (is_version or fields[-1] == "summary")
+
+
 def _add(fields: list[str], found: _Found, report: ReadReport) -> bool:
     """Keep what a line says; returns whether it names a holder."""
-    if len(fields) > 5 and fields[-1] == "summary":
-        return False
-    if fields[0].replace(".", "", 1).isdecimal():
-        return False  # the version line
     if len(fields) < 7 or fields[2] not in _TYPES:
         raise ValueError("not registry|cc|type|start|value|date|status|holder")
     if fields[6] not in _HELD:

@@ -33,6 +33,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "status": ("status", "stat"),
 }
 _IN_USE = ("ok", "active")
+_STRANGE = "entry without a LAN or a member"
 
 Record = Mapping[str, Any]
 
@@ -87,7 +88,7 @@ def read_entries(blocks: Blocks, report: ReadReport, entries: Entries) -> None:
             reader.read_json(place, value)
     else:
         reader.read_table(text)
-    if not report.n_records:
+    if not report.n_records and not reader.is_valid_but_empty:
         refuse(report)
 
 
@@ -164,6 +165,12 @@ class _Reader:
     def __init__(self, report: ReadReport, entries: Entries) -> None:
         self.report = report
         self.entries = entries
+        self._is_known = False  # by its keys or its header
+
+    @property
+    def is_valid_but_empty(self) -> bool:
+        """Whether a file without an entry to use says by its form what it is."""
+        return self._is_known and not self.report.rejected and _STRANGE not in self.report.skipped
 
     def read_json(self, place: str, value: Any) -> None:
         """Read the one value of a file, or that of a line."""
@@ -171,13 +178,16 @@ class _Reader:
             kinds = {"ix": self._ix, "ixlan": self._ixlan, "ixpfx": self._ixpfx}
             tables: dict[str, Callable] = {**kinds, "netixlan": self._netixlan}
             if found := [key for key in tables if isinstance(value.get(key), (dict, list))]:
+                self._is_known = True
                 for key in found:  # a dump of several tables
                     table = value[key]
                     rows = table.get("data") if isinstance(table, dict) else table
                     self._rows(f"{key} ", rows, tables[key])
             elif isinstance(value.get("data"), list):
+                self._is_known = True
                 self._rows("entry ", value["data"], self._record)
             elif any(isinstance(value.get(key), dict) for key in ("IPv4", "IPv6")):
+                self._is_known = True
                 for key in ("IPv4", "IPv6"):  # PCH's members of a subnet
                     table = value.get(key)
                     rows = list(table.values()) if isinstance(table, dict) else []
@@ -185,6 +195,7 @@ class _Reader:
             else:
                 self._rows(place, [value], self._record)
         elif isinstance(value, list):
+            self._is_known = True
             self._rows("entry ", value, self._record)
         else:
             self.report.reject(place or "file", "not an entry", repr(value)[:100])
@@ -216,7 +227,7 @@ class _Reader:
         elif "prefix" in row:
             self._lan(place, row["prefix"], row.get("name"), None)
         else:
-            self.report.skip("entry without a LAN or a member")
+            self.report.skip(_STRANGE)
 
     def _in_use(self, row: Record) -> bool:
         """Whether an entry is current; entries without a status are."""
@@ -336,6 +347,7 @@ class _Reader:
             if columns is None:
                 columns = _header(fields)
                 if columns:
+                    self._is_known = True
                     continue
             place = f"line {number}"
             if columns:

@@ -130,21 +130,23 @@ def read_exchanges(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> Ex
         The blocks of each opened file. If a LAN has several names, the first counts.
     reports : sequence of ReadReport
         One per file, filled: what was used as ``n_records``, broken entries by reason. A file that
-        cannot be read or used has status ``rejected`` and says why in ``error``, and so has each if
-        none has a LAN; nothing is raised for it.
+        cannot be read or used has status ``rejected`` and says why in ``error``, and so has one
+        with names alone, if none has a LAN; nothing is raised for it. A file of a known form
+        without entries, such as a dump of an empty PeeringDB, is valid.
     """
     entries = Entries()
     for blocks, report in zip(files, reports, strict=True):
         read_entries(blocks, report, entries)
     if not entries.lans and not entries.members:
         for report in reports:
-            refuse(report)
+            if report.n_records:  # names alone
+                refuse(report)
         return ExchangePoints.none()
-    return join_entries(entries, reports[0])
+    return join_entries(entries, next(each for each in reports if each.n_records))
 
 
 def join_entries(entries: Entries, report: ReadReport) -> ExchangePoints:
-    """One table of all entries; oddities between files are noted in the first report."""
+    """One table of all entries; oddities between files are noted in a report."""
     named: dict[Network, str] = {}
     for network, given, lan in entries.lans:
         name = given or entries.name_of(lan)

@@ -65,16 +65,18 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
     report : ReadReport
         Filled: ASes as ``n_records``, broken lines by reason. A file that cannot be read, is cut
         short or holds no AS has status ``rejected`` or ``partial`` and says why in ``error``;
-        nothing is raised for it.
+        nothing is raised for it. One with its head, but without ASes, is valid.
     """
     report.format = "as2org"
     found: dict[int, str] = {}
     fields: Sequence[str] | None = None  # of the section; None: before any
+    is_known = False  # by the `# format:` line of ASes
     for place, line in read_lines(blocks, report):
         if line.startswith("#"):
             said = line.lstrip("# ")
             if said.startswith(_FORMAT):
                 fields = [word.strip() for word in said.removeprefix(_FORMAT).split("|")]
+                is_known |= {"aut", "org_id"} <= {*fields}
             continue
         try:
             entry = _json_entry(line) if line.startswith("{") else _text_entry(line, fields)
@@ -88,7 +90,7 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
         if found.get(asn, name) != name:
             report.notes["ASes of two organisations"] += 1
         found[asn] = max(name, found.get(asn, name))
-    if not found:
+    if not found and (report.rejected or not is_known):
         report.refuse_empty(
             "no AS with an organisation; give a CAIDA as2org file, text or JSON lines"
         )

@@ -150,7 +150,7 @@ def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
         names, report = _read_if_usable(config.as_names, "as-names", read_as_names)
         of_ases = names or {}
         reports.append(report)
-        if of_ases and of_ases.keys().isdisjoint(graphs.asn.tolist()):
+        if report.status != "rejected" and of_ases.keys().isdisjoint(graphs.asn.tolist()):
             unused.append(
                 f"--as-names (names 0 of {number(graphs.n_ases, 'AS')}: {files_text([report])})"
             )

@@ -94,13 +94,18 @@ def test_a_byte_that_is_not_utf_8_costs_no_other_name(read, data):
         (b"", "no AS name in it"),
         (b'{"1": "one"', "not valid JSON"),
         (b"It was a dark night.\n", "no AS name in it"),
-        (b"{}", "no AS name in it"),
+        (b'{"x": "one"}', "no AS name in it"),
         (gzip.compress(b'{"1": "one"}', 0, mtime=0)[:-9], "cut short"),
     ],
 )
 def test_a_file_that_is_something_else_is_named(read, data, message):
     with pytest.raises(FormatError, match=message):
         read(data)
+
+
+def test_an_empty_object_names_nothing(read):
+    names, report = read(b"{}")
+    assert (names, report.status, report.n_records) == ({}, "ok", 0)
 
 
 def test_lines_before_a_cut_are_used(read):

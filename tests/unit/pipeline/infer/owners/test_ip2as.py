@@ -152,6 +152,13 @@ def test_the_same_prefix_with_another_origin_takes_the_smaller_in_either_order(t
         ("2600::1\t64\t1", "bits set beyond the prefix length"),
         ("0.0.0.0\t0\t1", "a default route"),
         ("::\t0\t1", "a default route"),
+        ("198.051.100.0\t24\t1", "not an address"),  # 51, or octal 41
+        ("192.00.2.0\t24\t1", "not an address"),
+        ("198.51.100.0\t24\t4.603", "origin is not an AS number"),
+        ("198.51.100.0\t24\t{1,2}", "origin is not an AS number"),
+        ("198.51.100.0\t24\t-100", "origin is not an AS number"),
+        ("198.51.100.0\t24\tAS1", "origin is not an AS number"),
+        ("198.51.100.0,24,1", "not prefix, length, origin"),
         ("::\t1\t1", "covers IPv4-mapped space"),
         ("::\t64\t1", "covers IPv4-mapped space"),
         ("::ffff:0:0\t96\t1", "covers IPv4-mapped space"),

@@ -108,9 +108,30 @@ def test_broken_lines_are_named_and_set_aside(read, line, reason):
     assert report.samples[0].place == "line 9"
 
 
-@pytest.mark.parametrize("data", [b"", b"ripencc|NL|ipv4|193.0.0.0|256|1993|assigned\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"ripencc|NL|ipv4|193.0.0.0|256|1993|assigned\n",
+        b"2|ripencc|20261122|7|19830705|20261121|+0100\n",  # seven are missing
+        b"1|2|-1\n",  # of another kind of table
+    ],
+)
 def test_a_file_without_any_says_what_to_give(read, data):
     table, good, bad = read(TEXT, data)
     assert (good.status, bad.status) == ("ok", "rejected")
     assert "delegated-1: no block or AS number of a holder; give" in bad.error
     assert only_as(table, ["193.0.0.0"]) == [3333]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"2|ripencc|20261122|0|19830705|20261121|+0100\nripencc|*|ipv4|*|0|summary\n",
+        b"ripencc||ipv4|5.0.0.0|256||available|\n",
+    ],
+)
+def test_a_file_without_holders_is_valid(read, data):
+    table, report = read(data)
+    assert (report.status, report.error, report.n_records) == ("ok", "", 0)
+    assert only_as(table, ["193.0.0.0"]) == [NO_ASN]

@@ -194,8 +194,8 @@ def test_lines_that_are_no_json_are_set_aside(read):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{}", b"[]", b'"x"', b"{", b"3\n", b"\x1f\x8b\x08", b"[[[[",
-             json.dumps({"data": [IX]})],
+    "data", [b"", b"{}", b"[{}]", b'{"message": "throttled"}', b"[3]", b'"x"', b"{", b"3\n",
+             b"\x1f\x8b\x08", b"[[[[", json.dumps({"data": [IX]})],
 )  # fmt: skip
 def test_a_file_without_a_lan_is_refused(read, data):
     table, report = read(data)
@@ -203,6 +203,25 @@ def test_a_file_without_a_lan_is_refused(read, data):
     assert report.error.startswith(report.path)
     assert table.names == ()
     assert table.find(parse_addrs([V4])).tolist() == [-1]
+
+
+EMPTY = (
+    b'{"ix": {"data": []}, "ixlan": {"data": []}, "ixpfx": {"data": []}, "netixlan": {"data": []}}',
+    b'{"data": [], "meta": {}}',
+    b"[]",
+    b"prefix,name,asn\n",
+    b"subnet,short_name,status\n10.1.2.0/24,A,Down\n",
+)
+
+
+@pytest.mark.parametrize("data", EMPTY)
+def test_a_file_of_a_known_form_without_entries_is_valid(read, data):
+    table, report = read(data)
+    assert (report.status, report.error, report.n_records) == ("ok", "", 0)
+    assert table.find(parse_addrs([V4])).tolist() == [-1]
+    table, report, other = read(data, b"10.9.0.0/24 good\n")
+    assert (report.status, other.status) == ("ok", "ok")
+    assert lans(table, "10.9.0.1") == ["good"]
 
 
 @pytest.mark.parametrize("line", ["10.8.0.0/24,a\rb,7", '10.8.0.0/24,"' + "x" * 200_000 + '",7'])

@@ -80,3 +80,11 @@ def test_a_file_without_any_says_what_to_give(read, data):
     assert report.status == "rejected"
     assert "lab.as2org.txt: no AS with an organisation" in report.error
     assert table.of(np.array([3356])).tolist() == [UNKNOWN]
+
+
+def test_a_file_with_its_head_but_without_ases_is_valid(read):
+    head = b"# format:aut|changed|aut_name|org_id|opaque_id|source\n"
+    table, report = read(head)
+    assert (report.status, report.n_records) == ("ok", 0)
+    assert table.of(np.array([3356])).tolist() == [UNKNOWN]
+    assert read(head + b"junk\n")[1].status == "rejected"

@@ -57,6 +57,34 @@ def test_a_table_that_says_nothing_is_refused(tmp_path, option):
     assert read_tables(given, needed=False).reports[0].status == "rejected"
 
 
+EMPTY = {
+    "as2org": "# format:aut|changed|aut_name|org_id|opaque_id|source\n",
+    "ixp": '{"ixpfx": {"data": []}, "netixlan": {"data": []}}',
+    "delegated": "2|lab|20261122|0|19830705|20261121|+0100\n",
+    "as_names": "{}",
+}
+
+
+def test_a_valid_table_without_entries_is_said_and_the_run_goes_on(tmp_path):
+    given = config(tmp_path, **EMPTY)
+    done = ingest(replace(given, inputs=(ATLAS,), asn=5, allow_special=SPECIAL))
+    assert done.complete
+    for path in given.tables:
+        assert f"{path}: a valid table, but holds no entries" in done.warnings
+    (unused,) = [w for w in done.warnings if w.startswith("options without effect")]
+    assert all(
+        flag in unused for flag in ("--as2org (", "--ixp (", "--delegated (", "--as-names (")
+    )
+
+
+def test_what_a_table_skips_is_said_if_nothing_is_left(tmp_path):
+    given = config(tmp_path, delegated="lab||ipv4|5.0.0.0|256||available|\n")
+    (report,) = read_tables(given, needed=True).reports
+    row = vars(report) | {"holds": "table"}
+    said = f"{report.path}: a valid table, but nothing in it is used: available (1)"
+    assert said in input_warnings([row])
+
+
 ATLAS = REPOSITORY / "data" / "samples" / "atlas" / "results.jsonl"
 SPECIAL = ("198.51.100.0/24", "203.0.113.0/24")  # where the sample's addresses lie
 OF_OTHERS = GOOD | {
