@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 
-from kernels.arguments import check_graph, unexpected
+from kernels.arguments import check_graph, one_of, several, unexpected
 from kernels.edges import MAX_NODES, networkx_arcs, sort_arcs
 from kernels.errors import DeviceError, GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
@@ -273,10 +273,13 @@ class Shard:
             self.validate()
 
     @classmethod
-    def from_graphs(cls, graphs: Sequence[CSRGraph]) -> Shard:
+    def from_graphs(cls, graphs: Iterable[CSRGraph]) -> Shard:
         """Put graphs of the host side by side, in their order; weights are left out."""
+        graphs = several(graphs, "a list of CSRGraph", "Shard.from_graphs([graph]) takes one")
         for graph in graphs:
             check_graph(graph, CSRGraph)
+            if graph.device != "cpu":
+                raise DeviceError("from_graphs runs on the host; give it graph.to('cpu')")
         node_ptr = np.zeros(len(graphs) + 1, OFFSET)
         np.cumsum([graph.n_nodes for graph in graphs], out=node_ptr[1:])
         if node_ptr[-1] > MAX_NODES:
@@ -315,7 +318,8 @@ class Shard:
         return Shard, (host.indptr, host.indices, host.node_ptr, True)
 
     def graph(self, i: int) -> CSRGraph:
-        """Graph i by itself, in its own node ids, on the shard's device."""
+        """Graph i by itself, in its own node ids, on the shard's device; GraphError without it."""
+        i = one_of("i", i, self.n_graphs, "graph", "shard")
         first, last = int(self.node_ptr[i]), int(self.node_ptr[i + 1])
         indptr = self.indptr[first : last + 1]
         arcs = slice(int(indptr[0]), int(indptr[-1]))
@@ -386,9 +390,8 @@ def _check_one_device(*arrays: Any) -> None:
     present = [array for array in arrays if array is not None]
     places = {"cpu" if device_of(array) == "cpu" else f"gpu {array.device.id}" for array in present}
     if len(places) > 1:
-        raise GraphError(
-            f"the arrays are on {' and '.join(sorted(places))}; put them on one device"
-        )
+        where = " and ".join(sorted(places))
+        raise GraphError(f"the arrays are on {where}; put them on one device")
 
 
 def _contiguous(array: Any) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from kernels.arguments import unexpected
+from kernels.arguments import integer_row, row, unexpected, whole_number
 from kernels.errors import GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
 from kernels.words import number
@@ -124,29 +123,18 @@ def named_weights(values: Any, name: str, unit: str = "edge") -> np.ndarray:
     return weights
 
 
-def _array(name: str, given: Any) -> np.ndarray:
-    try:
-        return np.asarray(given)
-    except ValueError as error:  # rows of different lengths
-        raise GraphError(f"{name} is not one row of numbers: {error}") from None
-
-
 def _ids(name: str, given: Any) -> np.ndarray:
     """(n,) int64."""
-    ids = _array(name, given)
-    if ids.ndim != 1:
-        raise GraphError(f"{name} has shape {ids.shape}; it must have one dimension")
+    ids = integer_row(name, given)
     if len(ids) == 0:
-        return np.empty(0, np.int64)
-    if ids.dtype.kind not in "iu":
-        raise GraphError(f"{name} has dtype {ids.dtype}; node ids are integers")
+        return ids
     if ids.dtype == np.uint64 and ids.max() > MAX_NODES:
         raise GraphError(f"{name} holds {ids.max()}; node ids are at most {MAX_NODES - 1}")
     return ids.astype(np.int64)
 
 
 def _weights(given: Any, n: int) -> np.ndarray:
-    weights = _array("weights", given)
+    weights = row("weights", given)
     if weights.shape != (n,):
         raise GraphError(f"weights has shape {weights.shape}; there are {n} edges")
     if weights.dtype.kind not in "iuf" and n:
@@ -160,7 +148,7 @@ def _checked_size(n_nodes: int | None, tail: np.ndarray, head: np.ndarray) -> in
         min(tail.min(initial=0), head.min(initial=0)),
         max(tail.max(initial=-1), head.max(initial=-1)),
     )
-    size = int(most) + 1 if n_nodes is None else _number_of_nodes(n_nodes)
+    size = int(most) + 1 if n_nodes is None else whole_number("n_nodes", n_nodes, 0)
     if least < 0:
         raise GraphError(f"node {least} is negative; nodes are 0 to n_nodes - 1")
     if most >= size:
@@ -168,14 +156,4 @@ def _checked_size(n_nodes: int | None, tail: np.ndarray, head: np.ndarray) -> in
         raise GraphError(f"node {most} is not one of {size} nodes{which}")
     if size > MAX_NODES:
         raise GraphError(f"{size} nodes; node ids are int32, at most {MAX_NODES} fit")
-    return size
-
-
-def _number_of_nodes(given: Any) -> int:
-    try:
-        size = index(given)
-    except TypeError:
-        raise GraphError(f"n_nodes is {given!r}; it must be a whole number") from None
-    if size < 0:
-        raise GraphError(f"n_nodes is {size}; it must not be negative")
     return size

@@ -21,6 +21,8 @@ from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.searches.sweep import lanes_of
 from kernels.eccentricity.shard import plan_questions, widths
+from kernels.errors import DeviceError, GraphError
+from kernels.multi_source import sources_of
 
 __all__ = [
     "CoreSearches",
@@ -39,6 +41,9 @@ __all__ = [
 ]
 
 
+MOST_SOURCES = 256  # of one sweep on a GPU
+
+
 def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     """Search from some nodes of a graph that is on a GPU; the bounds are made there.
 
@@ -46,10 +51,22 @@ def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     ----------
     graph : CSRGraph
         On a GPU.
-    sources : (n_sources,) int32
+    sources : (n_sources,) integers
         On the host; at most 256.
+
+    Raises
+    ------
+    GraphError
+        If a source is not a node, or there are more.
+    DeviceError
+        If the graph is on the host, or the GPU cannot be used.
     """
     check_graph(graph, CSRGraph)
+    sources = sources_of(graph, sources)
+    if len(sources) > MOST_SOURCES:
+        raise GraphError(f"{len(sources)} sources; at most {MOST_SOURCES} are searched at once")
+    if graph.device != "gpu":
+        raise DeviceError("implied_on_gpu runs on a GPU; give it graph.to('gpu')")
     from kernels.eccentricity.gpu.shard import implied_on_gpu as on_gpu
 
     return on_gpu(graph, sources)

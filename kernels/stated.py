@@ -5,11 +5,11 @@ Compiled certificates index by the nodes that a result names, and do not check t
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
+from kernels.arguments import as_index
 from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import OFFSET
@@ -18,10 +18,9 @@ from kernels.words import number
 
 def stated_node(role: str, node: Any, n_nodes: int) -> int:
     """``node`` as an int; CheckError, naming its role, if the graph has no such node."""
-    try:
-        index = operator.index(node)
-    except TypeError:
-        raise CheckError(f"{role} {node!r} is not a node") from None
+    index = as_index(node)
+    if index is None:
+        raise CheckError(f"{role} {node!r} is not a node")
     if not 0 <= index < n_nodes:
         raise CheckError(f"{role} {index} is not a node; the graph has {number(n_nodes, 'node')}")
     return index

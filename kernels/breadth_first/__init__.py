@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.arguments import check_graph
+from kernels.arguments import check_graph, one_of
 from kernels.csr import CSRGraph
-from kernels.errors import DeviceError, GraphError
+from kernels.errors import DeviceError
 from kernels.printed import Printed
 from kernels.types import LEVEL, NODE, UNREACHED
-from kernels.words import number
 
 __all__ = ["BFSResult", "bfs", "bfs_queue"]
 
@@ -144,11 +143,4 @@ def search_scratch(n_nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def node_of(graph: CSRGraph, node: int, role: str) -> int:
     """``node`` as an int; GraphError, naming its role, if it is not a node of the graph."""
     check_graph(graph, CSRGraph)
-    try:
-        index = node.__index__()
-    except (AttributeError, TypeError):
-        raise GraphError(f"{role} {node!r} is not a node; give an integer") from None
-    if not 0 <= index < graph.n_nodes:
-        n_nodes = number(graph.n_nodes, "node")
-        raise GraphError(f"{role} {index} is not a node; the graph has {n_nodes}")
-    return index
+    return one_of(role, node, graph.n_nodes, "node", "graph")

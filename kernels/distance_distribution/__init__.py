@@ -114,7 +114,8 @@ def effective_diameters(
     array([1.7])
     """
     check_graph(shard, Shard)
-    if not isinstance(percentile, Real) or not 0 < percentile <= 1:
+    is_real = isinstance(percentile, Real) and not isinstance(percentile, bool)
+    if not is_real or not 0 < percentile <= 1:
         raise GraphError(f"percentile {percentile!r} is not a share above 0 and at most 1")
     seed, max_exact = whole_number("seed", seed, 0), whole_number("max_exact", max_exact)
     n_sources = whole_number("n_sources", n_sources)

@@ -229,7 +229,7 @@ def _answer(
     first: FirstSearch | None = None,
 ) -> EccentricitySolver | None:
     """The finished state of a question; None for a graph without nodes."""
-    checked_limit(max_searches)
+    max_searches = checked_limit(max_searches)
     if graph.n_nodes == 0:
         return None
     from kernels.eccentricity.solver import EccentricitySolver
@@ -268,4 +268,5 @@ def _common(solver: EccentricitySolver | None, graph: CSRGraph) -> dict[str, Any
         "lowers": lowers,
         "uppers": uppers,
         "graph": graph,
+        "max_searches": solver.max_searches,
     }

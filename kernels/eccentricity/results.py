@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from kernels.arguments import as_index
 from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
 from kernels.printed import Printed
@@ -27,14 +27,16 @@ class WidthResult(Printed, Generic[Value]):
     n_searches : int
         Sources that were searched, over all components.
     exact : bool
-        Whether the question is answered in every component. False only if the number of searches
-        was limited.
+        Whether the question is answered in every component. False only if ``max_searches`` were
+        used up.
     lower, upper : int or float
         Bounds of the value, in the component; equal if it is known.
     components : (n_components,) int32, ascending
         Every component by its smallest node, as ``kernels.components`` names them.
     lowers, uppers : (n_components,) int32 or float64
         Bounds of the value, in each component.
+    max_searches : int or None
+        The limit that was given.
     """
 
     component: int
@@ -46,6 +48,7 @@ class WidthResult(Printed, Generic[Value]):
     lowers: np.ndarray
     uppers: np.ndarray
     graph: CSRGraph = field(kw_only=True, repr=False)
+    max_searches: int | None = field(default=None, kw_only=True, repr=False)
 
     def check(self) -> None:
         """Raise CheckError unless all of this is right, on the host.
@@ -185,7 +188,7 @@ class ShardWidths(Printed):
     questions : tuple of str
         The questions asked, of ``questions.QUESTIONS``.
     exact : (n_components,) bool
-        Whether all of them are answered. False only if the number of searches was limited.
+        Whether all of them are answered. False only where ``max_searches`` were used up.
     component : (n_nodes,) int32
         Components by number, in the order of ``names``.
     names, size : (n_components,) int32
@@ -203,6 +206,8 @@ class ShardWidths(Printed):
         (of two equally large ones the one with the smaller name) as long as its ``diameter_lower``.
     shard : Shard, or by weight CSRGraph
         What was searched.
+    max_searches : int or None
+        The limit that was given, of each component.
     """
 
     questions: tuple[str, ...]
@@ -221,6 +226,7 @@ class ShardWidths(Printed):
     path_ptr: np.ndarray | None
     path: np.ndarray | None
     shard: Shard | CSRGraph = field(repr=False)
+    max_searches: int | None = field(default=None, repr=False)
 
     def check(self) -> None:
         """Raise CheckError unless all of this is right, on the host.
@@ -236,11 +242,8 @@ def checked_limit(max_searches: Any) -> int | None:
     """The limit as an int; GraphError unless it is a whole number, 0 or more."""
     if max_searches is None:
         return None
-    try:
-        limit = operator.index(max_searches)
-    except TypeError:
-        limit = -1
-    if limit < 0:
+    limit = as_index(max_searches)
+    if limit is None or limit < 0:
         raise GraphError(
             f"max_searches is {max_searches!r}; give a whole number, 0 or more, "
             "or None for no limit"

@@ -10,7 +10,7 @@ the earlier ones left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,13 +27,12 @@ from kernels.eccentricity.bounds.components import (
     largest_of_each,
     numbered_components,
 )
-from kernels.eccentricity.questions import QUESTIONS, Question
+from kernels.eccentricity.questions import Question, checked_questions
 from kernels.eccentricity.reductions.pendant_trees import find_tips
 from kernels.eccentricity.results import ShardWidths, checked_limit
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.solver import EccentricitySolver
 from kernels.eccentricity.strategy import Strategy, take_next
-from kernels.errors import GraphError
 from kernels.types import NODE
 
 CHUNK_NODES = 1 << 17  # two tables of 512 lanes are 16 MB; the interpreter takes 10 ms per chunk
@@ -42,7 +41,7 @@ SMALL_NODES = 1 << 13  # cutting a part out of one smaller than this takes as lo
 
 def widths(
     shard: Shard,
-    questions: Sequence[Question],
+    questions: Iterable[Question],
     max_searches: int | None = None,
     strategy: Strategy | None = None,
 ) -> ShardWidths:
@@ -52,7 +51,7 @@ def widths(
     ----------
     shard : Shard
         Where its arrays are decides where it is searched.
-    questions : sequence of str
+    questions : iterable of str
         Of ``diameter``, ``radius``, ``center``, ``periphery``, ``eccentricities``.
     max_searches : int or None
         Sources that may be searched in each component, for all questions together; then its
@@ -77,7 +76,7 @@ def widths(
     """
     check_graph(shard, Shard)
     asked = checked_questions(questions)
-    checked_limit(max_searches)
+    max_searches = checked_limit(max_searches)
     if shard.device == "gpu":
         from kernels.eccentricity.gpu.shard import widths_on_gpu
 
@@ -91,20 +90,12 @@ def widths(
     path_ptr = path = None
     if "diameter" in asked:
         path_ptr, path = _paths(found, shard.node_ptr)
-    return found.result(asked, path_ptr, path, shard)
+    return found.result(asked, path_ptr, path, shard, max_searches)
 
 
-def checked_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
-    """The questions, each once, in the order of QUESTIONS; GraphError for an unknown one."""
-    unknown = [question for question in questions if question not in QUESTIONS]
-    if unknown or not questions:
-        what = f"unknown question {unknown[0]!r}" if unknown else "no question"
-        raise GraphError(f"{what}; use one of {', '.join(QUESTIONS)}")
-    return tuple(question for question in QUESTIONS if question in questions)
-
-
-def plan_questions(asked: Sequence[Question]) -> tuple[Question, ...]:
+def plan_questions(questions: Iterable[Question]) -> tuple[Question, ...]:
     """The questions to ask, in this order, so that all answers follow."""
+    asked = checked_questions(questions)
     if "eccentricities" in asked:
         return ("eccentricities",)
     plan: list[Question] = []
@@ -162,6 +153,7 @@ class _ComponentResults:
         path_ptr: np.ndarray | None,
         path: np.ndarray | None,
         shard: Shard,
+        max_searches: int | None,
     ) -> ShardWidths:
         """The results in their public form."""
         is_center = is_periphery = eccentricity = None
@@ -190,6 +182,7 @@ class _ComponentResults:
             path_ptr=path_ptr,
             path=path,
             shard=shard,
+            max_searches=max_searches,
         )
 
 

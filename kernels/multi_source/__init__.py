@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels._cpu.memory import check_fits
 from kernels._cpu.threads import n_threads
-from kernels.arguments import check_graph
+from kernels.arguments import check_graph, integer_row
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
 from kernels.multi_source.cpu.footprint import host_bytes
@@ -130,9 +130,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
            [1, 2, 0]])
     """
     check_graph(graph, CSRGraph)
-    sources = _sources_of(sources)
-    if len(sources) and sources.max() >= graph.n_nodes:
-        _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
+    sources = sources_of(graph, sources)
     if graph.device == "gpu":
         from kernels.multi_source.gpu import search as gpu
 
@@ -183,10 +181,7 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     """
     check_graph(shard, Shard)
     sources = _sources_of(sources)
-    source_ptr = np.asarray(to_host(source_ptr))
-    if source_ptr.dtype.kind not in "iu":
-        raise GraphError(f"source_ptr has dtype {source_ptr.dtype}; give integers")
-    source_ptr = np.ascontiguousarray(source_ptr, OFFSET)
+    source_ptr = np.array(integer_row("source_ptr", to_host(source_ptr)), OFFSET)
     if source_ptr.shape != (shard.n_graphs + 1,):
         raise GraphError(
             f"source_ptr has shape {source_ptr.shape}; {shard.n_graphs} graphs need "
@@ -219,6 +214,14 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     return ShardResult(*summary, sources, source_ptr, shard)
 
 
+def sources_of(graph: CSRGraph, given: Any) -> np.ndarray:
+    """(n_sources,) int32 on the host; GraphError unless all are nodes of the graph."""
+    sources = _sources_of(given)
+    if len(sources) and sources.max() >= graph.n_nodes:
+        _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
+    return sources
+
+
 def _host_needs(n_nodes: int, n_arcs: int, n_sources: int, levels: bool) -> tuple[int, str]:
     """Bytes that searches on cores allocate, and what they are, for a message."""
     needed = host_bytes(n_nodes, n_sources, levels=levels, n_threads=n_threads())
@@ -230,21 +233,12 @@ def _host_needs(n_nodes: int, n_arcs: int, n_sources: int, levels: bool) -> tupl
 
 
 def _sources_of(sources: Any) -> np.ndarray:
-    """(n_sources,) int64 on the host; GraphError if these are not integers."""
-    try:
-        array = np.asarray(to_host(sources))
-    except ValueError as error:  # rows of different lengths
-        raise GraphError(f"sources are not a row of integers: {error}") from None
-    if array.size == 0:
-        return np.empty(0, NODE)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise GraphError(
-            f"sources have shape {array.shape} and dtype {array.dtype}; give one row of integers"
-        )
-    if array.max() >= MAX_NODES or array.min() < 0:
+    """(n_sources,) int32 on the host, not the caller's own; GraphError if they are no integers."""
+    array = integer_row("sources", to_host(sources))
+    if array.size and (array.max() >= MAX_NODES or array.min() < 0):
         worst = array.max() if array.min() >= 0 else array.min()
         raise GraphError(f"source {worst} is not a node; node ids are 0 to 2**31 - 2")
-    return np.ascontiguousarray(array, NODE)
+    return np.array(array, NODE)
 
 
 def _check_sources(

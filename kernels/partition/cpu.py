@@ -97,7 +97,8 @@ class CpuSteps:
         self.first = int(part.split.first[part.rank])
         self.edge = (part.split.first // WORD).tolist()  # words with which nodes of ranks begin
         self.seen, self.found_map, self.front = (np.zeros(self.edge[-1], MAP) for _ in range(3))
-        self.level = np.empty(len(part.indptr) - 1, LEVEL)
+        self.n_own = len(part.indptr) - 1
+        self.level = np.empty(0, LEVEL)
         self.message = np.zeros(length(small), np.int64)
         self.every = np.zeros((part.split.n_ranks, length(small)), np.int64)
 
@@ -108,7 +109,7 @@ class CpuSteps:
     def start(self, sources: np.ndarray) -> None:
         self.seen[:] = 0
         self.found_map[:] = 0
-        self.level[:] = UNREACHED
+        self.level = np.full(self.n_own, UNREACHED, LEVEL)  # the last one is the result's
         own = self.part.split.own(sources, self.part.rank)
         np.bitwise_or.at(self.found_map, own // WORD, ONE << (own % WORD).astype(MAP))
 
@@ -128,7 +129,7 @@ class CpuSteps:
             if rank == self.part.rank:
                 self.found_map[nodes >> 5] = 0  # of others' nodes, which have them now
             else:
-                last = self.first + len(self.level)
+                last = self.first + self.n_own
                 _take(nodes, self.first, last, self.seen, self.found_map)
 
     def forget(self) -> None:
@@ -200,7 +201,8 @@ class CpuSteps:
         return np.empty(half_of(self.edge[rank + 1] - self.edge[rank]), MAP)
 
     def levels(self) -> np.ndarray:
-        return self.level
+        level, self.level = self.level, self.level[:0]
+        return level
 
     def synchronize(self) -> None:
         pass  # a core is done when a step returns

@@ -43,13 +43,14 @@ class GpuSteps:
         self.first = int(split.first[rank])
         self.edge = (split.first // WORD).tolist()
         self.n_words = self.edge[rank + 1] - self.edge[rank]
-        n_own, n_all = len(part.indptr) - 1, self.edge[-1]
-        check_fits(8 * n_own + 12 * n_all, f"a part of {n_own} nodes out of {split.n_nodes}")
+        self.n_own, n_all = len(part.indptr) - 1, self.edge[-1]
+        what = f"a part of {self.n_own} nodes out of {split.n_nodes}"
+        check_fits(8 * self.n_own + 12 * n_all, what)
         self.indptr, self.indices = cp.asarray(part.indptr), cp.asarray(part.indices)
         self.part = Part(split, rank, self.indptr, self.indices)
         self.seen, self.found_map, self.front = (cp.zeros(n_all, MAP) for _ in range(3))
-        self.level = cp.empty(n_own, LEVEL)
-        self.queue = cp.empty(1 + n_own, NODE)
+        self.level = cp.empty(0, LEVEL)
+        self.queue = cp.empty(1 + self.n_own, NODE)
         self.message = cp.zeros(length(small), np.int64)
         self.every = cp.zeros((split.n_ranks, length(small)), np.int64)
         self.segments = segments_of(self.indptr)
@@ -58,7 +59,7 @@ class GpuSteps:
     def start(self, sources: np.ndarray) -> None:
         self.seen.fill(0)
         self.found_map.fill(0)
-        self.level.fill(UNREACHED)
+        self.level = cp.full(self.n_own, UNREACHED, LEVEL)  # the last one is the result's
         own = self.part.split.own(sources, self.part.rank)
         words, place = np.unique(own // WORD, return_inverse=True)
         bits = np.zeros(len(words), MAP)
@@ -157,7 +158,7 @@ class GpuSteps:
         message.data.memset_async(0, HEAD * message.itemsize)
         found, seen, front = (self._own(m) for m in (self.found_map, self.seen, self.front))
         args = (self.indptr, cp.int64(self.n_words), cp.int32(depth), found, seen, front)
-        self._launch("settle", self.level.size, *args, self.level, message)
+        self._launch("settle", self.n_own, *args, self.level, message)
         self._launch(
             "expand_small",
             self.n_words,
@@ -190,7 +191,8 @@ class GpuSteps:
         )
 
     def levels(self) -> Any:
-        return self.level
+        level, self.level = self.level, cp.empty(0, LEVEL)
+        return level
 
     def synchronize(self) -> None:
         cp.cuda.get_current_stream().synchronize()

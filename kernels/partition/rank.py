@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ class Rank:
         with self._errors():
             return sweep(self._sweeping(), self.part, sources, self.collective)
 
-    def widths(self, questions: Sequence[Question], max_searches: int | None = None) -> PartWidths:
+    def widths(self, questions: Iterable[Question], max_searches: int | None = None) -> PartWidths:
         """As ``widths.part_widths``."""
         from kernels.partition.widths import Searches, part_widths
 

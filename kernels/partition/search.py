@@ -32,6 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.arguments import as_index, integer_row
+from kernels.csr import to_host
 from kernels.errors import GraphError
 from kernels.partition.exchange import Collective
 from kernels.partition.exchange.message import N_COUNTS
@@ -269,9 +271,10 @@ def search(
 
 def checked_sources(sources: int | Sequence[int] | np.ndarray, whole: Split) -> np.ndarray:
     """(n,) int64; GraphError that names the first source that is not a node of the graph."""
-    checked = np.atleast_1d(np.asarray(sources, np.int64))
+    one = as_index(sources)
+    checked = integer_row("sources", to_host(sources)) if one is None else np.array([one])
     wrong = np.flatnonzero((checked < 0) | (checked >= whole.n_nodes))
     if len(wrong):
         held = number(whole.n_nodes, "node")
         raise GraphError(f"source {checked[wrong[0]]} is not a node; the graph has {held}")
-    return checked
+    return checked.astype(np.int64)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.arguments import whole_number
-from kernels.csr import MAX_NODES
+from kernels.arguments import integer_row, one_of, whole_number
+from kernels.csr import MAX_NODES, to_host
 from kernels.errors import GraphError
 from kernels.types import NODE, OFFSET
 
@@ -92,6 +92,7 @@ class Split:
 
     def own_blocks(self, rank: int) -> np.ndarray:
         """Blocks of one rank, in the order of its nodes."""
+        rank = one_of("rank", rank, self.n_ranks, "rank", "split")
         return self.order[self.starts[rank] : self.starts[rank + 1]]
 
 
@@ -132,6 +133,7 @@ def split(indptr: np.ndarray, n_ranks: int, block: int | None = None) -> Split:
         If there are no ranks, no nodes, or too many nodes for int32 after rounding up to blocks;
         if ``block`` is not a multiple of WORD.
     """
+    indptr = integer_row("indptr", to_host(indptr))
     n_nodes, n_ranks = len(indptr) - 1, whole_number("n_ranks", n_ranks)
     if n_ranks < 1 or n_nodes < 1:
         raise GraphError(f"{n_nodes} nodes cannot be split over {n_ranks} ranks")

@@ -86,7 +86,7 @@ class Steps(Protocol):
         ...
 
     def levels(self) -> Any:
-        """Levels of the rank's own nodes, (n_own,) int32."""
+        """Hand over the levels of own nodes, (n_own,) int32; ``start`` makes new ones."""
         ...
 
     def synchronize(self) -> None:

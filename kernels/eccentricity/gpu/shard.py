@@ -129,6 +129,7 @@ def _shard_widths(shard: Shard, solver: DeviceSolver, asked: tuple[Question, ...
         path_ptr=path_ptr,
         path=path,
         shard=shard,
+        max_searches=solver.max_each,
     )
 
 

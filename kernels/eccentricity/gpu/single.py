@@ -57,6 +57,7 @@ def _common(solver: DeviceSolver, question: Question, graph: CSRGraph) -> dict[s
         "lowers": lowers.get(),
         "uppers": uppers.get(),
         "graph": graph,
+        "max_searches": solver.max_searches,
     }
 
 

@@ -7,7 +7,7 @@ is dealt with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,7 +126,7 @@ def weighted_eccentricities(graph: CSRGraph) -> np.ndarray:
 
 
 def weighted_widths(
-    graph: CSRGraph, questions: Sequence[Question], max_searches: int | None = None
+    graph: CSRGraph, questions: Iterable[Question], max_searches: int | None = None
 ) -> ShardWidths:
     """Answer several questions about every component, each search counting for all of them.
 
@@ -134,7 +134,7 @@ def weighted_widths(
     ----------
     graph : CSRGraph
         With weights. Searches run on ``graph.device``, bounds on the host.
-    questions : sequence of str
+    questions : iterable of str
         Of ``diameter``, ``radius``, ``center``, ``periphery``, ``eccentricities``.
     max_searches : int or None
         Sources that may be searched in each component, for all questions together; then its
@@ -154,11 +154,12 @@ def weighted_widths(
     DeviceError
         If the graph is on a GPU that cannot be used or has too little memory.
     """
-    from kernels.eccentricity.shard import checked_questions, plan_questions
+    from kernels.eccentricity.questions import checked_questions
+    from kernels.eccentricity.shard import plan_questions
     from kernels.eccentricity.weighted.answering import answer
 
     asked = checked_questions(questions)
-    checked_limit(max_searches)
+    max_searches = checked_limit(max_searches)
     mean = checked_mean(graph)
     found = components(graph)
     component = np.searchsorted(found.ids, to_host(found.component)).astype(np.int32)
@@ -166,7 +167,7 @@ def weighted_widths(
     for question in plan_questions(asked):
         bounds.ask(question)
         answer(graph, bounds, mean, most_each=max_searches)
-    return _widths(graph, bounds, found.ids, asked)
+    return _widths(graph, bounds, found.ids, asked, max_searches)
 
 
 class _Results:
@@ -183,7 +184,7 @@ class _Results:
     """
 
     def __init__(self, graph: CSRGraph, question: Question, max_searches: int | None):
-        checked_limit(max_searches)
+        max_searches = checked_limit(max_searches)
         mean = checked_mean(graph)
         names, component, self.bounds = np.empty(0, NODE), np.empty(0, NODE), None
         self.largest, n_searches, exact = -1, 0, True
@@ -209,6 +210,7 @@ class _Results:
             "lowers": lowers,
             "uppers": uppers,
             "graph": graph,
+            "max_searches": max_searches,
         }
 
     def own(self, chosen: np.ndarray) -> np.ndarray:
@@ -228,7 +230,11 @@ def _bounds(
 
 
 def _widths(
-    graph: CSRGraph, bounds: WeightedBounds, names: np.ndarray, questions: tuple[Question, ...]
+    graph: CSRGraph,
+    bounds: WeightedBounds,
+    names: np.ndarray,
+    questions: tuple[Question, ...],
+    max_searches: int | None,
 ) -> ShardWidths:
     """Answers to the questions from the bounds, in any order."""
     exact = np.ones(len(names), bool)
@@ -262,6 +268,7 @@ def _widths(
         path_ptr=path_ptr,
         path=path,
         shard=graph,
+        max_searches=max_searches,
     )
 
 

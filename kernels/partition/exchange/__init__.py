@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kernels.arguments import whole_number
 from kernels.csr import to_host
 from kernels.errors import DeviceError
 
@@ -167,6 +168,6 @@ class ThreadCollective:
 
 def thread_collectives(n_ranks: int, deadline_s: float = DEADLINE_S) -> list[ThreadCollective]:
     """Collectives of ranks that run as threads of this process, on cores or all on one GPU."""
-    shared: list[Any] = [None] * n_ranks
-    barrier = threading.Barrier(n_ranks, timeout=deadline_s)
-    return [ThreadCollective(rank, shared, barrier) for rank in range(n_ranks)]
+    shared: list[Any] = [None] * whole_number("n_ranks", n_ranks, 1)
+    barrier = threading.Barrier(len(shared), timeout=deadline_s)
+    return [ThreadCollective(rank, shared, barrier) for rank in range(len(shared))]

@@ -8,14 +8,15 @@ nodes of a few components are searched in one sweep, after which their eccentric
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kernels.csr import to_host
-from kernels.eccentricity.questions import QUESTIONS, Question
+from kernels.eccentricity.questions import Question, checked_questions
+from kernels.eccentricity.results import checked_limit
 from kernels.errors import GraphError
 from kernels.partition.check import check_part
 from kernels.partition.components import part_components
@@ -48,7 +49,7 @@ class Searches:
 
 def part_widths(
     searches: Searches,
-    questions: Sequence[Question],
+    questions: Iterable[Question],
     max_searches: int | None = None,
     thresholds: PartThresholds = RANKS,
 ) -> PartWidths:
@@ -57,7 +58,7 @@ def part_widths(
     Parameters
     ----------
     searches : Searches
-    questions : sequence of str
+    questions : iterable of str
         Of ``eccentricity.questions.QUESTIONS``; they share all searches.
     max_searches : int or None
         Limit of sources in each component; None: until all is exact.
@@ -67,7 +68,8 @@ def part_widths(
     Raises
     ------
     GraphError
-        If a question is unknown, or bounds cross: then a search was wrong.
+        If a question is unknown, or none is asked, or ``max_searches`` is negative; or if bounds
+        cross: then a search was wrong.
     CheckError
         If the certificate refuses the search that finds the path.
     ExchangeError
@@ -79,10 +81,8 @@ def part_widths(
     sources differs from that of ``eccentricity``, so intervals and the number of searches do too;
     exact values do not.
     """
-    for question in questions:
-        if question not in QUESTIONS:
-            raise GraphError(f"unknown question {question!r}; use one of {QUESTIONS}")
-    bounds = _Bounds(searches, tuple(questions), max_searches, thresholds)
+    asked, limit = checked_questions(questions), checked_limit(max_searches)
+    bounds = _Bounds(searches, asked, limit, thresholds)
     by_upper = False  # the hub first
     while (chosen := bounds.next_sources(by_upper)).size:
         if bounds.is_sweeping:

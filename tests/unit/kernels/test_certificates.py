@@ -63,7 +63,10 @@ RESULTS: dict[str, Callable[[CSRGraph], Any]] = {
     "sssp to a target": lambda graph: sssp(graph, 0, 2, parents=True),
 }
 # What a result was asked, and what follows from all else.
-GIVEN = {"graph", "shard", "source", "sources", "source_ptr", "target", "weighted", "method"}
+GIVEN = {
+    *("graph", "shard", "source", "sources", "source_ptr", "target", "weighted", "method"),
+    "max_searches",
+}
 
 
 def shard_of(graph: CSRGraph) -> Shard:
@@ -74,13 +77,15 @@ def wrong_values(value: Any) -> list[Any]:
     """The value with one number changed, or one left out, in every place."""
     if value is None:
         return []
+    if isinstance(value, bool):
+        return [not value]
     if isinstance(value, int | float):
         return [value + 1]
     array = host(value)
     changed = []
     for place in np.ndindex(array.shape):
         other = array.copy()
-        other[place] = array[place] ^ 1 if array.dtype.kind in "iu" else array[place] + 1
+        other[place] = array[place] ^ 1 if array.dtype.kind in "biu" else array[place] + 1
         if other[place] != array[place]:  # inf is inf
             changed.append(other)
     return changed + ([array[:-1]] if array.ndim == 1 and len(array) else [])
@@ -283,7 +288,7 @@ def test_widths_are_certified_and_any_change_is_refused(device, name):
     found = WIDTHS[name](small(device))
     found.check()
     n_refused = 0
-    for field in sorted(set(vars(found)) - GIVEN - {"n_searches", "exact", "proof"}):
+    for field in sorted(set(vars(found)) - GIVEN - {"n_searches", "proof"}):
         for value in wrong_values(getattr(found, field)):
             if field == "path" and len(value) == len(found.path):  # may be another longest one
                 continue
@@ -356,7 +361,7 @@ def test_widths_of_a_shard_are_certified_and_any_change_is_refused(device, by_we
     found = weighted_widths(graph, QUESTIONS) if by_weight else widths(shard, QUESTIONS)
     found.check()
     n_refused = 0
-    for field in sorted(set(vars(found)) - GIVEN - {"n_searches", "exact", "path", "questions"}):
+    for field in sorted(set(vars(found)) - GIVEN - {"n_searches", "path", "questions"}):
         for value in wrong_values(getattr(found, field)):
             with pytest.raises(CheckError):
                 replace(found, **{field: value}).check()
@@ -401,6 +406,73 @@ def test_every_part_of_the_widths_of_a_shard_is_read_or_refused():
     with pytest.raises(CheckError, match="path from 0 to 0"):
         replace(none, path=np.zeros(1, np.int32), path_ptr=np.array([0, 1])).check()
     widths(Shard.from_graphs([]), QUESTIONS).check()
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_an_answer_is_left_open_only_where_its_searches_were_used_up(device, name):
+    graph = small(device)
+    for found in (WIDTHS[name](graph), WIDTHS[name](graph, 99)):
+        with pytest.raises(CheckError, match=r"not exact after \d+ search.* (no limit|allowed)"):
+            replace(found, exact=False).check()
+    cycle = weighted(graph_of(9, [(i, (i + 1) % 9) for i in range(9)]), [1] * 9).to(device)
+    cut = WIDTHS[name](cycle, 0)
+    assert not cut.exact
+    cut.check()
+    for wrong in ({"exact": True}, {"exact": 0}, {"max_searches": 1}, {"max_searches": None}):
+        with pytest.raises(CheckError):
+            replace(cut, **wrong).check()
+    for none in (WIDTHS[name](weighted(graph_of(0, []), []), most) for most in (None, 0)):
+        none.check()
+        for field in sorted(set(vars(none)) - GIVEN - {"proof"}):
+            value = getattr(none, field)
+            longer = np.zeros(1, value.dtype) if isinstance(value, np.ndarray) else None
+            for wrong in [longer] if longer is not None else wrong_values(value):
+                with pytest.raises(CheckError):
+                    replace(none, **{field: wrong}).check()
+
+
+def test_a_diameter_or_radius_with_equal_bounds_is_exact():
+    graph = small()
+    for name in ("diameter", "radius", "weighted_diameter", "weighted_radius"):
+        found = WIDTHS[name](graph)
+        used_up = replace(found, exact=False, max_searches=found.n_searches)
+        with pytest.raises(CheckError, match="and the result is not exact"):
+            used_up.check()
+
+
+@pytest.mark.parametrize("by_weight", [False, True], ids=["hops", "weights"])
+def test_widths_say_what_was_asked_and_which_components_are_left_open(by_weight):
+    graph = small()
+
+    def ask(questions: Any, most: int | None = None) -> Any:
+        if by_weight:
+            return weighted_widths(graph, questions, most)
+        return widths(shard_of(graph), questions, most)
+
+    for found in (ask(["radius", "center"]), ask(["radius", "center"], 99)):
+        flipped = found.exact.copy()
+        flipped[0] = False
+        wrong: list[dict[str, Any]] = [
+            {"exact": flipped},
+            {"exact": ~found.exact},
+            {"exact": None},
+            {"questions": ()},
+            {"questions": ("radius",)},
+            {"questions": ("center", "radius")},
+            {"questions": ("radius", "width")},
+            {"questions": ("radius", "center", "periphery")},
+            {"questions": ("radius", "center", "eccentricities")},
+            {"is_center": None},
+            {"n_searches": found.n_searches[:-1]},
+        ]
+        for each in wrong:
+            with pytest.raises(CheckError):
+                replace(found, **each).check()
+    cut = ask(QUESTIONS, 1)
+    assert not cut.exact.all()
+    cut.check()
+    with pytest.raises(CheckError, match="there was no limit"):
+        replace(cut, max_searches=None).check()
 
 
 def test_certificates_are_found_by_name():

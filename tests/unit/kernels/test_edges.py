@@ -57,8 +57,8 @@ def test_arcs_in_any_order_are_taken_as_they_are():
         (([0], [1]), r"the arc 0 -> 1 has no arc back.*from_edges\(\.\.\., symmetrise=True\)"),
         (([0, 0], [0, 0]), "node 0 has an arc to itself"),
         (([0, 1, 0], [1, 0, 1]), "the arc 0 -> 1 occurs twice"),
-        (([0.0, 1.0], [1.0, 0.0]), "tails has dtype float64; node ids are integers"),
-        (([0, 1], ["a", "b"]), "heads has dtype <U1; node ids are integers"),
+        (([0.0, 1.0], [1.0, 0.0]), "tails has dtype float64; give one row of integers"),
+        (([0, 1], ["a", "b"]), "heads has dtype <U1; give one row of integers"),
         (([0, 1], [1]), "2 tails and 1 head;"),
         (([[0], [1]], [1, 0]), r"tails has shape \(2, 1\)"),
         (([[0], [1, 2]], [0]), "tails is not one row of numbers"),
@@ -89,7 +89,7 @@ def test_ids_beyond_the_nodes_are_refused():
     [
         (2.7, r"n_nodes is 2\.7; it must be a whole number"),
         ("3", "n_nodes is '3'; it must be a whole number"),
-        (-1, "n_nodes is -1; it must not be negative"),
+        (-1, "n_nodes is -1; it must be 0 or more"),
         (0, "node 1 is not one of 0 nodes$"),
     ],
 )

@@ -289,12 +289,12 @@ def test_sources_that_are_none_are_named(device):
 
 def test_sources_of_a_wrong_form_are_refused(device):
     graph = path(5).to(device)
-    with pytest.raises(GraphError, match="sources are not a row of integers"):
+    with pytest.raises(GraphError, match="sources is not one row of numbers"):
         msbfs(graph, [[1], [2, 3]])
-    with pytest.raises(GraphError, match=r"sources have shape .* dtype float64"):
+    with pytest.raises(GraphError, match=r"sources has dtype float64"):
         msbfs(graph, [1.0, 2.0])
     shard = Shard.from_graphs([path(5)]).to(device)
-    with pytest.raises(GraphError, match="source_ptr has dtype float64; give integers"):
+    with pytest.raises(GraphError, match="source_ptr has dtype float64; give one row of integers"):
         msbfs_shard(shard, [1, 2], [0.0, 2.0])
 
 
