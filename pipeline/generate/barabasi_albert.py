@@ -29,7 +29,7 @@ from pipeline.generate.laws.plane import routers_in_plane
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import below, stream_start, word_at
-from pipeline.model.synthetic import Parameters, check_links
+from pipeline.model.synthetic import Parameters, check_links, check_others
 from pipeline.model.topology import Topology
 
 _NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
@@ -40,6 +40,11 @@ _NEXT_TRY = 1 << 32  # distance between the words of a link's further draws; lin
 def make(given: Parameters) -> Topology:
     """One AS, as ``generate`` takes it."""
     return generate_barabasi_albert(given.n_routers, m=given.m, seed=given.seed)
+
+
+def check(given: Parameters) -> None:
+    """Raise UsageError if a new router is to have more links than there are others."""
+    check_others(given.n_routers, given.m, given.n_routers - 1)
 
 
 def generate_barabasi_albert(

@@ -19,7 +19,7 @@ from pipeline.generate.laws.plane import routers_in_plane
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import stream_start, word_at
-from pipeline.model.synthetic import Parameters
+from pipeline.model.synthetic import Parameters, check_others
 from pipeline.model.topology import Topology
 
 # Upper bounds of the first three quarters, of 2**32.
@@ -37,6 +37,11 @@ def make(given: Parameters) -> Topology:
     with part(0.0, _DRAWN):
         near, far = _links(n_nodes, given.m, given.seed)
     return routers_in_plane(near, far, n_nodes=n_nodes, seed=given.seed, drawn=_DRAWN)
+
+
+def check(given: Parameters) -> None:
+    """Raise UsageError if more links are to be drawn than there can be."""
+    check_others(given.n_routers, given.m, (given.n_routers - 1) // 2)
 
 
 def _links(n_nodes: int, m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

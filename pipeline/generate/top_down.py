@@ -19,7 +19,7 @@ from pipeline.errors import UsageError
 from pipeline.generate.barabasi_albert import attach_all, check_numbers
 from pipeline.generate.laws.plane import with_geometry
 from pipeline.generate.shares import part
-from pipeline.model.synthetic import FIRST_ASN, Parameters
+from pipeline.model.synthetic import FIRST_ASN, Parameters, check_others
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
 
@@ -33,8 +33,10 @@ def make(given: Parameters) -> Topology:
 
 
 def check(given: Parameters) -> None:
-    """Raise UsageError unless each AS has a router."""
+    """Raise UsageError unless each AS has a router, and some AS enough for the links of each."""
     _check_ases(given.n_ases, given.n_routers)
+    largest = -(-given.n_routers // given.n_ases)
+    check_others(largest, given.m, largest - 1, " of an AS")
 
 
 def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1) -> Topology:

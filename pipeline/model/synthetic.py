@@ -100,6 +100,20 @@ def check_links(n_routers: int, m: int) -> None:
         )
 
 
+def check_others(n_routers: int, m: int, most: int, where: str = "") -> None:
+    """Raise UsageError if ``m`` links a router are more than the ``most`` that can be.
+
+    All routers would be linked to one another, whatever ``m``. A single router has no other, so
+    nothing is drawn and nothing is wrong.
+    """
+    if n_routers > 1 and m > most:
+        fewer = f"give --links {most} or fewer, or more routers" if most else "give more routers"
+        raise UsageError(
+            f"{number(m, 'link')} for each of {number(n_routers, 'router')}{where} are more than "
+            f"there can be: {fewer}"
+        )
+
+
 def check_degrees(n_routers: int, most: int) -> None:
     """Raise UsageError if routers with at most ``most`` links each may have too many."""
     if n_routers * max(most, 1) // 2 > MAX_LINKS:

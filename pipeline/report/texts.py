@@ -21,6 +21,8 @@ def share_text(count: int, total: int) -> str:
         return ""
     if share < 0.05:
         return "&lt;.1"
+    if share >= 99.5 and count < total:
+        return "&gt;99"  # not all
     return f"{share:.0f}" if share >= 9.95 else f"{share:.1f}"
 
 

@@ -16,7 +16,7 @@ from kernels import CSRGraph
 from pipeline.collect.known import known_longest_path
 from pipeline.config import GenerateConfig
 from pipeline.errors import UsageError
-from pipeline.generate import MODELS, generate
+from pipeline.generate import MODELS, check, generate
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.ingest import open_reader
@@ -127,6 +127,7 @@ def generated_graph(model: str, given: Mapping[str, Any]) -> NamedGraph:
     if "routers" not in values:
         raise UsageError("give the number of routers")
     parameters = parameters_of(config_of(GenerateConfig, _with_defaults(values)))
+    check(model, parameters)
     return graph_of(generate(model, parameters), model)
 
 

@@ -40,10 +40,10 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
     kinds = {facts["node_kind"] for facts in whole}
     nouns = node_words(kinds.pop() if len(kinds) == 1 else None).nouns
     between = ("links between",) if any(facts["n_border_links"] for facts in whole) else ()
-    header = ("ASes", nouns, "links inside" if between else "links", *between)
-    header = ("ingested (UTC)", "snapshot", *header, "ingresses", "candidates")
-    keys = ("n_ases", "n_nodes", "n_edges", *(("n_border_links",) if between else ()))
-    keys = (*keys, "n_ingresses", "n_candidates")
+    header = ("ASes", nouns, "links inside" if between else "links", "ingresses", "candidates")
+    header = ("ingested (UTC)", "snapshot", *header, *between)
+    keys = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates")
+    keys = (*keys, *(("n_border_links",) if between else ()))
     rows = [
         (
             _minute(facts["created"]),
@@ -296,7 +296,11 @@ def print_status(runs: Sequence[Mapping[str, Any]]) -> None:
             print_line(f"  was killed; what it did last, {ago} ago: {last}")
             continue
         counts = counted(run["done"], run["total"], run["unit"])
-        parts = [run["title"], counts, f"{run['share']:.0%}" if run["share"] is not None else ""]
+        parts = [
+            run["title"],
+            counts,
+            f"{int(100 * run['share'])}%" if run["share"] is not None else "",
+        ]
         parts.append(f"running for {rough_duration(run['running_s'])}")
         if run["left_s"] is not None:
             parts.append(f"this step for about {rough_duration(run['left_s'])} more")

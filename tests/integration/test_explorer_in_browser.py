@@ -84,6 +84,32 @@ def test_a_graph_is_made_searched_and_drawn(page, address, size):
     assert findings(page) == []
 
 
+@pytest.mark.parametrize("size", [None, PHONE], ids=["desk", "phone"])
+def test_names_and_the_history_are_whole(page, address, size):
+    if size:
+        page.set_viewport_size(size)
+    start(page, address)
+    page.check("[name=from][value=as]")
+    page.fill("#asn", "7")
+    page.click("#graph .do")
+    page.locator("#about", has_text="AS7 of grid: 12 routers, 17 links").wait_for()
+    search(page, "shortest_path", "0", "11")
+    page.locator("#result-head", has_text="shortest_path of AS7 of grid from 0 to 11").wait_for()
+    boxes = """nodes => nodes.map(node => node.getBoundingClientRect())
+                             .map(box => [box.left, box.top, box.right, box.bottom])"""
+    (whole,) = page.locator("#picture svg").evaluate_all(boxes)
+    names = page.locator("#picture text").evaluate_all(boxes)
+    assert len(names) >= 2
+    for i, (left, top, right, bottom) in enumerate(names):
+        assert whole[0] <= left < right <= whole[2]
+        assert whole[1] <= top < bottom <= whole[3]
+        for other in names[:i]:
+            assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
+    wider = "node => node.scrollWidth - node.clientWidth"
+    assert page.locator("#past .scroll").evaluate(wider) <= 0
+    assert page.locator("html").evaluate(wider) <= 0
+
+
 def test_the_keyboard_alone_is_enough(page, address):
     start(page, address)
     page.focus("[name=from]")

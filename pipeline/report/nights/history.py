@@ -1,6 +1,7 @@
 """How a figure developed over the nights: a small line as inline SVG, without a script.
 
 As in other plots widths are per cent and heights are pixels; colours come from the style sheet.
+The dates of the first and the last night begin and end at their points.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 _TOP, _FLOOR, _HEIGHT = 6, 54, 72  # pixels
+_EDGE = 1  # per cent beside the first and the last point
 
 
 def history(values: Sequence[float | None], nights: Sequence[str], what: str, form: str) -> Markup:
@@ -35,13 +37,13 @@ def history(values: Sequence[float | None], nights: Sequence[str], what: str, fo
         return Markup("")
     low, high = min(known), max(known)
     span = high - low or 1.0
-    slot = 100 / len(values)
+    slot = (100 - 2 * _EDGE) / (len(values) - 1)
     line, dots, is_drawing = [], [], False
     for i, (value, night) in enumerate(zip(values, nights, strict=True)):
         if value is None:
             is_drawing = False
             continue
-        x = (i + 0.5) * slot
+        x = _EDGE + i * slot
         y = _FLOOR - (_FLOOR - _TOP) * (value - low) / span if high > low else (_TOP + _FLOOR) / 2
         line.append(f"{'L' if is_drawing else 'M'}{x:.5g} {y:.4g}")
         is_drawing = True
@@ -57,6 +59,6 @@ def history(values: Sequence[float | None], nights: Sequence[str], what: str, fo
         f'<line x1="0" x2="100%" y1="{_FLOOR + 3}" y2="{_FLOOR + 3}"/>'
         f'<svg viewBox="0 0 100 {_HEIGHT}" preserveAspectRatio="none" width="100%" '
         f'height="{_HEIGHT}"><path d="{"".join(line)}"/></svg>{"".join(dots)}'
-        f'<text x="0" y="{_HEIGHT - 2}">{first}</text>'
-        f'<text class="end" x="100%" y="{_HEIGHT - 2}">{last}</text></svg>'
+        f'<text x="{_EDGE}%" y="{_HEIGHT - 2}">{first}</text>'
+        f'<text class="end" x="{100 - _EDGE}%" y="{_HEIGHT - 2}">{last}</text></svg>'
     )

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from pipeline.errors import UsageError
-from pipeline.generate import MODELS, Parameters, generate
+from pipeline.generate import MODELS, Parameters, check, generate
 from pipeline.generate.barabasi_albert import generate_barabasi_albert
 from pipeline.generate.files import brite_file
 from pipeline.generate.files.brite_file import write_brite
@@ -229,6 +229,23 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
 def test_numbers_out_of_range_are_refused(model, given, message):
     with pytest.raises(UsageError, match=message):
         generate(model, Parameters(**({"n_routers": 5} | given)))
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "most"),
+    [
+        ("ba", {"n_routers": 5}, 4),
+        ("ba", {"n_routers": 2}, 1),
+        ("top-down", {"n_routers": 20, "n_ases": 5}, 3),
+        ("rmat", {"n_routers": 12}, 5),
+    ],
+)
+def test_more_links_than_there_can_be_are_refused(model, given, most):
+    """They would all give the complete graph, whatever was asked for."""
+    check(model, Parameters(m=most, **given))
+    check(model, Parameters(m=1, n_routers=1, n_ases=1))
+    with pytest.raises(UsageError, match=f"than there can be: give --links {most} or fewer"):
+        check(model, Parameters(m=most + 1, **given))
 
 
 def test_a_topology_with_ids_only_is_written_with_what_brite_writes_for_unknown(tmp_path):

@@ -230,7 +230,7 @@ def test_links_are_counted_as_in_reports_and_those_between_ases_apart(tmp_path, 
         inside, between = int(np.sum(made.n_edges)), made.borders().num_rows
     said = capsys.readouterr().out
     assert between > 0
-    assert f"900 routers, {inside:,} links inside ASes, {between:,} between them -> " in said
+    assert f"900 routers, {inside:,} links inside ASes and {between:,} between them -> " in said
     assert "newest" not in said
 
 
