@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from pipeline.stages.ingest import IngestSummary
 
 LAST_EVENTS_WAIT_S = 10.0
+MAX_DATA_AGE_H = 48  # of the newest trace, before a night warns of it: one night may be late
 
 OPTIONS = merged(IngestConfig, AnalyzeConfig, NotifyConfig)
 
@@ -212,6 +213,7 @@ def _outcome(state: State) -> NightOutcome:
 
 def _configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
     given = given_values(OPTIONS, parameters)
+    given.setdefault("max_data_age", MAX_DATA_AGE_H)
     return config_of(IngestConfig, given), config_of(AnalyzeConfig, given)
 
 

@@ -292,17 +292,18 @@ def lookup(given: Given) -> None:
 @takes(_words(StatusConfig), as_json=True)
 def status(given: Given) -> None:
     """Show the runs in progress on a store, and how long each may still take."""
-    from pipeline.stages.contents.status import lateness, status
+    from pipeline.stages.contents.status import lateness, staleness, status
 
     config = given.config(StatusConfig)
-    late = lateness(config)
+    late, stale = lateness(config), staleness(config)
     runs = status(config)
     if given.as_json:
-        print_json({"runs": runs, "late": late})
+        print_json({"runs": runs, "late": late, "stale": stale})
     else:
         print_status(runs)
-    if late:
-        fail(late)
+    for line in filter(None, (late, stale)):
+        fail(line)
+    if late or stale:
         raise typer.Exit(1)
 
 

@@ -107,5 +107,12 @@ class AnalyzeConfig:
         unit="nights",
         minimum=2,  # a night is compared with the one before
     )
+    max_data_age: int | None = option(
+        default=None,
+        help="Warn of traces that are all older, in hours, or as before [48 for nightly flows].",
+        metavar="H",
+        unit="hours",
+        minimum=1,
+    )
     version: str | None = None  # of the snapshot that was ingested; None: the current one
     dashboard: str = "127.0.0.1:8787"  # where our own cluster's dashboard binds

@@ -43,13 +43,20 @@ class ListConfig:
 
 @dataclass(frozen=True)
 class StatusConfig:
-    """The store of runs in progress, and how old the newest report may be."""
+    """The store of runs in progress, and how old the newest report and record may be."""
 
     store: Path = store_option()
-    out: Path | None = out_option(default=None, help="Folder of reports, for --max-age.")
+    out: Path | None = out_option(default=None, help="Folder of reports, for the ages.")
     max_age: int | None = option(
         default=None,
         help="Exit with 1 if the last report without a failed AS is older, in hours.",
+        variable=None,
+        metavar="H",
+        minimum=1,
+    )
+    max_data_age: int | None = option(
+        default=None,
+        help="Exit with 1 if the newest trace in any report is older, in hours.",
         variable=None,
         metavar="H",
         minimum=1,

@@ -28,6 +28,7 @@ from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import again_of, with_earlier
 from pipeline.stages.contents.snapshots import row_of
+from pipeline.stages.freshness import data_warnings, time_of_newest
 from pipeline.stages.nights.retention import Removed, gone_of, keep_nights
 from pipeline.stages.places import check_not_replaced, check_out
 from pipeline.stages.run_metrics import RunMetrics, run_metrics
@@ -272,7 +273,8 @@ def _report(
     n_ases = len(measurement.rows)
     progress(Progress("report", 0, n_ases, "ASes", "tables"))
     failed = _failed(snapshot, measurement)
-    measured, unused = _warnings(snapshot, measurement), metric_warnings(config)
+    measured = _warnings(snapshot, measurement)
+    unused = [*metric_warnings(config), *data_warnings(config, snapshot)]
 
     def check() -> None:
         check_not_replaced(config, snapshot)
@@ -298,7 +300,7 @@ def _report(
         )
     progress(Progress("report", n_ases, n_ases, "ASes"))
     unlisted = _list_nights(config, first=config.pages)
-    progress.reported(measurement, started)
+    progress.reported(measurement, started, time_of_newest(snapshot.manifest))
     return AnalyzeSummary(
         snapshot=snapshot.name,
         out=report.path,

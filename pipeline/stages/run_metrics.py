@@ -56,10 +56,12 @@ GAUGES = {
     "resident_graphs": "Graphs that workers keep.",
     "last_report_timestamp_seconds": "When the last report was written.",
     "last_success_timestamp_seconds": "When the last report without a failed AS was written.",
+    "newest_record_timestamp_seconds": "Time of the newest trace in any report; 0 unknown.",
 }
 RESIDENT_BYTES = "Bytes of the graphs that workers keep, by device."
 _of_stages: dict[Path, RunMetrics] = {}  # of several stages in this process, by their reports
-_KEPT = ("last_report_timestamp_seconds", "last_success_timestamp_seconds")
+NEWEST = "newest_record_timestamp_seconds"  # a report of an older night does not make it older
+_KEPT = ("last_report_timestamp_seconds", "last_success_timestamp_seconds", NEWEST)
 
 
 @contextlib.contextmanager
@@ -156,8 +158,12 @@ class RunMetrics:
         self._counts["failed_ases"] = len(measurement.failed)
         self._counts["reused_ases"] = measurement.reused()["n_ases"]
 
-    def reported(self, measurement: Measurement, started: float) -> None:
-        """A report was written of a run that began at ``started``, in seconds since 1970 UTC."""
+    def reported(self, measurement: Measurement, started: float, newest_s: float) -> None:
+        """A report was written of a run that began at ``started``, in seconds since 1970 UTC.
+
+        ``newest_s``: time of its newest record, likewise; 0 unknown.
+        """
+        self._gauges[NEWEST] = newest_s
         complete = not measurement.failed
         self._is_reported = self._whole._is_reported = True
         self._gauges["run_started_timestamp_seconds"] = started
@@ -256,7 +262,8 @@ class RunMetrics:
         for name, help in GAUGES.items():
             gauge = GaugeMetricFamily(f"hopscope_{name}", help, labels=["out"])
             left = known.get((f"hopscope_{name}", ""), 0)
-            gauge.add_metric([out], self._gauges.get(name, left))
+            value = self._gauges.get(name, left)
+            gauge.add_metric([out], max(value, left) if name == NEWEST else value)
             yield gauge
         resident = GaugeMetricFamily(
             "hopscope_resident_bytes", RESIDENT_BYTES, labels=["out", "device"]

@@ -80,7 +80,8 @@ def test_commands_of_units_are_understood(unit, line, tmp_path):
         assert words == ["-m", "flows.nightly"]
     elif words[0] == "status":
         given = read_words(merged(StatusConfig), words[1:], "hopscope status", "")
-        assert given.config(StatusConfig).max_age == 26
+        config = given.config(StatusConfig)
+        assert (config.max_age, config.max_data_age) == (26, 48)
         return None
     else:
         options = DASK[words[0]].make_context(words[0], words[1:]).params

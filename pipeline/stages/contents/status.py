@@ -15,6 +15,7 @@ from pipeline.model.words import number, rough_duration
 from pipeline.places import objects, url_of
 from pipeline.report.names import REPORT
 from pipeline.report.published import published
+from pipeline.stages.freshness import newest_of_reports, old_data
 from pipeline.stages.run_metrics import NAME, last_success
 from pipeline.store.running import runs_on
 
@@ -83,6 +84,33 @@ def lateness(config: StatusConfig) -> str:
         f"{config.out}: the last report without a failed AS was written {rough_duration(age_s)} "
         f"ago, more than {number(config.max_age, 'hour')}"
     )
+
+
+def staleness(config: StatusConfig) -> str:
+    """What to say if no trace is as new as ``--max-data-age`` asks; empty: one is, or not asked.
+
+    Reports may be new and what was measured old: a collector that died leaves its last files.
+
+    Raises
+    ------
+    UsageError, StoreError
+        As ``lateness``.
+    """
+    if config.max_data_age is None:
+        return ""
+    if config.out is None:
+        raise UsageError("--max-data-age: give --out the folder of reports")
+    newest_s = newest_of_reports(config.out)
+    if not newest_s:
+        return f"{config.out}: no report has traces with a time, so their age is not known"
+    ahead_s = newest_s - time.time()
+    if ahead_s > CLOCKS_DIFFER_S:
+        return (
+            f"{config.out}: the newest trace is {rough_duration(ahead_s)} in the future, so the "
+            "age of what was measured is not known: a clock was wrong then, or is now"
+        )
+    old = old_data(newest_s, config.max_data_age)
+    return f"{config.out}: {old}" if old else ""
 
 
 def _last_of(reports: list[bytes], latest: float) -> float | None:

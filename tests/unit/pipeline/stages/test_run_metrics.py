@@ -54,11 +54,11 @@ def measured(n=10, failed=(), n_reused=0):
     )
 
 
-def one_run(out, counts=COUNTS, **given):
+def one_run(out, counts=COUNTS, newest_s=0.0, **given):
     with run_metrics(out, no_progress) as metrics:
         metrics(Progress("search", 1, 10, "ingresses", counts=counts))
         metrics.measured(measured(**given))
-        metrics.reported(measured(**given), 1000.0)
+        metrics.reported(measured(**given), 1000.0, newest_s)
 
 
 def ten_runs(out):
@@ -140,7 +140,7 @@ def test_runs_at_the_same_time_lose_no_counts(tmp_path, monkeypatch):
             one(Progress("search", 0, 0, "", counts=COUNTS | {"searches": n}))
             other(Progress("search", 0, 0, "", counts=COUNTS | {"searches": n + 1}))
         assert figures(tmp_path)["hopscope_searches_total",] == 30 + 31
-        other.reported(measured(), 1000.0)
+        other.reported(measured(), 1000.0, 0.0)
     found = figures(tmp_path)
     assert found["hopscope_searches_total",] == 30 + 31
     assert found["hopscope_retries_total",] == 2 * COUNTS["retries"]
@@ -392,7 +392,7 @@ def test_a_run_is_counted_once_however_often_its_stages_fail(tmp_path, n_failed,
 
 def fail_late(out):
     with run_metrics(out, no_progress) as metrics:
-        metrics.reported(measured(), 1000.0)
+        metrics.reported(measured(), 1000.0, 0.0)
         raise RuntimeError("the old night cannot be removed")
 
 
@@ -411,3 +411,10 @@ def test_a_run_that_is_stopped_is_not_counted(tmp_path):
         raise KeyboardInterrupt
     assert figures(tmp_path)["hopscope_runs_total", "failed"] == 0
     assert figures(tmp_path)["hopscope_run_in_progress",] == 0
+
+
+def test_the_newest_trace_of_any_report_is_kept(tmp_path):
+    name = ("hopscope_newest_record_timestamp_seconds",)
+    for newest_s, kept in ((500.0, 500.0), (0.0, 500.0), (300.0, 500.0), (900.0, 900.0)):
+        one_run(tmp_path, newest_s=newest_s)
+        assert figures(tmp_path)[name] == kept
