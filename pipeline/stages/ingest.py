@@ -34,13 +34,12 @@ from pipeline.stages.inputs.reasons import why_nothing
 from pipeline.stages.inputs.resumed import folder_name
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
+from pipeline.stages.inputs.unmapped import mapped_warnings, why_unmapped
 from pipeline.stages.warnings import (
     effect_warnings,
     input_warnings,
     left_out_warnings,
-    mapped_warnings,
     name_warnings,
-    unmapped_text,
 )
 from pipeline.store import check_name, scratch_folder, write_snapshot
 from pipeline.store.running import running
@@ -132,9 +131,10 @@ def _ingest_by(
     if not topologies:
         raise UsageError(f"nothing to ingest: {why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
+    faulty = tables.faulty_prefix_tables
     if share is not None and share.n_in_as == 0:
-        raise UsageError(f"nothing to ingest: {unmapped_text(share, config.borders)}")
-    notes = [] if share is None else mapped_warnings(share, config.borders)
+        raise UsageError(f"nothing to ingest: {why_unmapped(share, config.borders, faulty)}")
+    notes = [] if share is None else mapped_warnings(share, config.borders, faulty)
     notes += alias_warnings(config.aliases, topologies)
     progress(Progress("build", 0, 1, "graphs"))
     graphs = build_graphs(topologies)

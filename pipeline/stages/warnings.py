@@ -13,19 +13,12 @@ from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.ingest import FORMATS
 from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
-from pipeline.model.measured.mapped import (
-    MAPPED_ENOUGH,
-    MappedShare,
-    is_mapped_low,
-    mapped_of,
-    mapped_text,
-)
+from pipeline.model.measured.mapped import is_mapped_low, mapped_of
 from pipeline.model.measured.reading import printable_path, rejects_text
 from pipeline.model.words import number
 from pipeline.options import options_of
 
 LONGEST_NIGHT_S = 2 * 86_400.0  # span of traces that one date may name without a word
-MAX_RANGES = 3  # special ranges to admit that a warning names
 LEFT_OUT_NAMED = 5  # files of folders that are not measurements
 LOSSES_NAMED = 5  # workers that were lost, named one by one
 # Notes about entries of a table that contradict one another, and which of them counts.
@@ -43,78 +36,11 @@ _NEEDED = {  # ``Option.needs``: why an option has no effect without it
     "hops": "only for hops, and --metrics does not name them",
     "widths": "only for widths, and --metrics names none",
 }
-_COVERED = " and a prefix table that covers it (--ip2as)"
 _OF_TRACES = tuple(
     {suffix for format in FORMATS.values() if format.kind == "traces" for suffix in format.suffixes}
 )
 _NUMBER = re.compile(r"\d+")
 _TASK = re.compile(r"^\w+_AS\d+(_AS\d+)?: ")  # a reason may begin with the task that failed
-
-
-def mapped_warnings(share: MappedShare, borders: str = "elected") -> list[str]:
-    """A line if less than ``MAPPED_ENOUGH`` of the addresses are known: which not, the remedy.
-
-    Known are those in a prefix table, and those on LANs that are not listed too wide.
-    """
-    n_known = share.n_in_as + share.n_on_lan - share.n_on_wide_lan
-    if n_known >= MAPPED_ENOUGH * share.n_addrs:
-        return []
-    return [unmapped_text(share, borders)]
-
-
-def unmapped_text(share: MappedShare, borders: str = "elected") -> str:
-    """How many addresses are mapped, which prefixes are not, and the remedy.
-
-    Parameters
-    ----------
-    share : MappedShare
-    borders : str
-        ``"elected"``: private addresses get an AS by what is around them.
-    """
-    if not share.n_addrs:
-        return "no address answered in any trace"
-    n_admitted = share.n_in_no_table
-    if share.n_in_as or not n_admitted:
-        shown = mapped_text(share.n_addrs, share.n_mapped, n_admitted)
-        shown += " (only admitted by --allow-special)" if n_admitted else ""
-    else:
-        answered = f"{number(share.n_addrs, 'address')} that answered"
-        shown = f"no prefix table covers any of the {answered}"
-        shown += f", {n_admitted:,} admitted by --allow-special but in no prefix table"
-    if share.n_on_lan:
-        shown += f", {share.n_on_lan:,} on LANs of exchange points (--ixp), which are in no AS"
-    if share.largest:
-        shown += "; largest prefixes without an AS: "
-        shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
-    special = share.special
-    if not (share.n_in_as or share.n_unrouted or n_admitted or share.n_on_lan or special):
-        special = share.private  # nothing else is around them: a laboratory that uses them alone
-    elif share.private:
-        how = "placed by the routers around them" if borders == "elected" else "in no AS"
-        shown += f"; private addresses, {how}: "
-        shown += ", ".join(f"{name} ({n:,})" for name, n in share.private)
-    if share.of_no_router:
-        shown += "; addresses that no router has: "
-        shown += ", ".join(f"{name} ({n:,})" for name, n in share.of_no_router)
-    helps = [
-        (n, f"--allow-special {name}{_COVERED if name in share.special_unrouted else ''}")
-        for name, n in special[:MAX_RANGES]
-    ]
-    if n_unrouted := share.n_unrouted + n_admitted:
-        which = "a newer"
-        if share.n_unrouted_v6 == n_unrouted:
-            which = "a newer IPv6" if share.has_v6_table else "an IPv6"
-        helps.append((n_unrouted, f"{which} prefix table (--ip2as)"))
-    n_at_lans = share.n_on_wide_lan + share.n_beside_lan if share.n_in_as else share.n_on_lan
-    if n_at_lans:
-        helps.append((n_at_lans, "LANs with their true prefix lengths (--ixp)"))
-    helps.sort(key=lambda entry: -entry[0])
-    if others := special[MAX_RANGES:]:
-        n_others = sum(n for _, n in others)
-        helps.append((n_others, f"--allow-special with {number(len(others), 'more range')}"))
-    if not helps:
-        return shown
-    return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
 
 
 def low_share_warnings(manifest: Mapping[str, Any]) -> list[str]:

@@ -52,6 +52,11 @@ class Tables:
         """Of all files."""
         return [report for each in self.read.values() for report in each]
 
+    @property
+    def faulty_prefix_tables(self) -> list[ReadReport]:
+        """Those of ``--ip2as`` that were not read, or not to their ends."""
+        return [report for report in self.read.get("--ip2as", ()) if report.status != "ok"]
+
 
 def read_tables(config: IngestConfig, needed: bool) -> Tables:
     """Read the tables that traces need.

@@ -14,7 +14,8 @@ from pipeline.errors import UsageError
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.stages.analyze import analyze
 from pipeline.stages.ingest import ingest
-from pipeline.stages.warnings import low_share_warnings, unmapped_text
+from pipeline.stages.inputs.unmapped import unmapped_text
+from pipeline.stages.warnings import low_share_warnings
 from pipeline.store import open_snapshot, snapshot_names
 from pipeline.terminal.summaries import ingest_facts, print_ingest
 

@@ -113,6 +113,59 @@ def test_tables_that_say_nothing_about_the_traces_are_named(tmp_path):
     assert "--as2org" not in warning
 
 
+PYASN = "198.51.100.0/24\t64500\n203.0.113.0/24\t64501\n"
+FOREIGN = "a pyasn table (prefix/length, AS), not CAIDA pfx2as; convert it: "
+
+
+def prefix_tables(tmp_path, **texts):
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    paths = tuple(tmp_path / name for name in texts)
+    return replace(config(tmp_path), inputs=(ATLAS,), ip2as=paths, allow_special=SPECIAL)
+
+
+def test_a_wrong_prefix_table_is_named_beside_one_that_is_right_but_maps_nothing(tmp_path):
+    given = prefix_tables(tmp_path, wrong=PYASN, v6="2600::\t32\t1\n")
+    with pytest.raises(UsageError) as caught:
+        ingest(given)
+    said = str(caught.value)
+    assert said.index(f"{given.ip2as[0]}: {FOREIGN}") < said.index("no prefix table covers")
+    assert f"to fix this: {given.ip2as[0]} in a form that is read to the end (--ip2as)" in said
+    assert "newer" not in said
+
+
+def test_a_wrong_prefix_table_costs_the_status_and_is_the_remedy_beside_one_that_maps(tmp_path):
+    given = prefix_tables(tmp_path, wrong=PYASN, v4="198.51.100.0\t24\t64500\n")
+    done = ingest(replace(given, allow_special=(*SPECIAL, "192.0.2.0/24")))
+    assert not done.complete
+    low, *_ = done.warnings
+    assert "to fix this: " in low
+    assert f"{given.ip2as[0]} in a form that is read to the end (--ip2as)" in low
+    assert any(f"rejected file: {given.ip2as[0]}: {FOREIGN}" in line for line in done.warnings)
+
+
+OF_MANY = {
+    "ip2as": "198.51.100.0\t24\t64500\n",
+    "ixp": GOOD["ixp"],
+    "delegated": GOOD["delegated"],
+    "host_names": "198.51.100.1 a.example.net\n",
+}
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("option", OF_MANY)
+def test_each_of_several_tables_is_judged_by_itself(tmp_path, option, first):
+    good, wrong = tmp_path / "good", tmp_path / "wrong"
+    good.write_text(OF_MANY[option])
+    wrong.write_text("<html>\n")
+    given = replace(config(tmp_path), inputs=(ATLAS,), asn=5, allow_special=SPECIAL)
+    done = ingest(replace(given, **{option: (wrong, good) if first else (good, wrong)}))
+    assert not done.complete
+    status = {report.path: report.status for report in done.reports}
+    assert (status[str(good)], status[str(wrong)]) == ("ok", "rejected")
+    assert any(line.startswith(f"rejected file: {wrong}: ") for line in done.warnings)
+
+
 def test_several_tables_of_an_option_are_counted_without_those_that_are_refused(tmp_path):
     given = config(tmp_path, delegated=OF_OTHERS["delegated"])
     (tmp_path / "junk").write_text("junk\n")
