@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from pipeline.infer.traces.early import find_believed
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.rules import ROUTER, TARGET
 from pipeline.model.addresses import unique_addrs
@@ -63,7 +64,7 @@ class ObservedAddresses:
     addrs : (n_addrs, 2) uint64, sorted, distinct
         Those that are a hop of some trace.
     never_hops : (n_others, 2) uint64, sorted, distinct
-        The rest: outvoted at its TTL, or behind a loop.
+        The rest: outvoted at its TTL, in a loop, or early (``early``) and not believed.
     is_router : (n_addrs,) bool
         Answered as a router somewhere.
     is_target : (n_addrs,) bool
@@ -88,8 +89,12 @@ def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:
     vantages = _fold(lambda o: np.load(o.vantages), observations)
     vantages = vantages[vantages.any(axis=1)]  # zeros: where a trace came from is not known
     role = np.zeros(len(addrs), np.uint8)
-    for observation in observations:
-        role[find_addrs(addrs, np.load(observation.addrs))] |= np.load(observation.roles)
+    for observation, believed in zip(observations, find_believed(observations), strict=True):
+        known = np.load(observation.addrs)
+        role[find_addrs(addrs, known)] |= np.load(observation.roles)
+        if believed.any():
+            shown = np.load(observation.early)[believed, 0]
+            role[find_addrs(addrs, known[shown])] |= ROUTER
     is_hop = role != 0
     never_hops, addrs, role = addrs[~is_hop], addrs[is_hop], role[is_hop]
     return ObservedAddresses(

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.infer.traces.address_table import AddressTable
-from pipeline.infer.traces.rules import CUT, DESTINATION, clean_traces
+from pipeline.infer.traces.counting import PairCounter
+from pipeline.infer.traces.rules import CUT, DESTINATION, Hops, clean_traces
 from pipeline.infer.traces.spool import (
     FURTHER,
     Block,
@@ -22,6 +23,7 @@ from pipeline.infer.traces.spool import (
     save_array,
     scratch_faults,
 )
+from pipeline.model.columns.keys import split_key
 from pipeline.model.measured.traces import PART_CUT, PART_FURTHER, TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
@@ -40,6 +42,9 @@ class Observation:
         ``.npy`` of (n_addrs, 2) uint64: address of each number in the spool.
     roles : Path
         ``.npy`` of (n_addrs,) uint8: ``rules.ROUTER`` and ``TARGET`` bits of each address.
+    early : Path
+        ``.npy`` of (n_early, 2) int32: early pairs (``early``), as two numbers; in the spool, the
+        i-th stands for its first as -1 - i.
     vantages : Path
         ``.npy`` of (n_vantages, 2) uint64: where traces came from.
     blocks : tuple of Block
@@ -51,6 +56,7 @@ class Observation:
     spool: Path
     addrs: Path
     roles: Path
+    early: Path
     vantages: Path
     blocks: tuple[Block, ...] = ()
     n_addrs: int = 0
@@ -81,6 +87,7 @@ class Observer:
         self._table = AddressTable()
         self._vantages = AddressTable()
         self._role = np.zeros(0, np.uint8)
+        self._early = PairCounter(1)
         self._counts: Counter[str] = Counter()
         self._n_traces = 0
         self._n_hops = 0
@@ -108,12 +115,15 @@ class Observer:
         n_replies = len(addr)
         hop_count = np.empty(end - start, np.uint8)
         flags = np.empty(end - start, np.uint8)
-        hop_id = np.empty(n_replies, np.int32)
-        hop_ttl = np.empty(n_replies, np.uint8)
-        hop_rtt = np.empty(n_replies, np.float32)
-        labelled = np.empty(n_replies, np.uint8)
+        hops = Hops(
+            np.empty(n_replies, np.int32),
+            np.empty(n_replies, np.uint8),
+            np.empty(n_replies, np.float32),
+            np.empty(n_replies, np.uint8),
+        )
         dst_addr = np.ascontiguousarray(batch.dst_addr[start:end], np.uint64)
-        n_hops, counts = clean_traces(
+        self._early.reserve(len(addr) // 2)  # each is of two replies
+        n_hops, self._early.n_used, counts = clean_traces(
             np.ascontiguousarray(batch.reply_ptr[start : end + 1], np.int64) - rows.start,
             np.ascontiguousarray(batch.ttl[rows], np.uint8),
             ids,
@@ -123,11 +133,11 @@ class Observer:
             dst_addr,
             hop_count,
             flags,
-            hop_id,
-            hop_ttl,
-            hop_rtt,
-            labelled,
+            hops,
             self._role,
+            self._early.keys,
+            self._early.counts,
+            self._early.n_used,
         )
         if batch.part is not None:
             cut = batch.part[start:end] & PART_CUT > 0
@@ -136,12 +146,12 @@ class Observer:
         self._writer.add(
             hop_count,
             flags,
-            hop_ttl[:n_hops],
-            hop_id[:n_hops],
-            hop_rtt[:n_hops],
+            hops.ttl[:n_hops],
+            hops.id[:n_hops],
+            hops.rtt[:n_hops],
             dst_addr,
             vantage,
-            labelled[:n_hops],
+            hops.labelled[:n_hops],
         )
         self._counts.update(counts._asdict())
         self._n_hops += n_hops
@@ -150,11 +160,13 @@ class Observer:
         """Write what is left; no batch may follow."""
         self._writer.close()
         addrs, roles = self._folder / "addrs.npy", self._folder / "roles.npy"
-        vantages = self._folder / "vantages.npy"
+        early, vantages = self._folder / "early.npy", self._folder / "vantages.npy"
+        pairs, number = self._early.rows()
         with scratch_faults(self._folder):
             for path, array in (
                 (addrs, self._table.addrs),
                 (roles, self._role[: len(self._table)]),
+                (early, np.stack(split_key(pairs[np.argsort(number[:, 0])]), 1).astype(np.int32)),
                 (vantages, self._vantages.addrs),
             ):
                 with path.open("wb") as file:
@@ -163,6 +175,7 @@ class Observer:
             self._writer.path,
             addrs,
             roles,
+            early,
             vantages,
             tuple(self._writer.blocks),
             len(self._table),

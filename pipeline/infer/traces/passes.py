@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from pipeline.infer.traces.early import find_believed
 from pipeline.infer.traces.merge import find_addrs
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.spool import (
@@ -28,6 +29,7 @@ from pipeline.infer.traces.spool import (
 )
 
 State = TypeVar("State")
+_NOT_BELIEVED = -2  # id of an early reply that shows nothing
 
 
 class Spools:
@@ -55,13 +57,18 @@ class Spools:
         self.workers = max(1, workers)
         # Found once, not in every pass: on disk, so that memory does not grow with files.
         self._numberings: list[Path] = []
-        for observation in self._observations:
+        all_believed = find_believed(self._observations)
+        for observation, believed in zip(self._observations, all_believed, strict=True):
             folder = observation.addrs.parent
+            known = find_addrs(addrs, np.load(observation.addrs))
+            if len(believed):  # ids -1 - i are the last ones, backwards
+                early = known[np.load(observation.early)[::-1, 0]]
+                known = np.append(known, np.where(believed[::-1], early, _NOT_BELIEVED))
             with (
                 scratch_faults(folder),
                 tempfile.NamedTemporaryFile(prefix="numbering-", dir=folder, delete=False) as file,
             ):
-                file.write(find_addrs(addrs, np.load(observation.addrs)).tobytes())
+                file.write(known.astype(np.int32).tobytes())
             self._numberings.append(Path(file.name))
 
     def _blocks(self, worker: int) -> Iterator[tuple[Observation, Block, Traces]]:
@@ -77,12 +84,10 @@ class Spools:
                             # CPython 3.11 they share a counter, and one of them fails.
                             numbering = np.fromfile(path, np.int32)
                         traces = read_block(observation.spool, block)
-                    ids = numbering[traces.ids] if block.n_hops else traces.ids
-                    yield (
-                        observation,
-                        block,
-                        replace(traces, ids=ids),
-                    )
+                    if block.n_hops:
+                        traces = replace(traces, ids=numbering[traces.ids])
+                        traces = traces.without(traces.ids == _NOT_BELIEVED)
+                    yield observation, block, traces
                 at += 1
 
     def run(self, start: Callable[[], State], step: Callable[[State, Traces], None]) -> list[State]:

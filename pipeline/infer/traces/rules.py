@@ -8,14 +8,20 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
 2. **The same address at the next TTL** (a router that forwards what it should drop, or one that
    answers for the host behind it): both hops are kept, but no link joins them
    (``repeated_addresses``). The link to what follows starts at the last of them.
-3. **An address seen again later**: a loop. The trace ends before that hop (``loops``).
+3. **An address seen again later**: a loop. The trace ends with the first hop of that address
+   (``loops``): a packet that came back was on no path to the destination before either. Nothing
+   that the trace shows behind it counts, as a role neither.
 4. **The destination's own final reply**: marked, not dropped. While nothing else answers, repeats
    of it count as that one reply, however many and after whatever gap (``repeated_addresses``). The
    address is a router only if it also answered as one somewhere in the whole data: with
    time-exceeded, on a trace to another destination, or before the end of a trace to itself
    (``destinations`` has the rest of this rule). ``destination_replies`` counts them.
-
-5. **MPLS labels**: a hop is labelled if the chosen address sent a label stack at its TTL
+5. **The destination's address, and then others answer**: the packet was not at its destination
+   yet. If the destination answers again behind them, the last of these replies is its own, and the
+   others are dropped (``early_destinations``): a gateway sent them that rewrites addresses, or
+   they came by a shorter way. If it does not, the reply is an *early* one, and what else was seen
+   before the next hop tells (``early``).
+6. **MPLS labels**: a hop is labelled if the chosen address sent a label stack at its TTL
    (``labelled_hops``): the probe came to it under labels.
 
 These rules know nothing of ASes, of other traces or of the order of files.
@@ -28,6 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pipeline.infer.traces.counting import slot_of
 from pipeline.model.measured.traces import KIND_TIME_EXCEEDED, LABELLED
 
 # Flags of a trace:
@@ -43,6 +50,19 @@ _MAX_REPLIERS = 256
 _MAX_HOPS = 255
 
 
+class Hops(NamedTuple):
+    """Hops, one row each.
+
+    ``id`` int32: number of the address, or -1 - i: the i-th early pair; ``ttl`` uint8; ``rtt``
+    float32, in ms; ``labelled`` uint8: not 0 where so.
+    """
+
+    id: np.ndarray
+    ttl: np.ndarray
+    rtt: np.ndarray
+    labelled: np.ndarray
+
+
 class RuleCounts(NamedTuple):
     """How often the rules above were applied."""
 
@@ -50,6 +70,7 @@ class RuleCounts(NamedTuple):
     repeated_addresses: int
     loops: int
     destination_replies: int
+    early_destinations: int
     labelled_hops: int
 
 
@@ -93,9 +114,41 @@ def _choose(ids, kind, rtt, start, end):
 
 
 @njit(cache=True, nogil=True)
+def _find(ids, first, end, hop):
+    """First row of ``hop`` among rows first:end, -1 for none."""
+    for at in range(first, end):
+        if ids[at] == hop:
+            return at
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _drop(out, at, n_out):
+    """Take one row out; returns how many are left."""
+    for i in range(at, n_out - 1):
+        out.id[i] = out.id[i + 1]
+        out.ttl[i] = out.ttl[i + 1]
+        out.rtt[i] = out.rtt[i + 1]
+        out.labelled[i] = out.labelled[i + 1]
+    return n_out - 1
+
+
+@njit(cache=True, nogil=True)
+def _note_early(ids, at, keys, numbers, n):
+    """Number the pair of a row and the one behind it; returns how many pairs there are."""
+    key = (np.int64(ids[at]) << 32) | np.int64(ids[at + 1])
+    slot = slot_of(keys, key)
+    if keys[slot] != key:
+        keys[slot] = key
+        numbers[slot, 0] = n
+        n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
 def clean_traces(
-    reply_ptr, ttl, ids, addr, rtt, kind, dst, hop_count, flags, out_id, out_ttl, out_rtt,
-    out_labelled, role,
+    reply_ptr, ttl, ids, addr, rtt, kind, dst, hop_count, flags, out, role, early_keys,
+    early_number, n_early,
 ):  # fmt: skip
     """Apply the rules to a batch of traces.
 
@@ -105,23 +158,30 @@ def clean_traces(
     ids : (n_replies,) int32
         Number of each replier.
     hop_count, flags : (n_traces,) uint8, out
-    out_id, out_ttl, out_rtt, out_labelled : (n_replies,), out
-        Hops of all traces, end to end; the first ``n_hops`` rows are filled. Not 0: labelled.
+    out : Hops, out
+        Of all traces, end to end, with room for ``n_replies``; the first ``n_hops`` are filled.
     role : (n_known,) uint8, in and out
         ``ROUTER`` and ``TARGET`` are set for each number that answered as one.
+    early_keys, early_number : (n_slots,), (n_slots, 1) int64, in and out
+        A table (``counting``) of early pairs, the destination's number and that of the hop behind
+        it, numbered from 0; its load stays below one half if it has room for the traces.
+    n_early : int
+        Pairs in it.
 
     Returns
     -------
     n_hops : int
+    n_early : int
     counts : RuleCounts
     """
-    n_multi = n_repeated = n_loops = n_destinations = n_labelled = 0
+    n_multi = n_repeated = n_loops = n_destinations = n_dropped = n_labelled = 0
     n_out = 0
     for trace in range(len(reply_ptr) - 1):
         first = n_out
         row, end = reply_ptr[trace], reply_ptr[trace + 1]
         last_is_destination = False
         last_exceeded = False
+        early = -1  # row of the destination's reply behind which others answered
         while row < end:
             start = row
             this_ttl = ttl[row]
@@ -134,49 +194,58 @@ def clean_traces(
             )
             if not alone:
                 n_multi += 1
+            replier = start
+            while ids[replier] != hop:
+                replier += 1
+            is_destination = addr[replier, 0] == dst[trace, 0] and addr[replier, 1] == dst[trace, 1]
             # Repeats of the destination write no hop, so its TTL stays that of the first.
             if (
                 n_out > first
-                and out_id[n_out - 1] == hop
-                and (last_is_destination or this_ttl == out_ttl[n_out - 1] + 1)
+                and out.id[n_out - 1] == hop
+                and (last_is_destination or this_ttl == out.ttl[n_out - 1] + 1)
             ):
                 n_repeated += 1
                 if last_is_destination:  # it kept answering: still one final reply
                     last_exceeded = last_exceeded or exceeded
                     continue
+            elif is_destination and early >= 0:
+                n_early = _note_early(out.id, early, early_keys, early_number, n_early)
+                n_out = _drop(out, early, n_out)
+                n_dropped += 1
+                early = -1
             else:
-                again = False
-                for i in range(first, n_out):
-                    if out_id[i] == hop:
-                        again = True
-                        break
-                if again:
+                again = _find(out.id, first, n_out, hop)
+                if again >= 0:
                     n_loops += 1
+                    n_out = again + 1
+                    last_is_destination = False
+                    if early > again:
+                        early = -1
                     break
-            if n_out > first:
-                role[out_id[n_out - 1]] |= ROUTER  # not the final reply after all
-            out_id[n_out] = hop
-            out_ttl[n_out] = this_ttl
-            out_rtt[n_out] = hop_rtt
-            out_labelled[n_out] = labelled
-            n_labelled += labelled > 0
+            if last_is_destination and not is_destination:
+                early = n_out - 1  # not the final reply after all
+            out.id[n_out] = hop
+            out.ttl[n_out] = this_ttl
+            out.rtt[n_out] = hop_rtt
+            out.labelled[n_out] = labelled
             n_out += 1
-            replier = start
-            while ids[replier] != hop:
-                replier += 1
-            last_is_destination = (
-                addr[replier, 0] == dst[trace, 0] and addr[replier, 1] == dst[trace, 1]
-            )
+            last_is_destination = is_destination
             last_exceeded = exceeded
+        if early >= 0:
+            n_early = _note_early(out.id, early, early_keys, early_number, n_early)
+            key = (np.int64(out.id[early]) << 32) | np.int64(out.id[early + 1])
+            out.id[early] = -1 - early_number[slot_of(early_keys, key), 0]
         hop_count[trace] = n_out - first
         flags[trace] = 0
-        if n_out > first:
-            if last_is_destination:
-                flags[trace] = DESTINATION
-                role[out_id[n_out - 1]] |= TARGET
-                n_destinations += 1
-                if last_exceeded:
-                    role[out_id[n_out - 1]] |= ROUTER
-            else:
-                role[out_id[n_out - 1]] |= ROUTER
-    return n_out, RuleCounts(n_multi, n_repeated, n_loops, n_destinations, n_labelled)
+        for at in range(first, n_out):
+            n_labelled += out.labelled[at] > 0
+            if out.id[at] >= 0 and (at < n_out - 1 or not last_is_destination):
+                role[out.id[at]] |= ROUTER
+        if last_is_destination:
+            flags[trace] = DESTINATION
+            role[out.id[n_out - 1]] |= TARGET
+            n_destinations += 1
+            if last_exceeded:
+                role[out.id[n_out - 1]] |= ROUTER
+    counts = RuleCounts(n_multi, n_repeated, n_loops, n_destinations, n_dropped, n_labelled)
+    return n_out, n_early, counts

@@ -93,6 +93,26 @@ class Traces:
     rtt_ms: np.ndarray
     labelled: np.ndarray | None = None
 
+    def without(self, hops: np.ndarray) -> Traces:
+        """The same, as if some of the hops had not answered; ``hops``: (n_hops,) bool."""
+        if not hops.any():
+            return self
+        kept = ~hops
+        labelled = self.labelled
+        if labelled is not None:
+            bits = np.unpackbits(labelled, bitorder="little", count=len(kept))
+            labelled = np.packbits(bits[kept], bitorder="little")
+        n_kept = np.zeros(len(kept) + 1, np.int64)
+        np.cumsum(kept, out=n_kept[1:])
+        return Traces(
+            n_kept[self.hop_ptr],
+            self.flags,
+            self.ttl[kept],
+            self.ids[kept],
+            self.rtt_ms[kept],
+            labelled,
+        )
+
 
 class SpoolWriter:
     """Collects cleaned traces and writes them block by block.

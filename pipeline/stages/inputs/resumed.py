@@ -28,7 +28,7 @@ from pipeline.model.digests import digest_of_sources
 from pipeline.model.measured.reading import ReadReport, Reject, printable_path
 
 RECORD = "read.json"
-_PARTS = ("spool", "addrs", "roles", "vantages")  # files of an Observation
+_PARTS = ("spool", "addrs", "roles", "early", "vantages")  # files of an Observation
 _COUNTERS = ("skipped", "rejected", "notes")
 
 

@@ -75,12 +75,31 @@ def test_an_address_repeated_at_the_next_ttl_stays_twice_and_is_counted(tmp_path
     assert counts["loops"] == 0
 
 
-@pytest.mark.parametrize("line", [f"{A} {B} {C} {B} {D}", f"{A} {B} * {B} {D}"])
-def test_an_address_seen_again_later_ends_the_trace_before_it(tmp_path, line):
-    hops, _, _, _, counts = cleaned(tmp_path, line)
-    assert hops[0][-1][1] in (B, C)
-    assert (4, B) not in hops[0]
-    assert D not in [name for _, name in hops[0]]
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{A} {B} {C} {B} {D}",
+        f"{A} {B} * {B} {D}",
+        f"{A} {B} {B} {C} {B}",
+        f"{A} {B} {C}# {D} {B} {E} {B}",
+        f"{A} {B} {E} {C} {B} > {E}",
+    ],
+)
+def test_a_loop_ends_the_trace_with_the_first_hop_of_the_address_seen_twice(tmp_path, line):
+    hops, flags, rtts, roles, counts = cleaned(tmp_path, line)
+    assert hops == [[(1, A), (2, B)]]
+    assert flags == [0]
+    assert rtts == [[10.0, 20.0]]
+    # What answered within the loop is no hop, and so no router either.
+    assert {name for name, role in roles.items() if role} == {A, B}
+    assert (counts["loops"], counts["labelled_hops"]) == (1, 0)
+
+
+def test_a_destination_that_answered_before_a_loop_stays(tmp_path):
+    hops, flags, _, roles, counts = cleaned(tmp_path, f"{A} {D} {B} {C} {B} > {D}")
+    assert [ttl for ttl, _ in hops[0]] == [1, 2, 3]
+    assert flags == [0]
+    assert [roles[name] for name in (A, B, C, D)] == [1, 1, 0, 0]  # D's is decided later (early)
     assert counts["loops"] == 1
 
 
@@ -97,7 +116,6 @@ def test_the_destinations_own_final_reply_is_marked_and_no_router(tmp_path):
     [
         (f"{A} {B} {C} > 20.8.8.8", "time-exceeded on the way elsewhere"),
         (f"{A} {B}? > 20.8.8.8", "an answer on a trace to another destination"),
-        (f"{A} {B}? {C} > {B}", "an answer before the end of a trace to itself"),
         (f"{A} {B} > {B}", "time-exceeded as the final reply"),
     ],
 )
@@ -136,11 +154,24 @@ def test_a_destination_that_answered_after_a_gap_as_a_router_is_one(tmp_path):
     assert roles[D] == 3
 
 
-def test_another_answer_after_the_destination_shows_a_loop_again(tmp_path):
-    hops, _, _, roles, counts = cleaned(tmp_path, f"{A} {D}! {D}! {C} {D}! > {D}")
-    assert [name for _, name in hops[0]] == [A, D, C]
-    assert counts["loops"] == 1
-    assert roles[D] == 1
+@pytest.mark.parametrize(
+    ("line", "hops", "n_early"),
+    [
+        (f"{D} {A} {B} {C} {D}! > {D}", [(2, A), (3, B), (4, C), (5, D)], 1),  # a gateway at TTL 1
+        (f"{A} {D} {B} {D}! > {D}", [(1, A), (3, B), (4, D)], 1),
+        (f"{A} {D}! {D}! {C} {D}! > {D}", [(1, A), (4, C), (5, D)], 1),
+        (f"{D} {A} {D} {B} {D}! {D}! > {D}", [(2, A), (4, B), (5, D)], 2),
+        (f"{D}# {A} {D}! * {D}! > {D}", [(2, A), (3, D)], 1),
+    ],
+)
+def test_only_the_last_reply_of_a_destination_is_its_own(tmp_path, line, hops, n_early):
+    cleaned_hops, flags, rtts, roles, counts = cleaned(tmp_path, line)
+    assert cleaned_hops == [hops]
+    assert rtts == [[10.0 * ttl for ttl, _ in hops]]
+    assert flags == [DESTINATION]
+    assert roles[D] == 2
+    assert counts["early_destinations"] == n_early
+    assert (counts["loops"], counts["labelled_hops"]) == (0, 0)
 
 
 def test_a_router_that_repeats_three_times_stays_three_times(tmp_path):
@@ -171,6 +202,16 @@ def test_255_hops_and_hundreds_of_replies_at_one_ttl_are_survived(tmp_path):
     hops, _, _, _, _ = cleaned(tmp_path, long, f"{A} {crowd} {B}")
     assert len(hops[0]) == 255
     assert [ttl for ttl, _ in hops[1]] == [1, 2, 3]
+
+
+def test_more_early_pairs_than_traces_and_slots_are_survived(tmp_path):
+    lines = [
+        " ".join(f"20.3.{i}.1 20.4.{i}.{at}" for at in range(120)) + f" > 20.3.{i}.1"
+        for i in range(80)
+    ]
+    hops, _, _, _, counts = cleaned(tmp_path, *lines)
+    assert {len(of_trace) for of_trace in hops} == {121}
+    assert counts["early_destinations"] == 119 * 80
 
 
 def test_many_batches_and_addresses_are_interned_alike(tmp_path):

@@ -56,7 +56,10 @@ def test_of_very_many_routers_before_an_address_none_is_joined(tmp_path):
 
 @pytest.mark.parametrize(
     "lines",
-    [[*PLAIN, "20.1.95.1 " + " 20.1.8.1 ".join(SIDES) + " 20.1.8.5"], DIVERGING],
+    [
+        [*PLAIN, " ".join(f"20.1.95.{i} {side}" for i, side in enumerate(SIDES)) + " 20.1.8.5"],
+        DIVERGING,
+    ],
     ids=["one-trace", "diverge"],
 )
 def test_other_routers_stay_apart(tmp_path, lines):
