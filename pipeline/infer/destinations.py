@@ -6,8 +6,8 @@ The destination's own final reply is not a router unless the destination also an
 2. its router did, under another address, as a point-to-point link shows: the address and its
    mate (``mates``) both answered as destinations, neither is a vantage, and traces passed one of
    the two routers on the way to the other. That is seen in the hops before: one trace ended
-   ``p, end``, another ``p, x, other end``, with x the reply of the router of the first end (or x
-   is that end itself): a *passage*; or
+   ``p, end``, another ``p, x, other end``, with x, which is not p, the reply of the router of the
+   first end (or x is that end itself): a *passage*; or
 3. another interface of its alias set belongs to a router by 1 or 2. That does not make a vantage a
    router.
 
@@ -45,9 +45,12 @@ def _passages(hop_ptr, flags, ttl, ids, mates, linked, passed):
         if mate < 0 or ttl[last] != ttl[last - 1] + 1:
             continue
         if near != mate:
-            if last - 2 < hop_ptr[trace] or ttl[last - 1] != ttl[last - 2] + 1:
+            before = last - 2
+            while before >= hop_ptr[trace] and ids[before] == near:  # it answered more than once
+                before -= 1
+            if before < hop_ptr[trace] or ttl[before + 1] != ttl[before] + 1:
                 continue
-            key = (np.int64(ids[last - 2]) << 32) | mate
+            key = (np.int64(ids[before]) << 32) | mate
             if linked[slot_of(linked, key)] != key:
                 continue
         passed[far] = True

@@ -111,6 +111,8 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, heard, more, only, 
             end -= 1
         for row in range(start, end):
             x = ids[row]
+            if row > start and x == ids[row - 1]:  # one trace, though it answered twice
+                continue
             if n_aimed[x] < _SOME:
                 n_aimed[x] += 1
             if only[x] != asn:

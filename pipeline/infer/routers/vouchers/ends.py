@@ -122,7 +122,7 @@ def _watch_passed(hop_ptr, flags, ids, number, asn, owner, asked, keys, counts):
             end -= 1
         for row in range(hop_ptr[trace], end):
             x = np.int64(ids[row])
-            if x < 0 or not asked[x] or owner[x] != asn[trace]:
+            if x < 0 or not asked[x] or owner[x] != asn[trace] or ids[row + 1] == x:
                 continue
             key = (number[trace] << 32) | x
             slot = slot_of(keys, key)

@@ -60,7 +60,7 @@ def _follow(hop_ptr, flags, ttl, ids, number, asn, part, root):
             continue
         for row in range(hop_ptr[trace], end - 1):
             x, y = ids[row], ids[row + 1]
-            if x < 0 or part[x] < 0 or ttl[row + 1] != ttl[row] + 1:
+            if x < 0 or part[x] < 0 or y == x or ttl[row + 1] != ttl[row] + 1:
                 continue
             keys[n] = (part[x] << 32) | number[trace]
             is_host = y < 0 or (row + 2 == end and flags[trace] == DESTINATION)

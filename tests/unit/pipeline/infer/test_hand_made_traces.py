@@ -49,8 +49,8 @@ def test_a_repeated_address_makes_no_link_and_the_next_one_starts_at_its_end(tmp
     assert topology.counts["links_within_a_router"] == 0
 
 
-def test_a_loop_gives_no_link_from_where_it_closes(tmp_path):
-    assert links_of(infer(tmp_path, f"{A} {B} {C} {A} {D}")) == {(A, B): 1, (B, C): 1}
+def test_a_loop_gives_no_link_behind_where_it_begins(tmp_path):
+    assert links_of(infer(tmp_path, f"{A} {B} {C} {B} {D}")) == {(A, B): 1}
 
 
 def test_a_destination_that_is_no_router_is_neither_node_nor_link(tmp_path):
@@ -72,6 +72,24 @@ def test_both_ends_of_a_link_between_targets_are_routers(tmp_path):
     topology = infer(tmp_path, *lines)
     assert links_of(topology) == {(A, B): 1, (A, ends[0]): 1, (B, ends[1]): 1}
     assert topology.counts["destinations_taken_for_routers"] == 2
+
+
+@pytest.mark.parametrize(
+    ("way", "found"),
+    [
+        (f"{A} {B}", False),  # no router between B and either end
+        (f"{A} {B} {B}", False),
+        (f"{A} {B} {B} {B}", False),
+        (f"{A} {B} {C}", True),
+        (f"{A} {B} {C} {C}", True),
+        (f"{A} {B} {B} {C}", True),
+        (f"{A} {B} * {C} {C}", False),
+    ],
+)
+def test_a_passage_leads_through_another_router_however_often_each_answers(tmp_path, way, found):
+    one, other = "20.1.1.1", "20.1.1.2"
+    lines = [f"{A} {B} {one}! > {one}", f"{way} {other}! > {other}"]
+    assert ({one, other} <= set(nodes_of(infer(tmp_path, *lines)))) is found
 
 
 def test_neighbouring_addresses_alone_make_no_router_of_a_destination(tmp_path):

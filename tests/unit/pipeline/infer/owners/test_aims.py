@@ -85,6 +85,12 @@ def test_an_address_knows_the_only_as_that_traces_through_it_were_aimed_at(tmp_p
     assert aims_of(tmp_path, lines)[1] == {A: MANY, B: MANY, C: 3}
 
 
+def test_a_trace_counts_once_where_a_router_answered_twice(tmp_path):
+    assert aims_of(tmp_path, [f"{A} {B} {B} > 20.3.0.9"])[1] == {A: NO_ASN, B: NO_ASN}
+    twice = [f"{A} {B} {B} > 20.3.0.9", f"{A} {B} > 20.3.0.9"]
+    assert aims_of(tmp_path, twice)[1] == {A: 3, B: 3}
+
+
 def test_the_only_as_is_left_out_where_it_settles_nothing():
     aims = Aims(*(np.empty(0, np.int64),) * 2, *(np.empty(0, bool),) * 2, np.array([3, 3]))
     group, settles = np.arange(2), np.array([False, True])

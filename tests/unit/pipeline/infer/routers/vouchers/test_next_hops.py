@@ -85,6 +85,10 @@ def test_a_router_that_splits_its_traffic_does_not_diverge(tmp_path):
     assert Case(tmp_path, *APART, *split, *once).diverge()
 
 
+def test_an_answer_repeated_at_the_next_ttl_is_no_other_way(tmp_path):
+    assert Case(tmp_path, *APART, by(X, f"{X} {U}", 5)).diverge()
+
+
 def test_a_router_whose_parts_diverge_is_taken_apart(tmp_path):
     def routers(*lines):
         case = Case(tmp_path, *lines)

@@ -45,8 +45,9 @@ def nodes(scratch, *lines, **options):
             *by_a(11, on="20.3.7.1"),
             *(line.replace("20.3.92.1", "20.3.91.1") for line in by_b(12, on="20.3.7.1")),
         ],
+        [*BASE[1:], *by_a(1, on=A), *by_a(2, on=A)],
     ],
-    ids=["two-destinations", "no-third-router", "common-successor"],
+    ids=["two-destinations", "no-third-router", "common-successor", "answered-twice"],
 )
 def test_routers_with_the_same_ends_are_one(tmp_path, monkeypatch, lines):
     node = node_of_addr(infer(tmp_path, *lines, borders="elected", routers="inferred"))
