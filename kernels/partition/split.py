@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernels._cpu.threads import Team
 from kernels.arguments import integer_row, one_of, whole_number
 from kernels.csr import MAX_NODES, to_host
 from kernels.errors import GraphError
@@ -178,8 +179,8 @@ def _checked_block(block: int) -> int:
     return block
 
 
-def part_of(whole: Split, rank: int, read: Read) -> Part:
-    """The rows of one rank, read run after run.
+def part_of(whole: Split, rank: int, read: Read, n_threads: int = 1) -> Part:
+    """The rows of one rank, read run by run.
 
     Parameters
     ----------
@@ -188,20 +189,26 @@ def part_of(whole: Split, rank: int, read: Read) -> Part:
     read : callable
         ``read(first, last)`` gives the rows of nodes first .. last - 1 of the graph as (degree
         (last - first,), indices (n,) int32). Never called for what the rank does not own.
+    n_threads : int
+        How many may call it at the same time.
     """
     blocks = whole.own_blocks(rank)
     n_own = len(blocks) * whole.block
-    degree, heads = np.zeros(n_own, OFFSET), []
-    cuts = np.flatnonzero(np.diff(blocks) != 1) + 1
-    for run in np.split(np.arange(len(blocks)), cuts):
-        if not len(run):
-            continue
+    degree = np.zeros(n_own, OFFSET)
+
+    def heads_of(run: np.ndarray) -> np.ndarray:
+        """New numbers of what the nodes of a run lead to; their degrees are kept."""
         begin = int(blocks[run[0]]) * whole.block
         end = min(whole.n_nodes, (int(blocks[run[-1]]) + 1) * whole.block)
         its_degree, its_heads = read(begin, end)
         at = int(run[0]) * whole.block
         degree[at : at + end - begin] = its_degree
-        heads.append(whole.renumber(its_heads))
+        return whole.renumber(its_heads)
+
+    cuts = np.flatnonzero(np.diff(blocks) != 1) + 1
+    runs = np.split(np.arange(len(blocks)), cuts) if len(blocks) else []
+    with Team(n_threads) as team:
+        heads = team.map(heads_of, runs)
     indptr = np.zeros(n_own + 1, OFFSET)
     np.cumsum(degree, out=indptr[1:])
     indices = np.concatenate(heads) if heads else np.empty(0, NODE)

@@ -79,10 +79,16 @@ class GangPhase:
     def _check(self, n_workers: int) -> None:
         asked = self._config.partition
         if asked is not None and asked > n_workers:
-            there = number(n_workers, "worker" if self._device == "cpu" else "GPU")
+            there = number(n_workers, "worker") + (" with a GPU" * (self._device == "gpu"))
+            if self._config.scheduler is not None:
+                more = f"or start {number(asked - n_workers, 'more worker')} for this scheduler"
+            elif self._device == "gpu":
+                more = f"or --device cpu --workers {asked} for ranks on cores"
+            else:
+                more = f"or --workers {asked}"
             raise UsageError(
                 f"--partition {asked}: {there} here, and each rank needs its own; "
-                f"give --partition {n_workers} or less, or --workers {asked} on cores"
+                f"give --partition {n_workers} or less, {more}"
             )
 
     def without(self, source_ptr: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kernels.errors import CheckError
+from kernels.host import n_threads
 from kernels.partition import (
     Collective,
     ExchangeError,
@@ -125,9 +127,10 @@ def run_rank(task: GangTask, rank: int) -> RankEnd:
         snapshot = snapshot_at(task.snapshot)
         n_bytes = 8 * int(snapshot.n_nodes[task.row]) + 4 * int(snapshot.n_arcs[task.row])
         link.deadline_s = task.deadline_s + READ_S_BYTE * n_bytes
-        part = read_part(snapshot, task.row, rank, link)
         with contextlib.ExitStack() as stack:
-            collective = _connected(task, rank, link, stack)
+            connecting = _Connecting(task, rank, link, stack)
+            part = read_part(snapshot, task.row, rank, link, connecting.begin)
+            collective = connecting.end()
             own = Rank(part, collective, task.device)
             link.gather(np.array([rank]))  # all have read
             link.deadline_s = task.deadline_s
@@ -160,39 +163,68 @@ def _ends_others(task: GangTask, rank: int, name: str) -> Any:
         link.leave()
 
 
-def _connected(
-    task: GangTask, rank: int, link: WorkerCollective, stack: contextlib.ExitStack
-) -> Collective:
-    """What ranks exchange through: the link itself, or NCCL on GPUs."""
-    if task.nccl is None:
-        return link
-    link.gather(np.array([rank]))  # NCCL waits for each rank forever: all are here
-    nccl = gpu_collective(len(task.workers), task.nccl, rank, task.deadline_s)
-    link.count(nccl)
+class _Connecting:
+    """What ranks exchange through: the link itself, or NCCL on GPUs, connected beside reading.
 
-    def end(kind: Any, *_: object) -> None:
-        if kind is None:
-            nccl.leave()
-        else:
-            nccl.close()
+    NCCL takes about a second, and waits for each rank forever: it begins once all are here.
+    """
 
-    stack.push(end)
-    return nccl
+    def __init__(
+        self, task: GangTask, rank: int, link: WorkerCollective, stack: contextlib.ExitStack
+    ):
+        self._task, self._rank, self._link, self._stack = task, rank, link, stack
+        self._future: Future[Collective] | None = None
+
+    def begin(self) -> None:
+        """All ranks are here."""
+        name = self._task.nccl
+        if name is None:
+            return
+        pool = self._stack.enter_context(ThreadPoolExecutor(1, "nccl"))
+        given = (len(self._task.workers), name, self._rank, self._task.deadline_s)
+        future = self._future = pool.submit(gpu_collective, *given)
+
+        def end(kind: Any, *_: object) -> None:
+            if future.exception() is not None:  # waits: the others are connecting too
+                return
+            if kind is None:
+                future.result().leave()
+            else:
+                future.result().close()
+
+        self._stack.push(end)
+
+    def end(self) -> Collective:
+        """The part has been read."""
+        if self._future is None:
+            return self._link
+        nccl = self._future.result()
+        self._link.count(nccl)
+        return nccl
 
 
-def read_part(snapshot: Snapshot, row: int, rank: int, collective: Collective) -> Part:
+def read_part(
+    snapshot: Snapshot,
+    row: int,
+    rank: int,
+    collective: Collective,
+    all_here: Callable[[], object] = lambda: None,
+) -> Part:
     """Read one rank's part of an AS from the store, and nothing else of its arcs.
 
-    Ranks count the arcs of blocks of nodes together, each a share of them. Blocks are large, so
-    that a part is a few long runs of rows.
+    Ranks count the arcs of blocks of nodes together, each a share of them, and then are
+    ``all_here``. Blocks are large, so that a part is a few long runs of rows.
     """
     n_nodes, n_ranks = int(snapshot.n_nodes[row]), collective.n_ranks
     block = block_of(n_nodes, n_ranks)
     n_blocks = -(-n_nodes // block)
     own = np.zeros(n_blocks, np.int64)
-    for b in range(rank * n_blocks // n_ranks, (rank + 1) * n_blocks // n_ranks):
-        own[b] = snapshot.degrees(row, b * block, min(n_nodes, (b + 1) * block)).sum()
+    some = slice(rank * n_blocks // n_ranks, (rank + 1) * n_blocks // n_ranks)
+    if some.start < some.stop:
+        degree = snapshot.degrees(row, some.start * block, min(n_nodes, some.stop * block))
+        own[some] = np.add.reduceat(degree, np.arange(0, len(degree), block), dtype=np.int64)
     n_arcs = collective.gather(own).sum(axis=0)
+    all_here()
     first_arc = np.concatenate([[0], np.cumsum(n_arcs)])
     if first_arc[-1] != snapshot.n_arcs[row]:
         raise StoreError(
@@ -204,7 +236,7 @@ def read_part(snapshot: Snapshot, row: int, rank: int, collective: Collective) -
         return snapshot.degrees(row, first, last), snapshot.heads(row, int(arcs[0]), int(arcs[1]))
 
     whole: Split = deal(n_nodes, block, n_arcs, n_ranks)
-    return part_of(whole, rank, read)
+    return part_of(whole, rank, read, n_threads())
 
 
 def _searches(task: GangTask, own: Rank, read_s: float) -> SearchResults:

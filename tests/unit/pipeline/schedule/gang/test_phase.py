@@ -73,5 +73,24 @@ def test_asked_for_every_as_with_links_does(snapshot, tmp_path):
 
 
 def test_ranks_on_gpus_need_one_each(snapshot, tmp_path):
-    with pytest.raises(UsageError, match="--partition 3: 2 GPUs here"):
+    with pytest.raises(UsageError, match="--partition 3: 2 workers with a GPU here"):
         chosen(snapshot, tmp_path, cluster_of(ROOM, ROOM, 0), partition=3)
+
+
+CORES = {"devices": ("cpu",)}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "options", "ways"),
+    [
+        (cluster_of(ROOM, ROOM), {}, "or --device cpu --workers 5 for ranks on cores"),
+        (cluster_of(ROOM, ROOM, **CORES), {"device": "cpu"}, "or --workers 5"),
+        (cluster_of(0, 0, **CORES), {"scheduler": "tcp://there:1"}, "or start 3 more workers for"),
+        (cluster_of(ROOM, ROOM), {"scheduler": "tcp://there:1"}, "or start 3 more workers for"),
+    ],
+)
+def test_too_many_ranks_are_refused_with_a_way_that_there_is(
+    snapshot, tmp_path, cluster, options, ways
+):
+    with pytest.raises(UsageError, match="give --partition 2 or less, " + ways):
+        chosen(snapshot, tmp_path, cluster, partition=5, **options)
