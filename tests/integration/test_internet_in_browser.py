@@ -105,7 +105,8 @@ def test_the_table_sorts_and_leads_to_an_as_and_back(page, report):
     assert column(page, 1) == [str(100 + 7 * i) for i in range(N_ASES)]
     assert page.get_attribute("#busiest th:first-child", "aria-sort") == "ascending"
     page.focus("#busiest tbody tr:first-child a")
-    assert page.inner_text("#pointed").startswith("AS100 HUB: 50 entering traces, ingresses: 1")
+    assert page.inner_text("#pointed").startswith("AS100 HUB: 50 traces, ingresses: 1")
+    assert page.inner_text("#pointed").endswith("vantage points: 1")
     page.keyboard.press("Enter")
     page.wait_for_url("**/as/100.html")
     page.click(".brand")
@@ -158,7 +159,7 @@ def test_paper_has_its_own_colours_and_no_heading_apart_from_what_it_heads(brows
     try:
         page = context.new_page()
         opened(page, report)
-        assert page.inner_text("#pointed").startswith("Areas are entering traces")
+        assert page.inner_text("#pointed").startswith("Areas are traces")
         grey = """() => {
           const map = document.querySelector("#map"), { data } = map.getContext("2d")
             .getImageData(0, 0, map.width, map.height);

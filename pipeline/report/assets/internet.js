@@ -9,6 +9,7 @@
     table.classList.add("ready");
   }
 
+  const TALL = 11; // a vantage point's triangle, and the line from it to its AS
   const NAMED = 40; // ASes whose numbers stand on the map, if there is room
   const canvas = document.getElementById("map");
   if (!canvas) return;
@@ -21,6 +22,7 @@
     return {
       row, asn: cells[0], name: named ? cells[1] : "", href: row.cells[0].firstElementChild.href,
       size: hopscope.value(row.cells[1 + named]), ingresses: cells[2 + named], linked: cells[3 + named],
+      hollow: "hollow" in row.dataset, vantages: +(row.dataset.vantages || 0),
       at: [+row.dataset.x, +row.dataset.y], x: 0, y: 0, r: 0,
     };
   });
@@ -39,9 +41,29 @@
     for (const node of nodes) {
       node.r = 2.5 + reach * Math.sqrt(node.size / largest);
       node.x = reach + 6 + node.at[0] * (width - 2 * reach - 12);
-      node.y = reach + 6 + node.at[1] * (height - 2 * reach - 12);
+      node.y = reach + TALL + 6 + node.at[1] * (height - 2 * reach - TALL - 12);
     }
     draw();
+  }
+
+  // A triangle above an AS, and how many vantage points it stands for, if several.
+  function vantages(node, colour) {
+    const foot = node.y - node.r - 3;
+    context.fillStyle = context.strokeStyle = colour;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(node.x, node.y - node.r);
+    context.lineTo(node.x, foot);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(node.x - 5, foot);
+    context.lineTo(node.x + 5, foot);
+    context.lineTo(node.x, foot - 8);
+    context.fill();
+    if (node.vantages < 2) return;
+    context.font = `11.5px ${getComputedStyle(canvas).fontFamily}`;
+    context.textAlign = "left";
+    context.fillText(node.vantages.toLocaleString("en-US"), node.x + 7, foot);
   }
 
   function draw() {
@@ -66,15 +88,17 @@
       near.add(a).add(b);
       stroke(link, true);
     }
-    context.lineWidth = 1;
     for (const node of nodes) {
+      const colour = node === chosen ? mark : bar;
       context.globalAlpha = chosen && !near.has(node) ? 0.35 : 1;
-      context.fillStyle = node === chosen ? mark : bar;
-      context.strokeStyle = card;
+      context.fillStyle = node.hollow ? card : colour;
+      context.strokeStyle = node.hollow ? colour : card;
+      context.lineWidth = node.hollow ? 2 : 1;
       context.beginPath();
       context.arc(node.x, node.y, node.r, 0, 2 * Math.PI);
       context.fill();
       context.stroke();
+      if (node.vantages) vantages(node, node === chosen ? mark : ink);
     }
     // Numbers of the largest, as far as they have room.
     context.font = `11.5px ${style.fontFamily}`;
@@ -107,7 +131,7 @@
     if (node) node.row.classList.add("on");
     const count = node && node.size.toLocaleString("en-US");
     pointed.textContent = node
-      ? `AS${node.asn}${node.name ? ` ${node.name}` : ""}: ${count} ${canvas.dataset.size}, ingresses: ${node.ingresses}, linked ASes: ${node.linked}`
+      ? `AS${node.asn}${node.name ? ` ${node.name}` : ""}: ${count} ${canvas.dataset.size}, ingresses: ${node.ingresses}, linked ASes: ${node.linked}${node.vantages ? `, vantage points: ${node.vantages}` : ""}`
       : said;
     draw();
   }

@@ -35,7 +35,7 @@ def internet_variables(summary: Summary, run: RunFacts) -> dict:
     at = found.map.at
     asns = summary.ases["asn"].to_pylist()
     names = [printable(name or "") for name in summary.ases["name"].to_pylist()]
-    size = found.n_entering if found.has_traces else summary.ases["n_nodes"].to_numpy()
+    size = found.n_traces if found.has_traces else summary.ases["n_nodes"].to_numpy()
     n_ingresses = summary.ases["n_ingresses"].to_numpy()
     rows = [
         {
@@ -44,6 +44,8 @@ def internet_variables(summary: Summary, run: RunFacts) -> dict:
             "size": int(size[i]),
             "n_ingresses": int(n_ingresses[i]),
             "n_neighbors": int(found.n_neighbors[i]),
+            "is_hollow": found.has_traces and not found.n_entering[i],
+            "n_vantages": int(found.n_vantages[i]),
             "x": round(x, 4),
             "y": round(y, 4),
         }
@@ -55,11 +57,14 @@ def internet_variables(summary: Summary, run: RunFacts) -> dict:
         "is_cut": len(rows) == MAX_ASES < int(np.count_nonzero(size)),
         "named": any(row["name"] for row in rows),
         "has_traces": found.has_traces,
+        "has_paths": found.has_traces and found.has_paths,
+        "n_hollow": sum(row["is_hollow"] for row in rows),
+        "n_vantages": sum(row["n_vantages"] for row in rows),
         "links": ",".join(f"{i} {j} {weight}" for i, j, weight in links),
         "n_links": len(links),
         "n_linked": found.map.n_linked,
         "n_all_links": summary.as_links.num_rows,
-        "n_not_entered": int((found.n_entering == 0).sum()),
+        "n_without": int((found.n_traces == 0).sum()),
         "extremes": [_extreme(one, asns, names) for one in found.extremes],
         "charts": [_chart(one, run) for one in found.distributions if any(one.counts)],
         "coverage": _coverage(summary),
@@ -98,11 +103,14 @@ def _coverage(summary: Summary) -> dict | None:
     n_traces, n_ases = np.zeros(n, np.int64), np.zeros(n, np.int64)
     n_traces[: len(summary.crossings.vantage_n_traces)] = summary.crossings.vantage_n_traces
     n_ases[: len(summary.crossings.vantage_n_ases)] = summary.crossings.vantage_n_ases
+    first_asn = np.full(n, NO_ASN, np.int64)
+    first_asn[: len(summary.crossings.vantage_asn)] = summary.crossings.vantage_asn
     order = np.lexsort((np.arange(n), -n_traces, -n_ases))
     rows = [
         {
             "addr": format_addr(int(vantages.addr_high[i]), int(vantages.addr_low[i])),
             "asn": None if vantages.asn[i] == NO_ASN else int(vantages.asn[i]),
+            "first_asn": None if first_asn[i] == NO_ASN else int(first_asn[i]),
             "n_traces": int(n_traces[i]),
             "n_ases": int(n_ases[i]),
         }

@@ -9,6 +9,7 @@ import numpy as np
 from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.observations import FIRST, Steps
+from pipeline.model.topology import NO_ASN
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +23,16 @@ class Crossings:
     vantage_n_traces, vantage_n_ases : (n_vantages,) int64
         Of each vantage point: traces that show a router, ASes of the snapshot on their way. Those
         after the last vantage point with such a trace may be missing.
+    vantage_asn : (n_vantages,) int64
+        AS of the first router that most of these traces show, the smallest number of equal ones;
+        ``NO_ASN`` without any.
     """
 
     n_traces: np.ndarray
     n_vantages: np.ndarray
     vantage_n_traces: np.ndarray
     vantage_n_ases: np.ndarray
+    vantage_asn: np.ndarray
 
     def part(self, begin: int, end: int) -> Crossings:
         """Those of ASes begin to end - 1, with all vantage points."""
@@ -40,7 +45,7 @@ def count_crossings(snapshot, rows: np.ndarray) -> Crossings:
     """Count them for some AS rows of a snapshot, ascending."""
     steps = snapshot.steps()
     if steps is None:
-        return Crossings(*[np.empty(0, np.int64)] * 4)
+        return Crossings(*[np.empty(0, np.int64)] * 5)
     n_ases = len(snapshot.asn)
     node_ptr = offsets(np.asarray(snapshot.n_nodes))
     row = np.searchsorted(node_ptr, steps.far, side="right") - 1
@@ -56,7 +61,18 @@ def count_crossings(snapshot, rows: np.ndarray) -> Crossings:
         n_vantages[rows],
         np.bincount(steps.vantage[begins], steps.n_traces[begins]).astype(np.int64),
         np.bincount(vantage),
+        _begin_in(steps.vantage[begins], snapshot.asn[row[begins]], steps.n_traces[begins]),
     )
+
+
+def _begin_in(vantage: np.ndarray, asn: np.ndarray, n_traces: np.ndarray) -> np.ndarray:
+    """AS in which most traces of each vantage point begin."""
+    pairs, of = np.unique(np.stack([vantage, asn]).astype(np.int64), axis=1, return_inverse=True)
+    total = np.bincount(of.ravel(), n_traces, pairs.shape[1])
+    order = np.lexsort((-pairs[1], total, pairs[0]))  # the last of each vantage point stays
+    result = np.full(int(vantage.max(initial=-1)) + 1, NO_ASN, np.int64)
+    result[pairs[0][order]] = pairs[1][order]
+    return result
 
 
 def _entering(steps: Steps, row: np.ndarray) -> np.ndarray:

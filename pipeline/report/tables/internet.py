@@ -18,7 +18,7 @@ _STEPS = np.array([1, 2, 5])  # bounds of ranges within a power of ten
 
 @dataclass(frozen=True, eq=False)
 class AsMap:
-    """The ASes that traces entered the most; without traces, those of the most nodes.
+    """The ASes of the most traces; without traces, those of the most nodes.
 
     Attributes
     ----------
@@ -93,15 +93,25 @@ class Internet:
     ----------
     n_entering : (n_ases,) int64
         Traces that entered each AS right after an answered hop of another one.
+    n_traces : (n_ases,) int64
+        Traces that show each AS, however they came into it: most of those of a vantage point begin
+        in an AS that none enters. Where paths are not known, ``n_entering``.
+    n_vantages : (n_ases,) int64
+        Vantage points most of whose traces begin in each.
     n_neighbors : (n_ases,) int64
         ASes with a link to each, also those that are not in the report.
     has_traces : bool
-        Some AS was entered, so the map is by traces.
+        Some AS has traces, so the map is by these.
+    has_paths : bool
+        Paths are known, and with them ``n_vantages``.
     """
 
     n_entering: np.ndarray
+    n_traces: np.ndarray
+    n_vantages: np.ndarray
     n_neighbors: np.ndarray
     has_traces: bool
+    has_paths: bool
     map: AsMap
     extremes: list[Extreme]
     distributions: list[Distribution]
@@ -115,12 +125,19 @@ def internet(summary: Summary) -> Internet:
     ends = np.concatenate([as_links["near_asn"].to_numpy(), as_links["far_asn"].to_numpy()])
     in_report = np.isin(ends, asn)
     n_neighbors = np.bincount(np.searchsorted(asn, ends[in_report]), minlength=len(asn))
-    has_traces = bool(n_entering.any())
-    size = n_entering if has_traces else summary.ases["n_nodes"].to_numpy()
+    crossings = summary.crossings
+    has_paths = len(crossings.n_traces) > 0
+    n_traces = np.maximum(n_entering, crossings.n_traces) if has_paths else n_entering
+    has_traces = bool(n_traces.any())
+    size = n_traces if has_traces else summary.ases["n_nodes"].to_numpy()
+    begin_in = crossings.vantage_asn[np.isin(crossings.vantage_asn, asn)]
     return Internet(
         n_entering=n_entering,
+        n_traces=n_traces,
+        n_vantages=np.bincount(np.searchsorted(asn, begin_in), minlength=len(asn)),
         n_neighbors=n_neighbors,
         has_traces=has_traces,
+        has_paths=has_paths,
         map=_map(asn, size, as_links),
         extremes=_extremes(summary, n_neighbors),
         distributions=_distributions(summary.ases),

@@ -131,6 +131,26 @@ def cross(snapshot: MemorySnapshot, steps: list[list[int]]) -> None:
     snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([10, -1, 30]))
 
 
+def test_an_as_that_no_trace_enters_is_hollow_and_vantage_points_stand_where_traces_begin(tmp_path):
+    """The only vantage point is in AS30, which no trace enters: it was not on the map."""
+    snapshot = three()
+    snapshot.of_borders.append((30, 10, 9))
+    cross(snapshot, [[0, -1, 4, 9], [0, 0, 0, 9], [0, 1, 2, 7]])
+    markup = written(snapshot, tmp_path)
+    text = words(markup)
+    assert "not on the map" not in text
+    assert "All ASes that traces crossed, by traces" in text
+    assert "or come in behind a gap. Triangles are vantage points" in markup
+    rows = re.findall(r"<tr data-x=\S+ data-y=[^ >]+([^>]*)>(.*?)\n", markup)
+    assert [(more, words(row)) for more, row in rows] == [
+        ("", f"20 {HOSTILE} 1,234 1 1"),
+        ("", "10 9 1 2"),
+        (' data-hollow data-vantages="1"', "30 9 0 1"),
+    ]
+    (links,) = re.findall(r'data-links="([^"]*)"', markup)
+    assert {tuple(link.split()[:2]) for link in links.split(",")} == {("1", "0"), ("2", "1")}
+
+
 def test_a_very_long_name_is_shortened_in_the_table_and_among_the_extremes(tmp_path):
     snapshot = three()
     snapshot.as_name = ["", "W" * 300, ""]
@@ -156,7 +176,7 @@ def test_vantage_points_that_saw_nothing_are_told_apart(tmp_path):
     cross(snapshot, [[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 1, 3], [1, 2, 2, 3]])
     text = words(written(snapshot, tmp_path))
     assert "seen by 2 of 3 vantage points." in text
-    assert "Vantage point In AS Traces across ASes ASes seen" in text
+    assert "Vantage point In AS First AS Traces across ASes ASes seen" in text
     assert "1 of the 3 vantage points saw no AS. Each of the other 2 saw 2 of 3 ASes." in text
 
 
@@ -194,7 +214,8 @@ def test_coverage_lists_what_each_vantage_point_saw(tmp_path, monkeypatch, liste
     text = words(markup)
     assert "Half of the other 2 saw at most 1 of 3 ASes, the best one 2." in text
     rows = [words(row) for row in re.findall(r'<tr><td class="l">.*?\n', markup)]
-    assert rows == ["192.0.2.1 10 5 2", "2001:db8::1 \u2013 3 1", "192.0.2.9 30 0 0"][:listed]
+    every = ["192.0.2.1 10 10 5 2", "2001:db8::1 \u2013 20 3 1", "192.0.2.9 30 \u2013 0 0"]
+    assert rows == every[:listed]
     assert ("Listed are the 1 that saw the most." in text) == (listed == 1)
 
 

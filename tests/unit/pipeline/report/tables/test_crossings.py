@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from pipeline.model.measured.observations import Steps
+from pipeline.model.topology import NO_ASN
 from pipeline.report.tables.crossings import count_crossings
 
 
@@ -34,8 +35,15 @@ def test_each_trace_counts_once_in_each_as():
     assert found.n_vantages.tolist() == [1, 3, 2]
     assert found.vantage_n_traces.tolist() == [7, 1, 4]
     assert found.vantage_n_ases.tolist() == [3, 1, 2]
+    assert found.vantage_asn.tolist() == [0, 1, 2]
     some = count_crossings(snapshot_of(paths, [3, 2, 1]), np.array([0, 2]))
     assert some.n_traces.tolist() == [7, 6]
+
+
+def test_a_vantage_point_is_where_most_of_its_traces_begin():
+    paths = [(0, [3], 2), (0, [5, 0], 3), (0, [4], 2), (2, [5], 1), (2, [0], 1)]
+    found = count_crossings(snapshot_of(paths, [3, 2, 1]), np.array([0, 1, 2]))
+    assert found.vantage_asn.tolist() == [1, NO_ASN, 0]  # by two routers; none; of equal ones
 
 
 def test_without_paths_nothing_is_known():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline.model.measured.observations import Steps
 from pipeline.report.tables import internet as module
 from pipeline.report.tables.internet import internet
 from pipeline.report.tables.summarise import summarise
@@ -53,6 +54,19 @@ def test_ases_are_sized_by_entering_traces_and_linked_within_the_report(four):
     assert found.map.weight.tolist() == [38, 6]
     assert found.map.n_linked == 2
     assert ((found.map.x >= 0) & (found.map.x <= 1)).all()
+
+
+def test_ases_that_no_trace_enters_are_sized_by_those_that_cross_them(four):
+    """Two vantage points, whose traces begin in AS30; AS10 is crossed by more than enter it."""
+    vantage, before, node = np.array([[0, -1, 14], [0, 0, 0], [1, -1, 14]], np.int32).T
+    none = np.zeros(3)
+    four.of_paths = Steps(vantage, before, none, node, none, np.array([40, 40, 3]), none)
+    found = made(four)
+    assert found.has_paths
+    assert found.n_entering.tolist() == [12, 30, 0, 5]
+    assert found.n_traces.tolist() == [40, 30, 43, 5]
+    assert found.n_vantages.tolist() == [0, 0, 2, 0]
+    assert found.map.at.tolist() == [2, 0, 1, 3]
 
 
 def test_without_traces_ases_are_sized_by_nodes():
