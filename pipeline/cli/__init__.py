@@ -7,18 +7,17 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 import sys
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 from typer.exceptions import TyperException
 
-from pipeline import __version__
+from pipeline.cli.app import app, command, words_of
 from pipeline.config import (
     AnalyzeConfig,
     CompareConfig,
@@ -30,6 +29,9 @@ from pipeline.config import (
     ListConfig,
     LogConfig,
     LookupConfig,
+    RemoveConfig,
+    RenameConfig,
+    RestoreConfig,
     SearchConfig,
     ShowConfig,
     StatusConfig,
@@ -37,11 +39,11 @@ from pipeline.config import (
 from pipeline.config.generate import model_of, parameters_of
 from pipeline.errors import PipelineError, UsageError
 from pipeline.generate import check_sizes
-from pipeline.options import Option, merged
 from pipeline.places import url_of
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal import lines, log
-from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, PlainCommand, takes, with_hint
+from pipeline.terminal.arguments import Given, takes, with_hint
+from pipeline.terminal.changes import print_removed, print_renamed, print_restored
 from pipeline.terminal.contents import (
     print_as,
     print_export,
@@ -71,56 +73,9 @@ from pipeline.terminal.summaries import (
 if TYPE_CHECKING:
     from pipeline.terminal.progress_display import ProgressDisplay
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Example: hopscope run night/ --store mystore --out reports --ip2as routeviews.pfx2as\n\n"
-    "Ingress routers, hop counts and widths of every Autonomous System.",
-    epilog="Each option can also be set by the variable HOPSCOPE_<NAME>. Exit status: 0 all done; "
-    "1 something (named in the output) was left out; 2 nothing could be done.",
-    context_settings=CONTEXT_SETTINGS,
-)
 
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        print_line(f"hopscope {__version__}")
-        raise typer.Exit
-
-
-def _command(example: str, **more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """``app.command`` with help that opens with an example, words after ``hopscope``."""
-
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        about = inspect.cleandoc(function.__doc__ or "")
-        help = f"Example: hopscope {example}\n\n{about}"
-        return app.command(help=help, short_help=about, **{"cls": PlainCommand} | more)(function)
-
-    return add
-
-
-def _words(*configs: type) -> tuple[Option, ...]:
-    """Options of a command; inputs have no variable, so that none is read by mistake."""
-    return tuple(
-        replace(each, variable=None) if each.is_argument else each for each in merged(*configs)
-    )
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
-        ),
-    ] = False,
-) -> None:
-    """Nothing to do before a command."""
-
-
-@_command("ingest night/ --store mystore --ip2as routeviews.pfx2as")
-@takes(_words(IngestConfig, LogConfig), as_json=True)
+@command("ingest night/ --store mystore --ip2as routeviews.pfx2as")
+@takes(words_of(IngestConfig, LogConfig), as_json=True)
 def ingest(given: Given) -> None:
     """Read files or folders into a snapshot of the store."""
     summary = _ingest(given.config(IngestConfig))
@@ -131,8 +86,8 @@ def ingest(given: Given) -> None:
     raise typer.Exit(0 if summary.complete else 1)
 
 
-@_command("analyze --store mystore --out reports --metrics hops,diameter")
-@takes(_words(AnalyzeConfig, LogConfig), as_json=True, verbose=True)
+@command("analyze --store mystore --out reports --metrics hops,diameter")
+@takes(words_of(AnalyzeConfig, LogConfig), as_json=True, verbose=True)
 def analyze(given: Given) -> None:
     """Measure the ASes of a snapshot (--metrics) and write the reports."""
     summary = _analyze(given.config(AnalyzeConfig))
@@ -143,8 +98,8 @@ def analyze(given: Given) -> None:
     raise typer.Exit(0 if summary.complete else 1)
 
 
-@_command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as", cls=HelpOfStages)
-@takes(_words(IngestConfig, AnalyzeConfig, LogConfig), as_json=True, verbose=True)
+@command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as", cls=HelpOfStages)
+@takes(words_of(IngestConfig, AnalyzeConfig, LogConfig), as_json=True, verbose=True)
 def run(given: Given) -> None:
     """Ingest, then analyze."""
     ingest_config, analyze_config = given.config(IngestConfig), given.config(AnalyzeConfig)
@@ -164,8 +119,8 @@ def run(given: Given) -> None:
     raise typer.Exit(0 if ingested.complete and summary.complete else 1)
 
 
-@_command("compare 2026-11-20 2026-11-21 --store mystore --out reports")
-@takes(_words(CompareConfig, LogConfig), as_json=True)
+@command("compare 2026-11-20 2026-11-21 --store mystore --out reports")
+@takes(words_of(CompareConfig, LogConfig), as_json=True)
 def compare(given: Given) -> None:
     """Report what changed between two snapshots of a store."""
     with _display() as progress:
@@ -179,8 +134,8 @@ def compare(given: Given) -> None:
         print_compare(summary)
 
 
-@_command("generate ba --routers 100000 --asn 64496 --store mystore", cls=HelpOfModels)
-@takes(_words(GenerateConfig))
+@command("generate ba --routers 100000 --asn 64496 --store mystore", cls=HelpOfModels)
+@takes(words_of(GenerateConfig))
 def generate(given: Given) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
     config = replace(given.config(GenerateConfig), said=given.said)
@@ -194,8 +149,8 @@ def generate(given: Given) -> None:
     print_line(line)
 
 
-@_command("search bfs graph.txt --source 0")
-@takes(_words(SearchConfig), as_json=True)
+@command("search bfs graph.txt --source 0")
+@takes(words_of(SearchConfig), as_json=True)
 def search(given: Given) -> None:
     """Search one graph: a file, an AS of a snapshot, or a kept graph."""
     with _display() as progress:
@@ -209,8 +164,8 @@ def search(given: Given) -> None:
         print_search(summary)
 
 
-@_command("explore --store mystore")
-@takes(_words(ExploreConfig))
+@command("explore --store mystore")
+@takes(words_of(ExploreConfig))
 def explore(given: Given) -> None:
     """Make, load and search graphs on a page on 127.0.0.1."""
     config = given.config(ExploreConfig)
@@ -219,8 +174,8 @@ def explore(given: Given) -> None:
     serve_explorer(config, print_line)
 
 
-@_command("doctor --store mystore")
-@takes(_words(DoctorConfig), as_json=True)
+@command("doctor --store mystore")
+@takes(words_of(DoctorConfig), as_json=True)
 def doctor(given: Given) -> None:
     """Show what this machine has, what searches cost on it, and whether a store is intact."""
     config = given.config(DoctorConfig)
@@ -246,8 +201,8 @@ def doctor(given: Given) -> None:
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
 
 
-@_command("list --store mystore", name="list")
-@takes(_words(ListConfig), as_json=True)
+@command("list --store mystore", name="list")
+@takes(words_of(ListConfig), as_json=True)
 def list_(given: Given) -> None:
     """List the snapshots of a store."""
     from pipeline.stages.contents.snapshots import list_snapshots
@@ -260,8 +215,8 @@ def list_(given: Given) -> None:
     raise typer.Exit(1 if any(facts["fault"] for facts in found) else 0)
 
 
-@_command("show night AS3356 --store mystore")
-@takes(_words(ShowConfig), as_json=True)
+@command("show night AS3356 --store mystore")
+@takes(words_of(ShowConfig), as_json=True)
 def show(given: Given) -> None:
     """Show a snapshot, or one AS of it: who enters where."""
     from pipeline.stages.contents.snapshots import show
@@ -275,8 +230,8 @@ def show(given: Given) -> None:
         print_snapshot(facts)
 
 
-@_command("lookup 192.0.2.1 --store mystore")
-@takes(_words(LookupConfig), as_json=True)
+@command("lookup 192.0.2.1 --store mystore")
+@takes(words_of(LookupConfig), as_json=True)
 def lookup(given: Given) -> None:
     """Find the router or interface of an address, and its AS."""
     from pipeline.stages.contents.lookup import lookup
@@ -288,8 +243,8 @@ def lookup(given: Given) -> None:
         print_lookup(facts)
 
 
-@_command("status --store mystore")
-@takes(_words(StatusConfig), as_json=True)
+@command("status --store mystore")
+@takes(words_of(StatusConfig), as_json=True)
 def status(given: Given) -> None:
     """Show the runs in progress on a store, and how long each may still take."""
     from pipeline.stages.contents.status import lateness, staleness, status
@@ -307,8 +262,8 @@ def status(given: Given) -> None:
         raise typer.Exit(1)
 
 
-@_command("export night --asn 3356 --store mystore --out 3356.graphml")
-@takes(_words(ExportConfig), as_json=True)
+@command("export night --asn 3356 --store mystore --out 3356.graphml")
+@takes(words_of(ExportConfig), as_json=True)
 def export(given: Given) -> None:
     """Write the graph of one AS for other programs."""
     from pipeline.stages.contents.export import export
@@ -322,6 +277,36 @@ def export(given: Given) -> None:
         print_json(facts)
     elif config.out is not None:
         print_export(facts)
+
+
+@command("remove 2026-11-20 2026-11-21 --store mystore")
+@takes(words_of(RemoveConfig), as_json=True)
+def remove(given: Given) -> None:
+    """Remove snapshots from a store; their reports stay."""
+    from pipeline.stages.contents.changes import remove
+
+    done = remove(given.config(RemoveConfig))
+    print_json({"removed": done}) if given.as_json else print_removed(done)
+
+
+@command("rename 2026-11-20 before-the-change --store mystore")
+@takes(words_of(RenameConfig), as_json=True)
+def rename(given: Given) -> None:
+    """Give a snapshot another name."""
+    from pipeline.stages.contents.changes import rename
+
+    done = rename(given.config(RenameConfig))
+    print_json(done) if given.as_json else print_renamed(done)
+
+
+@command("restore 2026-11-20 --store mystore")
+@takes(words_of(RestoreConfig), as_json=True)
+def restore(given: Given) -> None:
+    """Bring back what the last ingest by a snapshot's name replaced."""
+    from pipeline.stages.contents.changes import restore
+
+    done = restore(given.config(RestoreConfig))
+    print_json(done) if given.as_json else print_restored(done)
 
 
 @app.command(

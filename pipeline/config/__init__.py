@@ -4,6 +4,7 @@ Fields made by ``option`` can be set by users (``pipeline.options``).
 """
 
 from pipeline.config.analyze import AnalyzeConfig
+from pipeline.config.changes import RemoveConfig, RenameConfig, RestoreConfig
 from pipeline.config.compare import CompareConfig
 from pipeline.config.doctor import DoctorConfig
 from pipeline.config.generate import GenerateConfig
@@ -26,6 +27,9 @@ __all__ = [
     "LogConfig",
     "LookupConfig",
     "NotifyConfig",
+    "RemoveConfig",
+    "RenameConfig",
+    "RestoreConfig",
     "SearchConfig",
     "ServeConfig",
     "ShowConfig",

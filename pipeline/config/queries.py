@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from pipeline.config.shared import out_option, snapshot_option, store_option
-from pipeline.config.values import as_number, snapshot_name
+from pipeline.config.shared import named_snapshot, out_option, snapshot_option, store_option
+from pipeline.config.values import as_number
 from pipeline.model.choices import MAX_ASN
 from pipeline.options import option
 
@@ -24,21 +24,14 @@ def _address_range(value: Any) -> str:
     return value
 
 
-def _named_snapshot() -> Any:
-    return option(
-        help="Name of a snapshot.",
-        variable=None,
-        metavar="SNAPSHOT",
-        parser=snapshot_name,
-        is_argument=True,
-    )
-
-
 @dataclass(frozen=True)
 class ListConfig:
     """The snapshots of a store."""
 
     store: Path = store_option()
+    out: Path | None = out_option(
+        default=None, help="Folder of reports: says which are of another version of a snapshot."
+    )
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class StatusConfig:
 class ShowConfig:
     """A snapshot, or one AS of it."""
 
-    snapshot: str = _named_snapshot()
+    snapshot: str = named_snapshot()
     store: Path = store_option()
     asn: int | None = option(
         default=None,
@@ -101,7 +94,7 @@ class LookupConfig:
 class ExportConfig:
     """The graph of one AS, for other programs."""
 
-    snapshot: str = _named_snapshot()
+    snapshot: str = named_snapshot()
     asn: int = option(
         help="AS to export.",
         variable=None,

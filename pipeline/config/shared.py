@@ -37,6 +37,17 @@ def snapshot_option(help: str) -> Any:
     )
 
 
+def named_snapshot() -> Any:
+    """A snapshot that a command is about."""
+    return option(
+        help="Name of a snapshot.",
+        variable=None,
+        metavar="SNAPSHOT",
+        parser=snapshot_name,
+        is_argument=True,
+    )
+
+
 def workers_option(help: str, **other: Any) -> Any:
     return option(
         default=None,

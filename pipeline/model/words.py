@@ -138,6 +138,13 @@ def made_text(n_ases: int, kind: str | None, made_by: str) -> str:
     return f"{graphs_text(n_ases, kind)} made by {made_by}"
 
 
+def size_text(n_bytes: int) -> str:
+    """Bytes in words: ``12.3 MiB``."""
+    if n_bytes < 1 << 10:
+        return number(n_bytes, "byte")
+    return f"{n_bytes / 2**10:.1f} KiB" if n_bytes < 1 << 20 else f"{n_bytes / 2**20:,.1f} MiB"
+
+
 def sizes(n_ases: int, n_nodes: int, kind: str | None, n_silent: int = 0) -> list[str]:
     """ASes and their nodes, each with its noun; of an AS-level graph the nodes are ASes too."""
     if kind == "as":

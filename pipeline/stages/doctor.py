@@ -17,14 +17,21 @@ from kernels.host import compile_cpu, n_cores
 from pipeline import __version__
 from pipeline.errors import StoreError, said_by_system
 from pipeline.model.progress import ProgressCallback, no_progress
-from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
+from pipeline.model.words import GPU_PACKAGES, PACKAGES, number, size_text
 from pipeline.places import url_of
 from pipeline.report.checking import check_report
 from pipeline.report.names import REPORT
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.schedule.gang.choice import explain
-from pipeline.store import bytes_of_snapshot, check_store, has_store, leftovers, remove_leftovers
+from pipeline.store import (
+    bytes_of_snapshot,
+    check_replaced,
+    check_store,
+    has_store,
+    leftovers,
+    remove_leftovers,
+)
 from pipeline.store.references import FOLDER
 from pipeline.store.results import check_results
 from pipeline.store.results.mirrored import remove_segments
@@ -101,7 +108,7 @@ def _kernels() -> Finding:
     return Finding("cpu kernels", True, f"compiled or loaded in {seconds:.1f} s")
 
 
-def _snapshots(store: Path) -> Iterator[Finding]:
+def _snapshots(store: Path, clean: bool) -> Iterator[Finding]:
     try:
         found = check_store(store)
     except StoreError as error:
@@ -109,8 +116,14 @@ def _snapshots(store: Path) -> Iterator[Finding]:
         return
     yield Finding(f"store {store}", True, number(len(found), "snapshot"))
     for name, fault in found.items():
-        size = _size(bytes_of_snapshot(store, name))
+        size = size_text(bytes_of_snapshot(store, name))
         yield Finding(f"snapshot {name}", not fault, fault or f"every byte unchanged, {size}")
+    for name, (n_bytes, fault) in check_replaced(store).items():
+        state = (
+            f"cannot be restored: {fault}" if fault else f"`hopscope restore {name}` restores it"
+        )
+        end = "removed" if clean else "the next replacement removes it, and so does --clean"
+        yield Finding(f"replaced {name}", True, f"{size_text(n_bytes)}, {state}; {end}")
 
 
 def _reports(out: Path) -> Iterator[Finding]:
@@ -132,7 +145,9 @@ def _reports(out: Path) -> Iterator[Finding]:
         files = _files(folder)
         own = sum(each.st_size for each in files if each.st_nlink == 1)
         shared = sum(each.st_size for each in files if each.st_nlink > 1)
-        text = _size(own) + (f", and {_size(shared)} shared with other nights" if shared else "")
+        text = size_text(own) + (
+            f", and {size_text(shared)} shared with other nights" if shared else ""
+        )
         yield Finding(f"report {folder.name}", True, text)
 
 
@@ -154,12 +169,6 @@ def _files(path: Path) -> list[os.stat_result]:
     return facts
 
 
-def _size(n_bytes: int) -> str:
-    if n_bytes < 1 << 10:
-        return number(n_bytes, "byte")
-    return f"{n_bytes / 2**10:.1f} KiB" if n_bytes < 1 << 20 else f"{n_bytes / 2**20:,.1f} MiB"
-
-
 def _results(store: Path, clean: bool) -> Iterator[Finding]:
     """Results of runs: a file that cannot be read costs only that these are measured again.
 
@@ -172,7 +181,7 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
     if not found and not has_store(store):
         return
     size = sum(file.st_size for path in found for file in _files(path))
-    text = f"{number(len(found), 'file')}, {_size(size)}, of what runs have measured"
+    text = f"{number(len(found), 'file')}, {size_text(size)}, of what runs have measured"
     yield Finding("results", True, text)
     for path, fault in found.items():
         if fault:
@@ -198,7 +207,7 @@ def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Fi
         if not os.path.lexists(path):  # somebody has removed it meanwhile
             continue
         end = "removed" if clean else "the next run removes it, and so does --clean"
-        yield Finding("left-over", True, f"{path}: {_what_is_left(path)}, {_size(size)}; {end}")
+        yield Finding("left-over", True, f"{path}: {_what_is_left(path)}, {size_text(size)}; {end}")
     if clean:
         remove_leftovers(store, out)
 
@@ -216,7 +225,7 @@ def examine(
 ) -> Iterator[Finding]:
     """Examine this machine, every byte of a store, and leftovers of killed runs; as it goes.
 
-    With ``clean``, leftovers in ``store`` and ``out`` are removed.
+    With ``clean``, leftovers in ``store`` and ``out`` are removed, and versions that were replaced.
     """
     python = f"hopscope {__version__}, Python {platform.python_version()}, {platform.machine()}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -225,7 +234,7 @@ def examine(
     yield from _gpus()
     yield _kernels()
     if store is not None:
-        yield from _snapshots(store)
+        yield from _snapshots(store, clean)
         yield from _results(store, clean)
     if out is not None:
         yield from _reports(out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import logging
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -28,8 +28,13 @@ from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import links_text, number
+from pipeline.stages.contents.replaced import replaced_by, replacement_warnings
 from pipeline.stages.places import check_file
 from pipeline.store import check_name, open_snapshot, snapshot_names, write_snapshot
+from pipeline.store.pointers.nights import DefaultName, origin_of
+from pipeline.store.versions.names import name_of_version
+
+logger = logging.getLogger(__name__)
 
 
 def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_progress) -> str:
@@ -58,10 +63,8 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if config.out is not None:
         check_file(config.out, f"{config.out / model}.brite")
     check(model, given)
-    today = datetime.datetime.fromtimestamp(started, datetime.UTC).strftime("%Y-%m-%d")
-    name = config.snapshot or today
-    if config.store is not None:
-        _refuse_measured(config.store, name)
+    if config.store is not None and config.snapshot is not None:
+        _refuse_measured(config.store, config.snapshot)
     detail = f"{model}{_first_run(model)}"
 
     def on_share(share: float) -> None:  # of the work; so are the routers that are shown
@@ -97,18 +100,22 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         for key, value in asdict(config).items()
         if key != "said"
     }
-    progress(Progress("write", 0, 1, "snapshot", name))
-    write_snapshot(
+    options |= {"command": command, "hopscope": __version__}
+    progress(Progress("write", 0, 1, "snapshot", config.snapshot or ""))
+    path = write_snapshot(
         config.store,
-        name,
+        config.snapshot or DefaultName(started, origin_of({"options": options})),
         graphs,
         as_names={},
         inputs=[],
-        options=options | {"command": command, "hopscope": __version__},
+        options=options,
         counts=dict(graphs.counts),
         rejects=[],
     )
+    name = name_of_version(path.name)
     progress(Progress("write", 1, 1, "snapshot", name))
+    for line in replacement_warnings(config.store, replaced_by(config.store, path)):
+        logger.warning(line)
     links = links_text(len(graphs.indices) // 2, len(graphs.border_near))
     made = f"{number(n_nodes, 'router')}, {links}"
     made += f" -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"

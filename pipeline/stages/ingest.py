@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from kernels.host import n_cores
-from pipeline import __version__
 from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
@@ -27,9 +26,11 @@ from pipeline.model.measured.reading import ReadReport, newest_record, printable
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
+from pipeline.stages.contents.replaced import notice_of, replaced_by, replacement_warnings
 from pipeline.stages.inputs.alias_sets import alias_warnings
 from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
+from pipeline.stages.inputs.options import options_told
 from pipeline.stages.inputs.reasons import why_nothing
 from pipeline.stages.inputs.resumed import folder_name
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables
@@ -42,8 +43,12 @@ from pipeline.stages.warnings import (
     name_warnings,
 )
 from pipeline.store import check_name, scratch_folder, write_snapshot
+from pipeline.store.pointers.nights import DefaultName, origin_of
 from pipeline.store.running import running
 from pipeline.store.versions.mirrored import refresh_pointers
+from pipeline.store.versions.names import name_of_version
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class IngestSummary:
     n_addrs_in_no_table: int = 0  # of these, admitted, but in no prefix table
     reports: list[ReadReport] = field(default_factory=list)
     left_alone: list[Path] = field(default_factory=list)
+    replaced: dict | None = None  # what the name held before, and what it holds now
     warnings: list[str] = field(default_factory=list)
     wall_s: float = 0.0
 
@@ -109,9 +115,11 @@ def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
     # Faults of options are reported before hours of reading, not after.
     for prefix in config.allow_special:
         check_special(prefix)
+    refresh_pointers(config.store)
     if config.snapshot is not None:
         check_name(config.snapshot)
-    refresh_pointers(config.store)
+        if notice := notice_of(config.store, config.snapshot, [f.path for f in inputs.files]):
+            logger.warning(notice)
     wanted = [folder_name(file.path, file.format) for file in traces]
     # Kept until the snapshot is there: a run that is killed before need not be read again.
     with scratch_folder(config.store, wanted) as scratch:
@@ -147,26 +155,29 @@ def _ingest_by(
     unused += names.unused
     notes += effect_warnings(config, {_holds(report) for report in reports}, unused)
     notes += left_out_warnings(inputs.left_alone, config.format)
-    newest_s = newest_record(_input_row(report) for report in reports)
-    snapshot = config.snapshot or _date(newest_s or started)
+    rows, options = [_input_row(report) for report in reports], options_told(config)
+    newest_s = newest_record(rows)
     if not config.snapshot and _n_traces(reports):
         oldest_s = min((r.oldest_s for r in reports if r.oldest_s), default=0.0)
-        notes += name_warnings(snapshot, oldest_s, newest_s)
-    counts = dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports))
-    progress(Progress("write", 0, 1, "snapshot", snapshot))
+        notes += name_warnings(oldest_s, newest_s)
+    origin = origin_of({"inputs": rows, "options": options})
+    name = config.snapshot or DefaultName(newest_s or started, origin)
+    progress(Progress("write", 0, 1, "snapshot", config.snapshot or ""))
     path = write_snapshot(
         config.store,
-        snapshot,
+        name,
         graphs,
         as_names=names.of_ases,
-        inputs=[_input_row(report) for report in reports],
-        options=_options(config),
-        counts=counts,
+        inputs=rows,
+        options=options,
+        counts=dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports)),
         rejects=_rejects(reports),
         warnings=notes,
         host_names=names.of_hosts,
     )
+    snapshot, replaced = name_of_version(path.name), replaced_by(config.store, path)
     progress(Progress("write", 1, 1, "snapshot", snapshot))
+    notes = replacement_warnings(config.store, replaced) + notes
     return IngestSummary(
         store=config.store,
         snapshot=snapshot,
@@ -184,7 +195,8 @@ def _ingest_by(
         **({} if share is None else share.counts),
         reports=reports,
         left_alone=inputs.left_alone,
-        warnings=notes + input_warnings(_input_row(report) for report in reports),
+        replaced=replaced,
+        warnings=notes + input_warnings(rows),
         wall_s=time.time() - started,
     )
 
@@ -331,11 +343,6 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
     return report, declared
 
 
-def _date(seconds: float) -> str:
-    """UTC date of a time in seconds since 1970, as a snapshot is named by default."""
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d")
-
-
 def _n_traces(reports: list[ReadReport]) -> int:
     return sum(report.n_records for report in reports if _holds(report) == "traces")
 
@@ -382,19 +389,3 @@ def _rejects(reports: list[ReadReport]) -> Iterator[dict]:
             yield {"file": report.path, "place": "file", "reason": reason, "detail": ""}
         for sample in report.samples:
             yield {"file": report.path} | asdict(sample)
-
-
-def _options(config: IngestConfig) -> dict:
-    options = {
-        key: [printable_path(v) for v in value] if isinstance(value, tuple) else value
-        for key, value in asdict(config).items()
-        if key not in ("store", "workers")
-    }
-    return {
-        key: printable_path(value) if isinstance(value, Path) else value
-        for key, value in options.items()
-    } | {
-        "routers": config.routers or ROUTERS_BY_DEFAULT,
-        "hopscope": __version__,
-        "ran_in": printable_path(Path.cwd()),
-    }

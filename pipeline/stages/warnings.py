@@ -104,26 +104,24 @@ def left_out_warnings(left_alone: Sequence[Path], chosen: str | None) -> list[st
     return [f"no {kind} files, left out: {names}{f' and {n_more:,} more' if n_more > 0 else ''}"]
 
 
-def name_warnings(snapshot: str, oldest_s: float, newest_s: float) -> list[str]:
+def name_warnings(oldest_s: float, newest_s: float) -> list[str]:
     """A line if the date that names a snapshot of traces is not that of all of them.
 
     Parameters
     ----------
-    snapshot : str
-        The name.
     oldest_s, newest_s : float
         Time of the first and the last trace, seconds since 1970 UTC; 0: no time is known.
     """
     if not newest_s:
         return [
-            f"no trace has a usable time, so the snapshot is named {snapshot}, the date of this "
-            "run, and takes the place of any other of that name; give --snapshot NAME"
+            "no trace has a usable time, so the snapshot is named by the time of this run; give "
+            "--snapshot NAME"
         ]
     if newest_s - oldest_s <= LONGEST_NIGHT_S:
         return []
-    first = datetime.fromtimestamp(oldest_s, UTC).strftime("%Y-%m-%d")
+    first, last = (f"{datetime.fromtimestamp(s, UTC):%Y-%m-%d}" for s in (oldest_s, newest_s))
     return [
-        f"the traces are from {first} to {snapshot}, and the snapshot has the last date as its "
+        f"the traces are from {first} to {last}, and the snapshot has the last date as its "
         "name; give --snapshot NAME for another one, or only the traces of one night"
     ]
 

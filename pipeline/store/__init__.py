@@ -2,6 +2,7 @@
 
 from pipeline.store.doctor import (
     bytes_of_snapshot,
+    check_replaced,
     check_store,
     has_store,
     leftovers,
@@ -23,6 +24,7 @@ __all__ = [
     "addresses_of",
     "bytes_of_snapshot",
     "check_name",
+    "check_replaced",
     "check_store",
     "find_addresses",
     "has_store",

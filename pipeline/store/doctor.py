@@ -7,11 +7,9 @@ from pathlib import Path
 from pipeline.errors import StoreError
 from pipeline.places import url_of
 from pipeline.store.alone import crashed_alone, forget_crashed
-from pipeline.store.pointers import (
-    abandoned_versions,
-    open_snapshot,
-    remove_abandoned_versions,
-)
+from pipeline.store.pointers import open_snapshot, open_version
+from pipeline.store.pointers.changing import forget_replaced
+from pipeline.store.pointers.garbage import abandoned_versions, remove_abandoned_versions
 from pipeline.store.references import (
     orphaned_references,
     reference_file,
@@ -22,6 +20,7 @@ from pipeline.store.versions.held import abandoned, own_folder, remove_abandoned
 from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.mirrored import refresh_pointers
 from pipeline.store.versions.names import POINTERS
+from pipeline.store.versions.pointer import pointer_or_none
 
 
 def check_store(store: Path) -> dict[str, str]:
@@ -59,6 +58,24 @@ def check_store(store: Path) -> dict[str, str]:
     return found
 
 
+def check_replaced(store: Path) -> dict[str, tuple[int, str]]:
+    """Verify what snapshots replaced and is kept: name of the snapshot -> bytes, what is wrong."""
+    found = {}
+    for path in pointer_paths(store):
+        pointer = pointer_or_none(path)
+        if pointer is None or not pointer.replaced:
+            continue
+        fault, size = "", 0
+        try:
+            with open_version(store, pointer.replaced) as version:
+                size = version.n_bytes
+                version.verify()
+        except StoreError as error:
+            fault = str(error)
+        found[path.stem] = size, fault
+    return found
+
+
 def has_store(store: Path) -> bool:
     """Whether there is a store in a folder; at a URL, whether it has a snapshot."""
     return bool(pointer_paths(store)) if url_of(store) else (store / POINTERS).is_dir()
@@ -68,7 +85,7 @@ def bytes_of_snapshot(store: Path, name: str) -> int:
     """Bytes of the files of a snapshot, as its manifest says; 0 if that is broken."""
     try:
         with open_snapshot(store, name) as snapshot:
-            size = sum(entry["size_bytes"] for entry in snapshot.manifest["files"].values())
+            size = snapshot.n_bytes
     except StoreError:
         return 0
     reference = reference_file(store, snapshot.version)
@@ -90,7 +107,7 @@ def leftovers(store: Path | None, out: Path | None) -> list[Path]:
 
 
 def remove_leftovers(store: Path | None, out: Path | None) -> None:
-    """Remove what ``leftovers`` names.
+    """Remove what ``leftovers`` names, and the versions that were replaced.
 
     Raises
     ------
@@ -100,6 +117,7 @@ def remove_leftovers(store: Path | None, out: Path | None) -> None:
     for folder in _folders(store, out):
         remove_abandoned(folder)
     if store is not None:
+        forget_replaced(store)
         remove_abandoned_versions(store)
         remove_orphaned_references(store)
         remove_dead_runs(store)

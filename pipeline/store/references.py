@@ -19,8 +19,6 @@ from pipeline.files import written_whole
 from pipeline.model.columns import schema_of
 from pipeline.model.measured.references import References
 from pipeline.store.columns import as_arrow, read_table
-from pipeline.store.pointers import read_pointer
-from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.mirrored import (
     bring_small,
     names_there,
@@ -28,6 +26,7 @@ from pipeline.store.versions.mirrored import (
     send_file,
 )
 from pipeline.store.versions.names import is_version
+from pipeline.store.versions.pointer import kept_versions
 
 FOLDER = "references"  # in a store
 
@@ -81,11 +80,22 @@ def read_references(store: Path, version: str) -> References | None:
     return None
 
 
+def copy_references(store: Path, old: str, new: str) -> None:
+    """Keep what was usual up to a version for a copy of it, too, if anything was kept."""
+    path = reference_file(store, old)
+    with contextlib.suppress(StoreError):  # they would be made again
+        bring_small(path)
+        if path.is_file():
+            with written_whole(reference_file(store, new)) as file:
+                file.write(path.read_bytes())
+            send_file(reference_file(store, new), path.read_bytes())
+
+
 def orphaned_references(store: Path) -> list[Path]:
     """Files of versions that no snapshot is any more, and those that killed runs did not finish."""
     folder = Path(store) / FOLDER
     try:
-        used = {read_pointer(path).version for path in pointer_paths(store)}
+        used = kept_versions(store)
         there = [folder / name for name in names_there(folder)]
         paths = sorted({*(folder.iterdir() if folder.is_dir() else ()), *there})
     except (OSError, StoreError):

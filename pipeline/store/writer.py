@@ -21,12 +21,12 @@ from pipeline.model.topology import SILENT
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
 from pipeline.store.observations import observation_tables
 from pipeline.store.pointers import (
+    NameTakenError,
     abandon_version,
     begin_version,
-    fsync_file,
-    fsync_folder,
     publish_version,
 )
+from pipeline.store.pointers.nights import DefaultName
 from pipeline.store.versions.held import unwritable
 from pipeline.store.versions.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.versions.names import (
@@ -41,6 +41,7 @@ from pipeline.store.versions.names import (
     check_name,
     graph_file,
 )
+from pipeline.store.versions.pointer import fsync_file, fsync_folder
 
 # Bytes of arrays in one pair of nodes and arcs files; on disk it is about half. A larger AS has a
 # pair of its own, so no AS is ever spread over files.
@@ -51,7 +52,7 @@ RESERVED = {"degree", "addr_high", "addr_low", "id", "indices", "weight"}
 
 def write_snapshot(
     store: Path,
-    name: str,
+    name: str | DefaultName,
     graphs: GraphSet,
     *,
     as_names: dict[int, str],
@@ -62,14 +63,15 @@ def write_snapshot(
     warnings: Sequence[str] = (),
     host_names: HostNames | None = None,
 ) -> Path:
-    """Write graphs as the snapshot ``name``, which becomes the newest of the store.
+    """Write graphs as a snapshot, which becomes the newest of the store.
 
     Parameters
     ----------
     store : Path
         Made if it is not there.
-    name : str
-        Replaced if it exists: readers see the former or this one, never a part of one.
+    name : str or DefaultName
+        Replaced if it exists: readers see the former or this one, never a part of one. A default
+        one replaces only a snapshot of the same origin.
     graphs : GraphSet
     as_names : dict of int to str
         asn -> name; ASes without one have none.
@@ -100,12 +102,14 @@ def write_snapshot(
     power cut. Files and fields are described in docs/store.md.
     """
     store = Path(store)
-    check_name(name)
+    if isinstance(name, str):
+        check_name(name)
     for column, values in {**graphs.node_columns, **graphs.arc_columns}.items():
         if _dtype_name(values) not in COLUMN_DTYPES:
             raise ValueError(f"optional column {column} has dtype {values.dtype}")
     if clash := RESERVED & (set(graphs.node_columns) | set(graphs.arc_columns)):
         raise ValueError(f"optional columns cannot be called {', '.join(sorted(clash))}")
+    chosen, over = (name, None) if isinstance(name, str) else name.chosen_in(store)
     try:
         folder, lock = begin_version(store)
     except OSError as error:
@@ -114,7 +118,6 @@ def write_snapshot(
         try:
             rows = _write_files(folder, graphs, as_names, host_names, rejects)
             content = {
-                "name": name,
                 "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 **_description(graphs),
                 "counts": counts,
@@ -123,16 +126,21 @@ def write_snapshot(
                 "inputs": inputs,
                 "files": {path.name: _entry(path, rows) for path in sorted(folder.glob("*.*"))},
             }
-            fsync_file(write_manifest(folder, content))
-            fsync_folder(folder)
-            return publish_version(store, name, folder, lock)
+            while True:
+                fsync_file(write_manifest(folder, {"name": chosen} | content))
+                fsync_folder(folder)
+                try:
+                    return publish_version(store, chosen, folder, lock, over)
+                except NameTakenError:  # in the meantime; only of a default name
+                    assert not isinstance(name, str)
+                    chosen, over = name.chosen_in(store)
         except OSError as error:
             raise StoreError(
-                f"{store}: snapshot {name} could not be written ({said_by_system(error)}); "
+                f"{store}: snapshot {chosen} could not be written ({said_by_system(error)}); "
                 "the rest of the store is unchanged"
             ) from error
     except BaseException:
-        abandon_version(store, name, folder, lock)
+        abandon_version(store, chosen, folder, lock)
         raise
 
 

@@ -57,9 +57,12 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
     for facts in whole:
         for source in facts["synthetic"]:
             print_line(f"{facts['snapshot']}: synthetic, not measured: {_made(source)}")
+        if facts.get("replaced"):
+            print_line(f"{facts['snapshot']}: {_kept(facts)}")
     for facts in snapshots:
-        if facts["fault"] is not None:
-            warn(facts["fault"])
+        for fault in (facts["fault"], facts.get("report_fault")):
+            if fault is not None:
+                warn(fault)
 
 
 def print_snapshot(facts: Mapping[str, Any]) -> None:
@@ -90,8 +93,23 @@ def _print_head(facts: Mapping[str, Any]) -> None:
     )
     if share := mapped_of(facts):
         print_line(share)
+    if facts.get("replaced"):
+        print_line(f"It {_kept(facts)}")
+    if facts.get("report_fault"):
+        warn(facts["report_fault"])
     for source in facts["synthetic"]:
         print_line(f"Synthetic, not measured: {_made(source)}")
+
+
+def _kept(facts: Mapping[str, Any]) -> str:
+    """The version that a snapshot replaced, which can be restored."""
+    from pipeline.stages.contents.replaced import holds_text
+
+    kept = facts["replaced"]
+    return (
+        f"replaced {holds_text(kept)} of {_minute(kept['created'])} UTC; `hopscope restore "
+        f"{facts['snapshot']}` brings it back, `hopscope doctor --clean` frees its space"
+    )
 
 
 def _made(source: Mapping[str, Any]) -> str:
@@ -122,6 +140,8 @@ def print_as(facts: Mapping[str, Any]) -> None:
     if low:
         print_line(f"{number(low, 'ingress')} below an {INGRESS_CONFIDENCE} of {LOW_CONFIDENCE}")
     _print_measured(one["measured"], words.noun)
+    if facts.get("report_fault"):
+        warn(facts["report_fault"])
 
 
 def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -62,6 +62,7 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "n_addrs_mapped": summary.n_addrs_mapped,
         "n_addrs_in_no_table": summary.n_addrs_in_no_table,
         "n_resumed": summary.n_resumed,
+        "replaced": summary.replaced,
         "files": {
             report.path: {
                 "format": report.format,
@@ -116,6 +117,12 @@ def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
         ingresses_text(summary.n_ingresses, summary.n_candidates),
     ]
     print_line(f"Snapshot {summary.snapshot}: {', '.join(counts)} ({summary.wall_s:.1f} s)")
+    if summary.replaced is not None and summary.replaced["is_same"]:
+        from pipeline.stages.contents.replaced import holds_text
+
+        print_line(
+            f"It replaces what was made of the same files: {holds_text(summary.replaced['before'])}"
+        )
     if summary.n_resumed:
         files = number(summary.n_resumed, "file")
         print_line(f"Not read again, because a killed run had already read them: {files}")

@@ -127,7 +127,7 @@ def night_rows(
 
 def _age(row: NightRow) -> tuple[str, float, str]:
     """Sorts by the date of the newest record, which a night has as its name."""
-    day = row.name if row.is_night else _day(row.newest_s)
+    day = row.name[:10] if row.is_night else _day(row.newest_s)
     return day, row.newest_s, row.name
 
 

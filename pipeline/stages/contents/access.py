@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from pipeline.report.names import ASES
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.stages.contents.export import edge_table, node_table
-from pipeline.stages.contents.snapshots import as_rows, report_folder
+from pipeline.stages.contents.snapshots import as_rows, other_report, report_folder
 from pipeline.store import Snapshot
 
 __all__ = [
@@ -85,6 +86,8 @@ def _with_rest(reported: pa.Table, rest: pa.Table) -> pa.Table:
 def _reported(snapshot: Snapshot, out: Path | None, name: str, asn: int | None) -> pa.Table | None:
     folder = report_folder(snapshot, out)
     if folder is None:
+        if fault := other_report(snapshot, out):
+            warnings.warn(fault, UserWarning, stacklevel=4)
         return None
     try:
         return pq.read_table(folder / name, filters=None if asn is None else pc.field("asn") == asn)

@@ -15,11 +15,13 @@ from pipeline.config import ListConfig, ShowConfig
 from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
+from pipeline.places import shown
 from pipeline.report.folder import earlier_report
 from pipeline.report.names import ASES
 from pipeline.report.published import bring_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import node_texts
+from pipeline.stages.contents.replaced import kept_of
 from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.pointers import names_and_faults
@@ -63,7 +65,9 @@ def list_snapshots(config: ListConfig) -> list[dict]:
     for name in names:
         try:
             with open_snapshot(config.store, name) as snapshot:
-                found.append(snapshot_facts(snapshot) | {"fault": None})
+                facts = snapshot_facts(snapshot) | {"fault": None}
+                facts["report_fault"] = other_report(snapshot, config.out)
+                found.append(facts | {"replaced": kept_of(config.store, name)})
         except StoreError as error:
             found.append({"snapshot": name, "fault": str(error)})
     return found
@@ -104,6 +108,8 @@ def show(config: ShowConfig) -> dict[str, Any]:
     """
     with open_snapshot(config.store, config.snapshot) as snapshot:
         facts = snapshot_facts(snapshot)
+        facts["report_fault"] = other_report(snapshot, config.out)
+        facts["replaced"] = kept_of(config.store, config.snapshot)
         if config.asn is None:
             return facts | {"ases": as_rows(snapshot)}
         return facts | {"as": as_facts(snapshot, row_of(snapshot, config.asn), config.out)}
@@ -157,6 +163,25 @@ def report_folder(snapshot: Snapshot, out: Path | None) -> Path | None:
     report = None if folder is None else earlier_report(folder)
     is_own = report is not None and report.get("snapshot_version") == snapshot.version
     return folder if is_own else None
+
+
+def other_report(snapshot: Snapshot, out: Path | None) -> str | None:
+    """What to say if the report of a name is of another version of it; None: it is not.
+
+    Raises
+    ------
+    UsageError
+        If what lies there is not a report of ours.
+    """
+    if out is None or report_folder(snapshot, out) is not None:
+        return None
+    if earlier_report(out / snapshot.name) is None:
+        return None
+    return (
+        f"{shown(out / snapshot.name)}: the report there is of another version of {snapshot.name} "
+        "than the store has now, so its figures are not those of this one; `hopscope analyze "
+        f"--snapshot {snapshot.name}` writes its own"
+    )
 
 
 def measured(snapshot: Snapshot, asn: int, out: Path | None) -> Mapping[str, Any] | None:

@@ -1,29 +1,103 @@
-"""Nights of a store: snapshots whose names are dates. Old ones are removed on request.
+"""Nights of a store: snapshots named by the time of their data. Old ones are removed on request.
 
-A snapshot that was given another name was meant to stay, so it is never removed.
+The first night of a date has the date as its name, another one of the same date the time too. A
+snapshot that was given another name was meant to stay, so it is never removed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pipeline.store.pointers import remove_snapshots, snapshot_names
+from pipeline.errors import StoreError
+from pipeline.store.pointers import snapshot_names
+from pipeline.store.pointers.changing import remove_snapshots
+from pipeline.store.versions.listing import pointer_paths
+from pipeline.store.versions.manifest import read_manifest
+from pipeline.store.versions.mirrored import bring_version, refresh_pointers
+from pipeline.store.versions.names import VERSIONS
+from pipeline.store.versions.pointer import pointer_or_none
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_NIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:T(\d{6})Z(?:-[1-9]\d*)?)?")
 
 
 def is_night(name: str) -> bool:
-    """Whether a snapshot's name is a date, as ``ingest`` names one by default."""
-    if _DATE.fullmatch(name) is None:
+    """Whether a snapshot's name is a date, or date and time, as ``ingest`` names one by default."""
+    found = _NIGHT.fullmatch(name)
+    if found is None:
         return False
     try:
-        datetime.date.fromisoformat(name)
+        datetime.datetime.fromisoformat(f"{found[1]}T{found[2] or '000000'}")
     except ValueError:
         return False
     return True
+
+
+@dataclass(frozen=True)
+class DefaultName:
+    """The name of a snapshot that is given none: the UTC date of its newest record.
+
+    Only a snapshot of the same origin is replaced, whatever else is in a store: another one gets
+    the time as well, and a number if that is taken too.
+
+    Attributes
+    ----------
+    time_s : float
+        Of the newest record, or of the run; seconds since 1970 UTC.
+    origin : hashable
+        As ``origin_of`` gives it.
+    """
+
+    time_s: float
+    origin: Hashable
+
+    def chosen_in(self, store: Path) -> tuple[str, str]:
+        """A name, and the version that alone it may replace, empty for none.
+
+        A night whose manifest cannot be read is none of the same origin.
+        """
+        time = datetime.datetime.fromtimestamp(self.time_s, datetime.UTC)
+        date, second = f"{time:%Y-%m-%d}", f"{time:%Y-%m-%dT%H%M%SZ}"
+        refresh_pointers(Path(store))
+        taken = {path.stem: path for path in pointer_paths(Path(store))}
+        for name in sorted(taken):
+            if self.origin is not None and is_night(name) and name.startswith(date):
+                pointer = pointer_or_none(taken[name])
+                version = pointer.version if pointer else ""
+                if version and origin_of(_manifest(Path(store), version)) == self.origin:
+                    return name, version
+        names = itertools.chain((date, second), (f"{second}-{n}" for n in itertools.count(2)))
+        return next(name for name in names if name not in taken), ""
+
+
+def origin_of(manifest: Mapping[str, Any]) -> Hashable:
+    """What a snapshot was made from; equal for the same measurements of the same AS, in any order.
+
+    Tables about them may differ, as those of a later day do. None where it is unknown.
+    """
+    options = manifest.get("options") or {}
+    files = frozenset(
+        row["sha256"]
+        for row in manifest.get("inputs") or ()
+        if row.get("holds") in ("traces", "topology") and row.get("sha256")
+    )
+    origin = files or options.get("command")
+    return (origin, options.get("asn")) if origin else None
+
+
+def _manifest(store: Path, version: str) -> Mapping[str, Any]:
+    """The manifest of a version; empty if it cannot be read."""
+    folder = store / VERSIONS / version
+    with contextlib.suppress(StoreError):
+        bring_version(folder)
+        return read_manifest(folder, check_files=False)
+    return {}
 
 
 def nights_to_keep(names: Iterable[str], n: int, current: str) -> list[str]:

@@ -25,7 +25,6 @@ import pyarrow.parquet as pq
 from pipeline.errors import first_line
 from pipeline.model.columns import concat, empty, take
 from pipeline.model.columns.keys import ordered_keys
-from pipeline.store.pointers import fsync_file, fsync_folder
 from pipeline.store.results.keys import GraphKeys, positions_in
 from pipeline.store.results.mirrored import (
     forget_tables,
@@ -37,6 +36,7 @@ from pipeline.store.results.mirrored import (
 from pipeline.store.results.rows import GRAPH, from_rows, keys_in, nights_in, to_rows
 from pipeline.store.versions.locks import claim_abandoned, hold_for_writing
 from pipeline.store.versions.names import new_token
+from pipeline.store.versions.pointer import fsync_file, fsync_folder
 
 RESULTS = "results"  # folder in a store
 MAX_SEGMENTS = 8  # of a table; with more, they are made into one

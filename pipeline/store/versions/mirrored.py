@@ -110,6 +110,16 @@ def send_version(store: Path, folder: Path, version: str) -> None:
     objects.send({f"{there}/{MANIFEST}": manifest})
 
 
+def copy_version(store: Path, old: str, new: str, manifest: Path, names: Iterable[str]) -> None:
+    """Copy the files of a version in a store at a URL, and send the manifest of the copy last."""
+    url = url_of(store)
+    if url is None:
+        return
+    before, there = f"{url}/{VERSIONS}/{old}", f"{url}/{VERSIONS}/{new}"
+    objects.copy({f"{there}/{name}": f"{before}/{name}" for name in names})
+    objects.send({f"{there}/{MANIFEST}": manifest})
+
+
 def send_file(path: Path, data: bytes) -> None:
     """Write a small file of a store by one PUT."""
     if url := url_of(path):
@@ -154,8 +164,9 @@ def _unnamed(store: Path, url: str) -> list[str]:
         return []  # they may have been lost: without them every version would be unnamed
     for path in paths:
         try:
-            named.add(orjson.loads(path.read_bytes())["version"])
-        except (ValueError, KeyError, TypeError):
+            content = orjson.loads(path.read_bytes())
+            named |= {content["version"], content.get("replaced", "")}
+        except (ValueError, KeyError, TypeError, AttributeError):
             return []  # a broken pointer may have named any of them
     there = objects.entries(f"{url}/{VERSIONS}")
     return [f"{VERSIONS}/{name}" for name in there if is_version(name) and name not in named]

@@ -80,6 +80,11 @@ def is_version(name: object) -> bool:
     return isinstance(name, str) and _VERSION.fullmatch(name) is not None
 
 
+def name_of_version(version: str) -> str:
+    """The name of the snapshot that a version is of."""
+    return version.rpartition("-")[0]
+
+
 def is_pointer_aside(name: str) -> bool:
     """Whether this can be a pointer that is being written, or fetched."""
     return _ASIDE.fullmatch(name) is not None

@@ -70,6 +70,11 @@ class OpenVersion:
         return self.path.name
 
     @property
+    def n_bytes(self) -> int:
+        """Of its files, as the manifest says."""
+        return sum(entry["size_bytes"] for entry in self.manifest["files"].values())
+
+    @property
     def address(self) -> str:
         """What other processes open it by: its URL if the store has one, else its whole path."""
         return url_of(self.path) or str(self.path.resolve())

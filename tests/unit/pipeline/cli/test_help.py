@@ -22,7 +22,7 @@ from tests.real_data import REPOSITORY
 GOLDEN = Path(__file__).with_name("golden")
 COMMANDS = (
     *("ingest", "analyze", "run", "compare", "generate", "search", "explore", "doctor"),
-    *("list", "show", "lookup", "status", "export"),
+    *("list", "show", "lookup", "status", "export", "remove", "rename", "restore"),
 )
 CALLS = [(), *((command,) for command in COMMANDS)]
 ALL_CALLED = """

@@ -13,6 +13,8 @@ import pytest
 
 from pipeline.errors import StoreError, UsageError
 from pipeline.store import check_name, check_store, open_snapshot, snapshot_names
+from pipeline.store.pointers.changing import restore_snapshot
+from pipeline.store.versions.pointer import kept_versions
 from tests.forks import Forks, forks
 from tests.soak import WHOLE
 from tests.unit.pipeline.store.snapshots import some_graphs, write
@@ -21,8 +23,8 @@ OLD, NEW = some_graphs(seed=1), some_graphs(seed=2)
 
 
 def leftovers(store: Path) -> list[str]:
-    """Versions that no snapshot points to, and hidden files of any kind."""
-    used = {open_snapshot(store, name).path.name for name in snapshot_names(store)}
+    """Versions that no pointer names, and hidden files of any kind."""
+    used = kept_versions(store)
     found = [*(store / "versions").iterdir(), *(store / "snapshots").iterdir()]
     return sorted(p.name for p in found if p.suffix != ".json" and p.name not in used)
 
@@ -62,11 +64,14 @@ def test_an_ordinary_name_is_taken(name):
     assert check_name(name) == name
 
 
-def test_replacing_removes_the_version_before_and_nothing_else(tmp_path):
-    write(tmp_path, "a", OLD)
+def test_replacing_keeps_the_version_before_and_removes_the_one_before_that(tmp_path):
+    first = write(tmp_path, "a", OLD)
     write(tmp_path, "b", OLD)
     write(tmp_path, "a", NEW)
-    assert len(list((tmp_path / "versions").iterdir())) == 2
+    assert len(list((tmp_path / "versions").iterdir())) == 3
+    write(tmp_path, "a", NEW)
+    assert len(list((tmp_path / "versions").iterdir())) == 3
+    assert not first.exists()
     assert leftovers(tmp_path) == []
     assert check_store(tmp_path) == {"a": "", "b": ""}
 
@@ -80,6 +85,7 @@ def test_an_open_snapshot_survives_its_replacement_until_it_is_closed(tmp_path):
     write(tmp_path, "a", NEW)
     assert reader.graph(3, check=True).graph_hash() == OLD.graph_hash[3]
     assert open_snapshot(tmp_path, "a").graph_hash == NEW.graph_hash
+    write(tmp_path, "a", NEW)
     reader.close()
     write(tmp_path, "b", NEW)
     assert not reader.path.exists()
@@ -122,8 +128,11 @@ def test_a_failure_at_any_step_leaves_whole_snapshots(tmp_path, monkeypatch, ste
         assert check_store(tmp_path) == {"a": ""}
         held = open_snapshot(tmp_path, "a").graph_hash
         assert held in (OLD.graph_hash, NEW.graph_hash)
+        assert failed or held == NEW.graph_hash
+        if held == NEW.graph_hash:  # what it took the place of is there, too
+            restore_snapshot(tmp_path, "a")
+            assert open_snapshot(tmp_path, "a").graph_hash == OLD.graph_hash
         if not failed:
-            assert held == NEW.graph_hash
             break
         write(tmp_path, "a", OLD)
         assert leftovers(tmp_path) == []

@@ -6,7 +6,13 @@ import pytest
 
 from pipeline.errors import StoreError
 from pipeline.store import check_store, open_snapshot, snapshot_names
-from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
+from pipeline.store.pointers.nights import (
+    DefaultName,
+    is_night,
+    nights_to_keep,
+    origin_of,
+    remove_old_nights,
+)
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 GRAPHS = some_graphs(n_ases=2, nodes_each=4)
@@ -26,10 +32,89 @@ def store(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("2026-11-21", True), ("2026-02-30", False), ("lab", False), ("2026-11-21b", False)],
+    [
+        ("2026-11-21", True),
+        ("2026-11-21T233000Z", True),
+        ("2026-11-21T233000Z-2", True),
+        ("2026-02-30", False),
+        ("2026-11-21T243000Z", False),
+        ("2026-11-21T2330", False),
+        ("lab", False),
+        ("2026-11-21b", False),
+    ],
 )
 def test_a_night_has_a_date_as_its_name(name, expected):
     assert is_night(name) == expected
+
+
+NIGHT_S = 1774827000.0  # 2026-03-29 23:30 UTC
+
+
+def night_of(*hashes: str, asn: int | None = None, **more) -> dict:
+    """Manifest entries of what was made of some files."""
+    inputs = [{"holds": "traces", "sha256": each} for each in hashes]
+    return {"inputs": inputs, "options": {"asn": asn} | more}
+
+
+def named(store, made: dict, time_s: float = NIGHT_S) -> str:
+    name = DefaultName(time_s, origin_of(made))
+    return write(store, name, GRAPHS, **made).name.rpartition("-")[0]
+
+
+def test_a_default_name_takes_no_other_nights_place(tmp_path):
+    assert named(tmp_path, night_of("1"), NIGHT_S - 9e4 / 4) == "2026-03-29"
+    assert named(tmp_path, night_of("2")) == "2026-03-29T233000Z"
+    assert named(tmp_path, night_of("3")) == "2026-03-29T233000Z-2"
+    assert named(tmp_path, night_of("3", "4")) == "2026-03-29T233000Z-3"
+    assert named(tmp_path, night_of("3", asn=9)) == "2026-03-29T233000Z-4"
+    assert named(tmp_path, night_of(command="ba")) == "2026-03-29T233000Z-5"
+    assert named(tmp_path, {}) == "2026-03-29T233000Z-6"
+    assert named(tmp_path, {}) == "2026-03-29T233000Z-7"  # of unknown origin, so maybe another one
+    assert len(versions(tmp_path)) == 8
+
+
+def test_the_same_measurements_again_replace_their_night(tmp_path):
+    names = [named(tmp_path, night_of("1")), named(tmp_path, night_of("2", "3"))]
+    table = {"holds": "table", "sha256": "9"}
+    again = night_of("3", "2")
+    assert named(tmp_path, again | {"inputs": [*again["inputs"], table]}) == names[1]
+    assert named(tmp_path, night_of("1")) == names[0]
+    assert sorted(snapshot_names(tmp_path)) == names
+    assert named(tmp_path, night_of("1"), NIGHT_S + 9e4) == "2026-03-31"
+
+
+def test_a_night_that_cannot_be_read_keeps_its_name(tmp_path):
+    path = write(tmp_path, "2026-03-29", GRAPHS, **night_of("1"))
+    (path / "manifest.json").write_bytes(b"{")
+    (tmp_path / "snapshots" / "2026-03-29T233000Z.json").write_bytes(b"")
+    assert named(tmp_path, night_of("1")) == "2026-03-29T233000Z-2"
+
+
+def test_a_night_of_which_a_table_is_lost_is_replaced_by_the_same_measurements(tmp_path):
+    path = write(tmp_path, "2026-03-29", GRAPHS, **night_of("1"))
+    (path / "ases.parquet").unlink()
+    assert named(tmp_path, night_of("1")) == "2026-03-29"
+    assert check_store(tmp_path) == {"2026-03-29": ""}
+
+
+def test_a_name_that_another_ingest_takes_meanwhile_is_left_to_it(tmp_path, monkeypatch):
+    chosen_in = DefaultName.chosen_in
+
+    def chosen_and_taken(self, store):
+        chosen = chosen_in(self, store)
+        if not snapshot_names(store):
+            write(store, "2026-03-29", GRAPHS, **night_of("1"))
+        return chosen
+
+    monkeypatch.setattr(DefaultName, "chosen_in", chosen_and_taken)
+    assert named(tmp_path, night_of("2")) == "2026-03-29T233000Z"
+    assert check_store(tmp_path) == {"2026-03-29": "", "2026-03-29T233000Z": ""}
+    assert len(versions(tmp_path)) == 2
+
+
+def test_two_nights_of_one_date_are_two_nights_to_keep():
+    nights = [*DAYS, f"{DAYS[-1]}T233000Z"]
+    assert nights_to_keep(nights, 2, nights[-1]) == nights[-2:]
 
 
 def test_the_last_nights_and_the_current_one_are_kept():
