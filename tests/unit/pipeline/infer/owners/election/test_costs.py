@@ -4,14 +4,21 @@ import numpy as np
 import pytest
 
 from pipeline.infer import read_relationships
-from pipeline.infer.owners.election.costs import UNLIMITED, Case, cost_of, without_habit
+from pipeline.infer.owners.election.costs import UNLIMITED, Case, by_habit, cost_of, without_habit
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import (
     ADJACENCY,
     AIMED,
     AIMED_BROKEN,
+    AIMED_PERHAPS,
+    AIMED_SECOND,
     AIMED_SILENT,
+    HOST,
+    HOST_OR_ROUTER,
+    MEMBER,
     ONLY,
+    ONLY_OF_SIBLINGS,
+    PRIVATE,
     UNNUMBERED,
     Surroundings,
 )
@@ -31,17 +38,21 @@ def cost(
     organisations=(UNKNOWN, UNKNOWN),
     worth=None,
     registries=NONE,
+    lent_from=(-1, -1, -1),
 ):
-    """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1."""
-    other, numbered = np.array(entries, np.int64).T
-    none, no = np.full(len(other), -1), np.zeros(3, bool)
+    """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1; AS row 2 is a third.
+
+    A third number of an entry is its second origin.
+    """
+    other, numbered, second = np.array([(*entry, -1)[:3] for entry in entries], np.int64).T
+    no = np.zeros(3, bool)
     ptr = offsets(np.array([len(other), 0, 0]))
-    around = Surroundings(ptr, other, numbered, none, no, no, worth)
-    relations = relations_among(np.array([1, 2]), registries)
-    ways = without_habit(
-        relations._replace(organisation=np.array([*organisations, UNKNOWN], np.int64))
-    )
-    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways, np.full(3, -1), 0)
+    around = Surroundings(ptr, other, numbered, second, no, no, worth)
+    relations = relations_among(np.array([1, 2, 3]), registries)
+    of = [*organisations, UNKNOWN, UNKNOWN][:4]
+    ways = without_habit(relations._replace(organisation=np.array(of, np.int64)))
+    ways = ways._replace(lent_from=np.array([*lent_from, -1]))
+    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5, 5]), 3, ways, np.full(3, -1), 0)
     return cost_of(case, 0, row, limit)
 
 
@@ -97,3 +108,82 @@ def test_a_border_between_two_ases_of_one_organisation_costs_less_however_it_is_
         assert cost(0, [(2, kind)]) == costs
         assert cost(0, [(2, kind)], organisations=(5, 5)) == between_siblings
         assert cost(0, [(2, kind)], organisations=(5, 6)) == costs
+
+
+@pytest.mark.parametrize(
+    ("entries", "costs"),
+    [
+        ([(2, 1)], 25),  # a link to the other AS, numbered from it,
+        ([(2, 0)], 25),  # from this one,
+        ([(2, 2)], 70),  # from a third,
+        ([(2, 2, 1)], 25 + 18),  # or by its second origin
+        ([(1, 1)], 50),  # a link inside, numbered from elsewhere
+        ([(1, 1, 0)], 18),
+        ([(1, 0)], 0),
+        ([(-1, 1)], 25),  # a link to what is not known
+        ([(-1, 1, 0)], 18),
+        ([(-1, 0)], 0),
+        ([(2, PRIVATE)], 50),
+        ([(1, PRIVATE)], 0),
+        ([(HOST, 1)], 45),
+        ([(HOST, 1, 0)], 40),
+        ([(HOST_OR_ROUTER, 1)], 25),
+        ([ENDS, (AIMED_SECOND, 0)], 35),
+        ([ENDS, (AIMED_SECOND, 2)], 40),
+        ([(AIMED_PERHAPS, 1)], 24),
+        ([ENDS, (AIMED, 2)], 24),  # to several ASes
+        ([(MEMBER, 1)], 34),
+        ([(MEMBER, 1), (MEMBER, 2)], 34),
+        ([(MEMBER, 1), (MEMBER, 0)], 0),
+        ([(ONLY, 1)], 12),
+        ([(ONLY_OF_SIBLINGS, 1)], 0),
+    ],
+)
+def test_every_kind_of_evidence_has_its_cost(entries, costs):
+    assert cost(0, entries) == costs
+
+
+@pytest.mark.parametrize(
+    ("entries", "organisations", "costs"),
+    [
+        ([(1, 1)], (5, 5), 3),  # a link inside, numbered from a sibling
+        ([(1, 2)], (5, 5), 50),
+        ([(2, 2)], (5, 6, 5), 25 + 25),  # one to another AS, numbered from a sibling of either
+        ([(2, 2)], (6, 5, 5), 25 + 25),
+        ([(2, 2)], (5, 5, 5), 25 + 15),
+        ([(ONLY_OF_SIBLINGS, 1)], (5, 5), 12),
+    ],
+)
+def test_what_siblings_number_costs_less(entries, organisations, costs):
+    assert cost(0, entries, organisations=organisations) == costs
+
+
+def test_a_link_inside_numbered_from_a_lender_is_as_one_from_a_sibling():
+    assert cost(0, [(1, 2)], lent_from=(2, -1, -1)) == 3
+    assert cost(0, [(1, 1)], lent_from=(2, -1, -1)) == 50
+
+
+@pytest.mark.parametrize(
+    ("entry", "costs"), [((2, 1), 25 + 24), ((2, UNNUMBERED), 25 + 12), ((2, ADJACENCY), 13 + 12)]
+)
+def test_a_border_between_ases_that_are_listed_without_a_relationship_costs_more(
+    tmp_path, entry, costs
+):
+    path = tmp_path / "as-rel.txt"
+    path.write_text("1|3|-1\n2|3|-1\n")
+    unrelated = Registries(
+        relationships=table_of_file(read_relationships, path, ReadReport(str(path)))
+    )
+    assert cost(0, [entry], registries=unrelated) == costs
+    path.write_text("1|3|-1\n2|4|-1\n1|2|0\n")
+    related = Registries(
+        relationships=table_of_file(read_relationships, path, ReadReport(str(path)))
+    )
+    assert cost(0, [entry], registries=related) == (13 if entry[1] == ADJACENCY else 25)
+
+
+def test_the_rarer_way_of_numbering_costs_what_its_share_warrants_up_to_a_limit():
+    relations = relations_among(np.array([1, 2]), NONE)
+    assert by_habit(relations).habit.tolist() == [[0, 0], [0, 0], [11, 0]]
+    seen = np.array([[1.0, 99.0], [3.0, 1.0], [1.0, 99.0]])
+    assert by_habit(relations, seen).habit.tolist() == [[46, 0], [0, 11], [15, 0]]

@@ -74,6 +74,22 @@ def test_other_routers_stay_apart(tmp_path, monkeypatch, lines):
     assert {A, B} <= set(nodes(tmp_path, *lines))
 
 
+@pytest.mark.parametrize(("n_ends", "are_one"), [(3, True), (9, True), (10, False)])
+def test_destinations_at_which_very_many_routers_are_the_last_are_no_evidence(
+    tmp_path, monkeypatch, n_ends, are_one
+):
+    for name in ("join_same_place", "join_two_kinds"):
+        monkeypatch.setattr(inferred, name, lambda spools, seen, links, root, *_: root)
+    # Each of the others is the last of a third destination, too.
+    others = [
+        f"20.3.{100 + i}.1 20.3.{120 + i}.1 > 20.3.9.{aim}"
+        for i in range(n_ends - 3)
+        for aim in (1, 2, 30 + i)
+    ]
+    lines = [*BASE, *others]
+    assert ({A, B} <= set(nodes(tmp_path, *lines))) is not are_one
+
+
 def test_nothing_is_believed_where_traces_were_aimed_at_routers(tmp_path):
     lines = []
     for i in range(20, 24):
