@@ -10,9 +10,10 @@ import pytest
 
 from pipeline.cli import main
 from pipeline.errors import StoreError
+from pipeline.model.words import size_text
 from pipeline.places import folder_of, objects
 from pipeline.stages import doctor
-from pipeline.stages.doctor import Finding, _gpu_bytes, _size, _what_is_left, examine
+from pipeline.stages.doctor import Finding, _gpu_bytes, _what_is_left, examine
 from tests.s3 import BUCKET, keys
 from tests.unit.pipeline.report.test_folder import write
 from tests.unit.pipeline.store.results.test_table import add, searches, table_of
@@ -62,7 +63,7 @@ def test_what_is_known_is_told_before_kernels_are_compiled(monkeypatch):
     [(0, "0 bytes"), (1, "1 byte"), (1023, "1,023 bytes"), (1024, "1.0 KiB"), (3 << 20, "3.0 MiB")],
 )
 def test_small_things_have_a_size_too(n_bytes, text):
-    assert _size(n_bytes) == text
+    assert size_text(n_bytes) == text
 
 
 def test_what_runs_remove_while_the_doctor_looks_is_no_finding(tmp_path, monkeypatch):

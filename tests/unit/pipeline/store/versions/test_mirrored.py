@@ -20,7 +20,7 @@ from pipeline.store import (
     remove_leftovers,
     snapshot_names,
 )
-from pipeline.store.pointers import remove_snapshots
+from pipeline.store.pointers.changing import remove_snapshots
 from tests.forks import forks
 from tests.integration.measured import make_snapshot
 from tests.s3 import BUCKET, keys
