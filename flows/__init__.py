@@ -7,9 +7,17 @@ are set here, before any module of this package imports it. The environment take
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from pipeline.terminal import log
+
+# A worker of `hopscope serve` has a folder of temporary files of its own, its runs have the usual
+# one, which this variable names.
+TMPDIR_OF_RUNS = "HOPSCOPE_SERVE_TMPDIR"
+if "PREFECT__FLOW_RUN_ID" in os.environ and TMPDIR_OF_RUNS in os.environ:
+    os.environ["TMPDIR"] = os.environ.pop(TMPDIR_OF_RUNS)
+    tempfile.tempdir = None  # it may have been looked up
 
 _DEFAULTS = {
     "PREFECT_HOME": str(Path.cwd() / ".prefect"),

@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flows.processes.missing import why_no_prefect
 from pipeline.places import in_one_line
-from pipeline.terminal.lines import fail, open_closed_streams, print_line, status_of
+from pipeline.terminal.lines import (
+    fail,
+    open_closed_streams,
+    print_line,
+    status_of,
+    warn_of_limits,
+)
 
 if __name__ == "__main__":
     open_closed_streams()
@@ -280,6 +286,7 @@ def words_given(arguments: list[str]) -> Given | None:
 def main(arguments: list[str]) -> int:
     """Run the flow here and print what ``hopscope run`` prints; returns the exit status."""
     _quiet_terminal()
+    warn_of_limits()
     with stop_on_signals() as stopping:
         try:
             given = words_given(arguments)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import os
 
+# Bytes of address space that each process maps at least: libraries, threads and the code compiled
+# at the first run map far more than they use (2.5 GiB with one worker on two cores).
+ENOUGH_SPACE = 3 << 30
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -24,6 +27,24 @@ def first_line(error: BaseException) -> str:
     """What an error of a library says in its first line; its kind if it says nothing."""
     lines = (line.strip() for line in str(error).splitlines())
     return next(filter(None, lines), type(error).__name__)
+
+
+def address_space_fault() -> str:
+    """What to say if a process may map less than it needs, which shows in many ways; empty: enough.
+
+    Libraries are then not found, threads and workers do not start, arrays cannot be made.
+    """
+    try:
+        import resource  # not on every system
+    except ImportError:
+        return ""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= ENOUGH_SPACE:
+        return ""
+    return (
+        f"the address space of a process is limited to {limit / 2**30:.1f} GiB (ulimit -v), and "
+        f"{ENOUGH_SPACE >> 30} GiB are needed at least: whatever fails, raise that limit first"
+    )
 
 
 def said_by_system(error: OSError) -> str:

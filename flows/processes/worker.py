@@ -1,15 +1,25 @@
-"""A Prefect worker as a child process; it and the runs it started end with this process."""
+"""A Prefect worker as a child process; it and the runs it started end with this process.
+
+Its temporary files (workspaces of runs, storage) are in a folder of this process, since it leaves
+them if it is killed: the next run removes what a dead process had. Its runs have the usual one.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from flows import TMPDIR_OF_RUNS
 from flows.processes.die_with_parent import tied
 from flows.processes.server import open_log, stop_process
+from pipeline.errors import UsageError
+from pipeline.places import in_one_line
+from pipeline.store.versions.held import TEMPORARY, held_folder, own_folder
 
 
 class PrefectWorker:
@@ -19,17 +29,21 @@ class PrefectWorker:
         self,
         words: Sequence[str],
         cwd: Path,
-        environment: Mapping[str, str],
+        environment: dict[str, str],
         log: Path,
+        scratch: Path,
         held: Sequence[int] = (),
     ):
-        self.log = log
+        self.log, self._scratch = log, scratch
         self._words, self._cwd = tuple(words), cwd
-        self._environment, self._held = dict(environment), tuple(held)
+        own = {"TMPDIR": str(scratch), TMPDIR_OF_RUNS: tempfile.gettempdir()}
+        self._environment, self._held = environment | own, tuple(held)
         self.process = self._started()
 
     def start_again(self) -> None:
-        """Start another one in place of one that was stopped."""
+        """Start another one in place of one that was stopped, whose temporary files go."""
+        for path in self._scratch.iterdir():
+            shutil.rmtree(path, ignore_errors=True)
         self.process = self._started()
 
     def stop(self) -> None:
@@ -54,7 +68,7 @@ class PrefectWorker:
 def prefect_worker(
     words: Sequence[str],
     cwd: Path,
-    environment: Mapping[str, str],
+    environment: dict[str, str],
     log: Path,
     held: Sequence[int] = (),
 ) -> Iterator[PrefectWorker]:
@@ -65,14 +79,24 @@ def prefect_worker(
     words : sequence of str
         Options.
     cwd : Path
-    environment : mapping of str to str
+    environment : dict of str to str
     log : Path
         Where it and its runs print.
     held : sequence of int
         Descriptors of locks that it holds as long as it lives.
+
+    Raises
+    ------
+    UsageError
+        If there is no room for temporary files.
     """
-    worker = PrefectWorker(words, cwd, environment, log, held)
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            scratch = stack.enter_context(held_folder(own_folder(), TEMPORARY))
+        except OSError as error:
+            raise UsageError(
+                f"{in_one_line(error)}; set TMPDIR to a folder that can be written and has room"
+            ) from None
+        worker = PrefectWorker(words, cwd, environment, log, scratch, held)
+        stack.callback(worker.stop)
         yield worker
-    finally:
-        worker.stop()

@@ -352,6 +352,7 @@ def main(arguments: list[str] | None = None) -> None:
     lines.open_closed_streams()
     log.start(os.environ.get(log.FORMAT_VARIABLE, "text"))
     log.about(run=uuid.uuid4().hex[:12])
+    lines.warn_of_limits()
     with lines.warnings_of_modules(), stop_on_signals() as stopping:
         status: int | None = None
         with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
@@ -373,8 +374,8 @@ def _run_command(arguments: list[str] | None) -> int | None:
             lines.to_stderr(message + "\n")
         else:
             fail(with_hint(" ".join(message.split())))
-    except PipelineError as error:
-        fail(str(error))
+    except (PipelineError, MemoryError) as error:
+        fail(str(error) or "too little memory")
     except OSError as error:  # a full disk, a folder that is a file, no permission
         return fail_by_system(error)
     else:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kernels.host import compile_cpu, n_cores
 from pipeline import __version__
-from pipeline.errors import StoreError, said_by_system
+from pipeline.errors import StoreError, address_space_fault, said_by_system
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, number, size_text
 from pipeline.places import url_of
@@ -230,6 +230,8 @@ def examine(
     python = f"hopscope {__version__}, Python {platform.python_version()}, {platform.machine()}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     yield Finding("machine", True, f"{python}, {number(n_cores(), 'core')}, {memory:.0f} GiB")
+    if fault := address_space_fault():
+        yield Finding("limits", False, fault)
     yield _packages()
     yield from _gpus()
     yield _kernels()

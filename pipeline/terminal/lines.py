@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
+from pipeline.errors import address_space_fault
 from pipeline.model.words import UNPRINTABLE, printable
 from pipeline.places import in_one_line, with_urls
 from pipeline.terminal import log
@@ -32,6 +33,12 @@ def open_closed_streams() -> None:
             nowhere = os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(nowhere, nowhere == descriptor)  # programs are to find it open, too
             setattr(sys, name, open(nowhere, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def warn_of_limits() -> None:
+    """Name a limit under which much fails, before it does: some of it ends the process at once."""
+    if fault := address_space_fault():
+        warn(fault)
 
 
 @contextlib.contextmanager

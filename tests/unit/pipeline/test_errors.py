@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
+import resource
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -56,3 +59,25 @@ def test_an_error_that_says_nothing_is_its_kind(text):
 def test_a_limit_of_file_sizes_is_not_called_a_full_disk():
     assert remedy_for(OSError(errno.ENOSPC, ""), "free space") == "free space"
     assert "ulimit -f" in remedy_for(OSError(errno.EFBIG, ""), "free space")
+
+
+def test_too_little_address_space_is_named_before_anything_fails_of_it():
+    """At 1.8 GB an array cannot be made, at less a library is "not found", workers "not reached"."""
+    program = [sys.executable, "-m", "pipeline.cli", "list", "--store", "nowhere"]
+
+    def said_at(n_bytes: int) -> str:
+        limit = (n_bytes, resource.RLIM_INFINITY)
+        done = subprocess.run(
+            program,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return done.stderr
+
+    line = "the address space of a process is limited to 2.0 GiB (ulimit -v), and 3 GiB are needed"
+    assert said_at(2 << 30).startswith(f"hopscope: {line}")
+    assert "ulimit" not in said_at(4 << 30)
+    assert "ulimit" not in said_at(resource.RLIM_INFINITY)
