@@ -62,7 +62,7 @@ def test_a_limit_of_file_sizes_is_not_called_a_full_disk():
 
 
 def test_too_little_address_space_is_named_before_anything_fails_of_it():
-    """At 1.8 GB an array cannot be made, at less a library is "not found", workers "not reached"."""
+    """At 1.8 GB an array cannot be made; at less a library is "not found"."""
     program = [sys.executable, "-m", "pipeline.cli", "list", "--store", "nowhere"]
 
     def said_at(n_bytes: int) -> str:
