@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from markupsafe import Markup
 
-from pipeline.model.words import printable
+from pipeline.model.words import node_words, printable
 from pipeline.report.folder import report_of
 from pipeline.report.names import ASES
 from pipeline.report.nights.history import history
@@ -57,11 +57,13 @@ def histories_of(
     nights = sorted(path.name for path in Path(out).iterdir() if is_night(path.name))
     nights = [night for night in nights if night <= last][-MAX_NIGHTS:]
     nights = [night for night in nights if report_of(out / night) is not None]
+    nouns = node_words((report_of(out / last) or {}).get("node_kind")).nouns
     rows = {night: _rows(out / night / ASES, asns) for night in nights}
     found = []
     for asn in asns:
         drawings = []
-        for key, what, form in _DRAWN:
+        for key, named, form in _DRAWN:
+            what = nouns if key == "n_nodes" else named
             values = [rows[night].get(asn, {}).get(key) for night in nights]
             if drawing := history(values, nights, f"{what} of AS{asn}", form):
                 latest = next(value for value in reversed(values) if value is not None)

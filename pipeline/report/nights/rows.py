@@ -66,6 +66,7 @@ class NightRow:
     href: str = ""
     n_ases: int | None = None
     n_nodes: int | None = None
+    node_kind: str = ""  # what these are; empty: not known
     n_ingresses: int | None = None
     mean_hops: float | None = None
     mapped: float | None = None
@@ -157,6 +158,7 @@ def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:
         href=f"{folder.name}/{page}",
         n_ases=_count(totals.get("n_ases")),
         n_nodes=_count(totals.get("n_nodes")),
+        node_kind=str(report.get("node_kind") or ""),
         n_ingresses=_count(totals.get("n_ingresses")),
         mean_hops=_figure(totals.get("mean_hops")),
         mapped=mapped_percent(n_addrs or 0, n_mapped or 0) if is_known else None,

@@ -241,7 +241,7 @@ def test_numbers_out_of_range_are_refused(model, given, message):
     ],
 )
 def test_more_links_than_there_can_be_are_refused(model, given, most):
-    """They would all give the complete graph, whatever was asked for."""
+    """They would all give the complete graph, whatever the number."""
     check(model, Parameters(m=most, **given))
     check(model, Parameters(m=1, n_routers=1, n_ases=1))
     with pytest.raises(UsageError, match=f"than there can be: give --links {most} or fewer"):

@@ -31,7 +31,7 @@ def test_an_as_is_drawn_over_the_nights_up_to_one(out):
     (one,) = histories_of(out, DAYS[2], [7, 99], {7: EVIL})
     assert (one.asn, one.name) == (7, "<script>alert(1)</script>\ufffd")
     drawn = {what: (last, svg.count("<circle")) for what, last, svg in one.drawings}
-    assert drawn == {"mean hops": ("2.00", 3), "nodes": ("4", 3), "ingresses": ("1", 3)}
+    assert drawn == {"mean hops": ("2.00", 3), "interfaces": ("4", 3), "ingresses": ("1", 3)}
     assert DAYS[3] not in one.drawings[0][2]
     assert histories_of(out, DAYS[0], [7], {}) == []  # one night is no history
     assert histories_of(out, "lab", [7], {}) == []

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -142,3 +143,15 @@ def test_a_page_takes_the_place_of_the_one_before_as_a_whole(tmp_path, monkeypat
 
 def _full(*_):
     raise OSError(28, "No space left on device", "somewhere")
+
+
+def test_nodes_are_called_what_they_are_where_all_nights_have_the_same():
+    """As on the pages of each night."""
+    rows = [replace(row, n_nodes=7, node_kind="router") for row in rows_of(2)]
+    page = nights_page([*rows, NightRow("2026-11-01", NO_REPORT)])
+    assert '<th scope="col">Routers<th' in page
+    assert page.count('data-label="routers"') == 3
+    assert "routers <b>7</b>" in page
+    assert "Nodes" not in page
+    other = replace(rows[0], node_kind="interface")
+    assert '<th scope="col">Nodes<th' in nights_page([other, rows[1]])
