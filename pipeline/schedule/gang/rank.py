@@ -30,6 +30,7 @@ from pipeline.model.search.results import SearchResults
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.gang.link import WorkerCollective
 from pipeline.schedule.gang.progress import READ_S_BYTE
+from pipeline.schedule.gang.widths import RankWidths, brought
 from pipeline.schedule.transport.attempted import portable
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.resident import resident, snapshot_at
@@ -86,7 +87,7 @@ class RankEnd:
         Until its part was on the device.
     searches : SearchResults or None
         Rank 0 alone has them.
-    widths : kernels.partition.widths.PartWidths or None
+    widths : RankWidths or None
     n_arcs : int
         Of its part.
     """
@@ -95,7 +96,7 @@ class RankEnd:
     ended: float
     read_s: float
     searches: SearchResults | None
-    widths: Any
+    widths: RankWidths | None
     n_arcs: int
 
 
@@ -141,7 +142,8 @@ def run_rank(task: GangTask, rank: int) -> RankEnd:
                 _check_widths(own, widths)
             collective.gather(np.array([rank]))  # nobody needs this one any more
     kept = searches if rank == 0 else None
-    return RankEnd(started, time.time(), read_s, kept, widths, len(part.indices))
+    known = None if widths is None else brought(widths, rank)
+    return RankEnd(started, time.time(), read_s, kept, known, len(part.indices))
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from pipeline.model.search.tasks import (
     WidthTask,
 )
 from pipeline.schedule.gang.rank import GangTask, RankEnd
+from pipeline.schedule.gang.widths import RankWidths, counts_of_all, of_all_nodes
 
 
 def outcomes_of(
@@ -67,51 +67,36 @@ def outcomes_of(
         result: WidthResults | None = None
         if ends:
             read_s = max(end.read_s for end in ends)
-            parts = [end.widths for end in ends]
+            parts = [end.widths for end in ends if end.widths is not None]
             found = widths_of_ranks(parts, task.row, task.metrics, read_s)
             result = WidthResults(found, {}, int(found.n_searches.sum()), read_s)
         yield replace(whole, task=width, result=result)
 
 
 def widths_of_ranks(
-    ends: Sequence[Any], row: int, metrics: tuple[WidthMetric, ...], read_s: float
+    ends: Sequence[RankWidths], row: int, metrics: tuple[WidthMetric, ...], read_s: float
 ) -> Widths:
     """One row of widths in hops.
 
     Parameters
     ----------
-    ends : sequence of kernels.partition.widths.PartWidths
-        Of all ranks.
+    ends : sequence of RankWidths
+        Of all ranks, rank 0 first.
     row : int
     metrics : tuple of str
         What was requested.
     read_s : float
         Seconds until the last rank had its part.
     """
-    first = ends[0]
+    first = ends[0].whole
     c, is_exact = first.largest, bool(first.exact.all())
-    nodes = np.concatenate([end.nodes for end in ends])
-    order = np.argsort(nodes)
-    in_largest = np.concatenate([end.component == c for end in ends])[order]
-
-    def members(name: str) -> np.ndarray:
-        if name not in metrics or not first.exact[c]:
-            return np.empty(0, np.int32)
-        is_member = np.concatenate([getattr(end, f"is_{name}") for end in ends])[order]
-        return nodes[order][is_member & in_largest].astype(np.int32)
-
-    eccentricity, counts = np.empty(0, np.uint8), np.empty(0, np.int64)
-    if "eccentricities" in metrics:
-        every = np.concatenate([end.eccentricity for end in ends])[order]
-        if first.exact[c]:
-            counts = np.bincount(every[in_largest]).astype(np.int64)
-        if is_exact:
-            longest = int(every.max(initial=0))
-            kind = np.uint8 if longest < 255 else np.uint16 if longest < 65535 else np.int32
-            eccentricity = every.astype(kind)
+    eccentricity, counts = of_all_nodes(ends), counts_of_all(ends)
     listed = np.flatnonzero(first.size > 1)
     path = first.path if first.path is not None else np.empty(0, np.int32)
-    center, periphery = members("center"), members("periphery")
+    center, periphery = (
+        np.sort(np.concatenate([getattr(end, name) for end in ends]))
+        for name in ("center", "periphery")
+    )
 
     def one(values: np.ndarray) -> np.ndarray:
         return values[c : c + 1].astype(np.int64)

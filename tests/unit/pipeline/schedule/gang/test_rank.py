@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 from pipeline.errors import StoreError
 from pipeline.schedule.gang.rank import read_part
 from pipeline.schedule.gang.result import widths_of_ranks
+from pipeline.schedule.gang.widths import brought
 from tests.integration.measured import LARGE, make_snapshot
 from tests.oracles.widths import Truth, check_widths
 from tests.ranks import on_ranks, run_ranks
@@ -61,9 +64,29 @@ def test_columns_of_widths_are_right(snapshot, asn, n_ranks):
     asked = ("diameter", "radius", "center", "periphery", "eccentricities")
     parts = run_ranks(n_ranks, lambda rank, link: read_part(snapshot, row, rank, link))
     ends = on_ranks(parts, lambda part, link: Rank(part, link, "cpu").widths(asked))
-    widths = widths_of_ranks(ends, row, asked, read_s=0.5)
+    known = [brought(end, rank) for rank, end in enumerate(ends)]
+    widths = widths_of_ranks(known, row, asked, read_s=0.5)
     assert widths.exact.all()
     check_widths(widths, Truth(snapshot.graph(row)))
+
+
+def test_ranks_bring_no_value_per_node_that_was_not_requested(snapshot):
+    from kernels.partition import Rank
+
+    row = snapshot.row_of(LARGE)
+    parts = run_ranks(2, lambda rank, link: read_part(snapshot, row, rank, link))
+
+    def bytes_of(*asked, most=None):
+        ends = on_ranks(parts, lambda part, link: Rank(part, link, "cpu").widths(asked, most))
+        known = [brought(end, rank) for rank, end in enumerate(ends)]
+        assert [end.whole is None for end in known] == [False, True]
+        return max(len(pickle.dumps(end)) for end in known)
+
+    n_nodes = int(snapshot.n_nodes[row])
+    assert bytes_of("diameter", "radius") < 4_000 < n_nodes
+    assert bytes_of("center", "periphery") < n_nodes  # few of them are in either
+    assert bytes_of("eccentricities", most=1) < 4_000  # none is known
+    assert n_nodes // 2 * 5 < bytes_of("eccentricities") < n_nodes // 2 * 5 + 4_000
 
 
 def test_a_part_outside_the_as_is_an_error(snapshot):
