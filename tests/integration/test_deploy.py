@@ -36,7 +36,8 @@ DASK = {
 
 
 def variables():
-    return {each.variable for each in merged(IngestConfig, AnalyzeConfig, NotifyConfig, LogConfig)}
+    ours = merged(IngestConfig, AnalyzeConfig, NotifyConfig, LogConfig)
+    return {each.variable for each in (*ours, *SERVE)}
 
 
 def commands():
@@ -111,6 +112,20 @@ def tells(words, folder):
     assert (notice["schema"], notice["schema_version"]) == (SCHEMA, SCHEMA_VERSION)
     assert (notice["status"], notice["run"]) == ("failed", "hopscope-late.service")
     assert "%" not in script
+
+
+def test_nobody_else_reads_what_units_write_and_prefect_keeps():
+    for name in ("hopscope", "hopscope-nightly", "hopscope-late", "hopscope-tell@"):
+        text = (ENVIRONMENT.parent / f"{name}.service").read_text()
+        assert "\nUMask=0077\n" in text
+        modes = dict(re.findall(r"^(\w+Directory)(?:Mode)?=(\S+)$", text, re.MULTILINE))
+        for folder in ("StateDirectory", "CacheDirectory"):
+            assert modes.get(folder, "0700") == "0700"
+    cron = next(yaml.safe_load_all((COMPOSE.parent / "kubernetes" / "nightly.yaml").read_text()))
+    (run,) = cron["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    (home,) = (each["value"] for each in run["env"] if each["name"] == "PREFECT_HOME")
+    # A volume is open to its group: the home is a folder in it, which is made for one user.
+    assert home not in {each["mountPath"] for each in run["volumeMounts"]}
 
 
 def test_every_unit_that_works_at_night_tells_of_its_failure():

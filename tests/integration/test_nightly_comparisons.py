@@ -9,9 +9,10 @@ import os
 import pytest
 
 from flows.nightly import nightly
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, StatusConfig
 from pipeline.report.nights import NIGHTS_PAGE
 from pipeline.stages.analyze import analyze
+from pipeline.stages.contents.status import lateness, staleness
 from pipeline.stages.ingest import ingest
 from pipeline.store import open_snapshot, snapshot_names
 from tests.unit.pipeline.stages.test_mapped_share import atlas
@@ -101,3 +102,26 @@ def test_a_night_without_a_usable_time_says_so_among_its_warnings(server, tmp_pa
     (said,) = (line for line in summary.warnings if "no trace has a usable time" in line)
     report = (tmp_path / "out" / summary.analyzed.snapshot / "report.json").read_bytes()
     assert said in json.loads(report)["warnings"]
+
+
+def test_nights_of_a_collector_that_died_are_completed_with_a_warning_and_an_alarm(
+    server, tmp_path
+):
+    _, first = by_flow(tmp_path, FIRST)  # weeks ago
+    name, second = by_flow(tmp_path, FIRST)
+    assert name == "Completed"
+    (old,) = (line for line in second.warnings if "do measurements still arrive?" in line)
+    (same,) = (line for line in second.warnings if line.startswith("no new measurements: "))
+    assert not any(line.startswith("no new measurements: ") for line in first.warnings)
+    store, out, _ = options(tmp_path)
+    assert {old, same} <= set(json.loads((out / FIRST / "report.json").read_bytes())["warnings"])
+    noon = datetime.datetime.fromisoformat(f"{FIRST}T12:00Z").timestamp()
+    metrics = (out / "hopscope.prom").read_text()
+    (line,) = (text for text in metrics.splitlines() if text.startswith("hopscope_newest_record"))
+    assert float(line.split()[-1]) == noon
+    config = StatusConfig(store, out, max_age=26, max_data_age=48)
+    assert lateness(config) == ""
+    assert "the newest trace is " in staleness(config)
+    # Neither where it is asked for more patience.
+    _, patient = by_flow(tmp_path, FIRST, max_data_age=24 * 365 * 100)
+    assert not any("do measurements still arrive?" in line for line in patient.warnings)
