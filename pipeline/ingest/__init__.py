@@ -263,9 +263,18 @@ def _read(path: Path, report: ReadReport, format: Format) -> Iterator[TraceBatch
             finally:
                 stream.finish()
                 report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
+        if report.rejected and not report.n_records:
+            raise FormatError(path, "", "no record of it can be used")
     except PipelineError as error:
-        report.refuse(error, partly=report.n_records > 0)
-        raise
+        fault = error
+        if isinstance(error, FormatError) and report.rejected and not report.n_records:
+            fault = FormatError(
+                path, error.where, f"{error.reason}; first fault: {report.first_reject}"
+            )
+        report.refuse(fault, partly=report.n_records > 0)
+        if fault is error:
+            raise
+        raise fault from error
 
 
 def _read_head(stream: InputStream) -> bytes:

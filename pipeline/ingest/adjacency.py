@@ -96,6 +96,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     lines = Lines(stream)
     lists = _Lists()
     lists.read(lines, report)
+    report.kept_of = {"line": (lists.n_nodes - lists.n_refused, lists.n_nodes)}
     near, far = lists.links(report)
     is_usable = len(near) > 0 or (lists.is_ours and lists.n_nodes > 0 and not report.rejected)
     if is_usable:
@@ -127,7 +128,7 @@ class _Lists:
     """Neighbours of one node after another, in pieces of one block each."""
 
     def __init__(self) -> None:
-        self.n_nodes = 0
+        self.n_nodes = self.n_refused = 0
         self.is_ours = False  # whether the file begins with our comment
         self._pieces: list[np.ndarray] = []
         self._counts: list[np.ndarray] = []
@@ -157,6 +158,7 @@ class _Lists:
             self.n_nodes += n_rows
 
     def _refuse(self, lines: Lines, report: ReadReport) -> None:
+        self.n_refused += 1
         line = lines.next_line() or b""
         place = f"line {lines.number}"
         if len(line) > 10 * MAX_LINE_BYTES:

@@ -36,6 +36,7 @@ from pipeline.stages.warnings import (
     commonest_failure,
     failure_warnings,
     loss_warnings,
+    lost_warnings,
     low_share_warnings,
     metric_warnings,
     snapshot_warnings,
@@ -322,6 +323,7 @@ def _report(
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
         warnings=[
+            *lost_warnings(snapshot.manifest.get("inputs") or ()),
             *low_share_warnings(snapshot.manifest),
             *measured,
             *unused,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +30,9 @@ from pipeline.stages.inputs.alias_sets import alias_warnings
 from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
 from pipeline.stages.inputs.options import options_told
-from pipeline.stages.inputs.reasons import why_nothing
+from pipeline.stages.inputs.reasons import unread_named_first, why_nothing
 from pipeline.stages.inputs.resumed import folder_name
+from pipeline.stages.inputs.rows import holds, input_row, rejects
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
 from pipeline.stages.inputs.unmapped import mapped_warnings, why_unmapped
@@ -40,6 +40,7 @@ from pipeline.stages.warnings import (
     effect_warnings,
     input_warnings,
     left_out_warnings,
+    lost_warnings,
     name_warnings,
 )
 from pipeline.store import check_name, scratch_folder, write_snapshot
@@ -84,8 +85,8 @@ class IngestSummary:
 
     @property
     def complete(self) -> bool:
-        """Whether every file was used to its end (rejected records alone do not count)."""
-        return all(report.status == "ok" for report in self.reports)
+        """Whether every file was used to its end, most of its records too."""
+        return all(each.status == "ok" and not each.mostly_rejected for each in self.reports)
 
 
 def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> IngestSummary:
@@ -105,6 +106,18 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
 def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
     started = time.time()
     inputs = find_inputs(config.inputs, config.format, config.store)
+    reports: list[ReadReport] = []
+    with unread_named_first(inputs, reports, config.format):
+        return _ingest_inputs(config, inputs, reports, started, progress)
+
+
+def _ingest_inputs(
+    config: IngestConfig,
+    inputs: InputFiles,
+    reports: list[ReadReport],
+    started: float,
+    progress: ProgressCallback,
+) -> IngestSummary:
     traces = inputs.of_kind("traces")
     _refuse_mixture(inputs, config)
     if traces and not config.ip2as and config.asn is None:
@@ -123,19 +136,20 @@ def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
     wanted = [folder_name(file.path, file.format) for file in traces]
     # Kept until the snapshot is there: a run that is killed before need not be read again.
     with scratch_folder(config.store, wanted) as scratch:
-        return _ingest_by(scratch, config, inputs, started, progress)
+        return _ingest_by(scratch, config, inputs, reports, started, progress)
 
 
 def _ingest_by(
     scratch: Path,
     config: IngestConfig,
     inputs: InputFiles,
+    reports: list[ReadReport],
     started: float,
     progress: ProgressCallback,
 ) -> IngestSummary:
     traces = inputs.of_kind("traces")
     tables = read_tables(config, needed=bool(traces))
-    reports, topologies, n_resumed = _read(config, inputs, tables, scratch, progress)
+    topologies, n_resumed = _read(config, inputs, reports, tables, scratch, progress)
     if not topologies:
         raise UsageError(f"nothing to ingest: {why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
@@ -153,9 +167,9 @@ def _ingest_by(
     reports += names.reports
     unused = without_effect(config, tables, topologies, reports, graphs.asn)
     unused += names.unused
-    notes += effect_warnings(config, {_holds(report) for report in reports}, unused)
+    notes += effect_warnings(config, {holds(report) for report in reports}, unused)
     notes += left_out_warnings(inputs.left_alone, config.format)
-    rows, options = [_input_row(report) for report in reports], options_told(config)
+    rows, options = [input_row(each) for each in reports], options_told(config)
     newest_s = newest_record(rows)
     if not config.snapshot and _n_traces(reports):
         oldest_s = min((r.oldest_s for r in reports if r.oldest_s), default=0.0)
@@ -171,7 +185,7 @@ def _ingest_by(
         inputs=rows,
         options=options,
         counts=dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports)),
-        rejects=_rejects(reports),
+        rejects=rejects(reports),
         warnings=notes,
         host_names=names.of_hosts,
     )
@@ -196,7 +210,7 @@ def _ingest_by(
         reports=reports,
         left_alone=inputs.left_alone,
         replaced=replaced,
-        warnings=notes + input_warnings(rows),
+        warnings=[*lost_warnings(rows), *notes, *input_warnings(rows)],
         wall_s=time.time() - started,
     )
 
@@ -204,11 +218,12 @@ def _ingest_by(
 def _read(
     config: IngestConfig,
     inputs: InputFiles,
+    reports: list[ReadReport],
     tables: Tables,
     scratch: Path,
     progress: ProgressCallback,
-) -> tuple[list[ReadReport], list[Topology], int]:
-    """Read every input; reports come in the order of the inputs, tables after them.
+) -> tuple[list[Topology], int]:
+    """Read every input; reports are added in the order of the inputs, tables after them.
 
     The number is that of files which a killed run had read.
     """
@@ -228,7 +243,6 @@ def _read(
     report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []
     names: list[str] = []
-    reports: list[ReadReport] = []
     for file in inputs.files:
         if file.path in report_of:
             reports.append(report_of[file.path])
@@ -245,7 +259,8 @@ def _read(
     observations = [r.observation for r in read if r.observation is not None]
     if any(r.report.n_records for r in read):
         topologies.append(_infer(config, observations, tables, progress))
-    return reports + tables.reports, topologies, sum(r.is_kept for r in read)
+    reports += tables.reports
+    return topologies, sum(r.is_kept for r in read)
 
 
 def _first_run(packages: set[str]) -> str:
@@ -344,48 +359,4 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
 
 
 def _n_traces(reports: list[ReadReport]) -> int:
-    return sum(report.n_records for report in reports if _holds(report) == "traces")
-
-
-def _holds(report: ReadReport) -> str:
-    """Traces, a topology, or a table about them; "" for a file of no known format."""
-    if report.format in FORMATS:
-        return FORMATS[report.format].kind
-    return "table" if report.format else ""
-
-
-def _input_row(report: ReadReport) -> dict:
-    """Manifest entry of an input."""
-    return (
-        {
-            "path": report.path,
-            "format": report.format,
-            "holds": _holds(report),
-            "status": report.status,
-            "error": report.error,
-            "sha256": report.sha256,
-            "size_bytes": report.size_bytes,
-            "n_records": report.n_records,
-            "n_hops": report.n_hops,
-            "n_rejected": sum(report.rejected.values()),
-            "skipped": dict(report.skipped),
-            "rejected": dict(report.rejected),
-            "notes": dict(report.notes),
-            "newest_s": report.newest_s,
-        }
-        | ({"copy_of": report.copy_of} if report.copy_of else {})
-        | (
-            {"kind": report.kind, "made_by": report.made_by, "as_ranges": report.as_ranges}
-            if report.kind
-            else {}
-        )
-    )
-
-
-def _rejects(reports: list[ReadReport]) -> Iterator[dict]:
-    for report in reports:
-        if report.error:
-            reason = report.error.removeprefix(f"{report.path}: ")
-            yield {"file": report.path, "place": "file", "reason": reason, "detail": ""}
-        for sample in report.samples:
-            yield {"file": report.path} | asdict(sample)
+    return sum(report.n_records for report in reports if holds(report) == "traces")

@@ -14,7 +14,7 @@ from pipeline.ingest import FORMATS
 from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import is_mapped_low, mapped_of
-from pipeline.model.measured.reading import printable_path, rejects_text
+from pipeline.model.measured.reading import printable_path, reasons_text, rejects_text
 from pipeline.model.words import number
 from pipeline.options import options_of
 
@@ -127,8 +127,18 @@ def name_warnings(oldest_s: float, newest_s: float) -> list[str]:
 
 
 def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:
-    """Warnings from the making of a snapshot: its own first, then those on inputs."""
-    return [*manifest.get("warnings", ()), *input_warnings(manifest.get("inputs") or ())]
+    """Warnings from the making of a snapshot: files lost, its own, others on inputs."""
+    rows = manifest.get("inputs") or ()
+    return [*lost_warnings(rows), *manifest.get("warnings", ()), *input_warnings(rows)]
+
+
+def lost_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Lines on files of which most records were rejected: the share, and why."""
+    return [
+        f"{row.get('path', '')}: {lost}: {reasons_text(row.get('rejected', {}))}"
+        for row in inputs
+        if (lost := row.get("mostly_rejected"))
+    ]
 
 
 def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -147,7 +157,7 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
         if row.get("status", "ok") != "ok"
     ]
     for row in rows:
-        if n_rejected := row.get("n_rejected"):
+        if (n_rejected := row.get("n_rejected")) and not row.get("mostly_rejected"):
             rejects = rejects_text(n_rejected, row.get("rejected", {}))
             lines.append(f"{row.get('path', '')}: {rejects}")
     return (

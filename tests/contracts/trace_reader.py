@@ -267,12 +267,23 @@ class TraceReaderContract:
         assert files == set(expected)
         for name, want in expected.items():
             traces, report, error = self.read_file(folder / name)
+            reason, first, _ = (error.reason if error else "").partition("; first fault: ")
+            assert bool(first) == (bool(want["rejected"]) and want["n_traces"] == 0), name
             got = {
-                "error": error.reason if error else "",
+                "error": reason,
                 "n_traces": len(traces),
                 "rejected": dict(report.rejected),
             }
             assert got == want, name
+
+    def test_a_file_of_broken_records_alone_is_rejected_with_the_first_reason(self, tmp_path):
+        path = tmp_path / "broken"
+        path.write_bytes(self.broken_record * 3)
+        traces, report, error = self.read_file(path)
+        assert traces == []
+        assert (report.status, report.n_records) == ("rejected", 0)
+        assert self.broken_reason in error.reason.partition("; first fault: ")[2]
+        assert report.error == str(error)
 
     @settings(
         max_examples=examples(150),

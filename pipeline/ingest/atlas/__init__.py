@@ -61,6 +61,8 @@ _MIN_REPLY_BYTES = len('{"from":"::"}')
 
 _ATLAS_KEY = re.compile(rb'"(?:prb_id|msm_id|msm_name|fw)"\s*:')
 _TRACEROUTE = re.compile(rb'"type"\s*:\s*"traceroute"')
+# Of a result without them: other programs have results of that type, too.
+_RESULT_KEY = re.compile(rb'"(?:(?:dst|src)_addr|dst_name|paris_id)"\s*:|"result"\s*:\s*\[')
 _FIRST_KEY = re.compile(rb'\{\s*("[A-Za-z_]{1,40}")')
 # First keys of objects inside a result: they do not mark a new record.
 _INNER_KEYS = frozenset(
@@ -79,7 +81,9 @@ def sniff(head: bytes) -> bool:
     text = head.removeprefix(BOM).lstrip()
     if not text.startswith((b"{", b"[")):
         return False
-    return _ATLAS_KEY.search(text) is not None or _TRACEROUTE.search(text) is not None
+    if _ATLAS_KEY.search(text) is not None:
+        return True
+    return _TRACEROUTE.search(text) is not None and _RESULT_KEY.search(text) is not None
 
 
 def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:

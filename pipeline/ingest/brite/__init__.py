@@ -22,7 +22,8 @@ What is done with it
     - Edge types do not decide anything: Java labels the seed edges of a router-level file E_AS.
     - A broken row is rejected with its line number, and so are a second node with the same id and
       an edge to a node that is not there. Fewer rows than declared means that the file is cut
-      short; further rows are read and noted.
+      short; further rows are read and noted. A file of which no node or no edge is left is
+      rejected, unless its section of edges is empty and says so.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     Raises
     ------
     FormatError
-        After the topology was yielded, if the file is cut short; at once if it has no node.
+        After the topology was yielded, if the file is cut short; at once if it has no node, or no
+        edge though it does not say so: nodes alone would be a graph of other hops and widths.
     """
     lines = Lines(stream)
     broken = _read_header(lines, report)
@@ -103,7 +105,8 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
             declared["Edges"] = _declared(lines.section)
             read_rows(lines, edges, declared["Edges"], report)
     topology = _topology(nodes, edges, report)
-    report.n_records += topology.n_nodes + topology.n_links
+    n_nodes, n_links = topology.n_nodes, topology.n_links
+    report.kept_of = {"node": (n_nodes, nodes.n_seen), "edge": (n_links, edges.n_seen)}
     for name, noun, table in (("Nodes", "node", nodes), ("Edges", "edge", edges)):
         if declared[name] > table.n_seen:
             found = f"{table.n_seen:,} of {number(declared[name], f'declared {noun}')}"
@@ -112,12 +115,16 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
             report.notes[f"more {noun}s than declared"] += table.n_seen - declared[name]
     if broken is None and not has_edges:
         broken = ("end of file", "cut short: there is no Edges: section")
-    if topology.n_nodes:
+    has_none = has_edges and edges.n_seen == 0 and declared["Edges"] <= 0  # and claims none
+    if n_nodes and (n_links or has_none):
+        report.n_records += n_nodes + n_links
         yield topology
     if lines.error is not None:
         raise lines.error
-    if broken is None and topology.n_nodes == 0:
+    if broken is None and n_nodes == 0:
         broken = ("Nodes", "no usable node")
+    if broken is None and n_links == 0 and not has_none:
+        broken = ("Edges", "no usable edge")
     if broken is not None:
         raise FormatError(report.path, *broken)
 

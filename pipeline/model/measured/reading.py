@@ -42,7 +42,8 @@ class ReadReport:
     ours (a ping among traces), by type; ``rejected`` broken ones, by reason; ``notes`` oddities
     that were read anyway (a late reply), by name. A topology file also says what its nodes are
     (``kind``), which AS numbers it has, and in its header how it was made, if not by measurement
-    (``made_by``).
+    (``made_by``). ``kept_of`` says how many records of a kind were used and how many there are,
+    where a file has several kinds, or ``n_records`` counts something else than records.
     """
 
     path: str
@@ -63,6 +64,7 @@ class ReadReport:
     made_by: str = ""
     as_ranges: list[list[int]] = field(default_factory=list)  # first and last of each run
     took_asn: bool = False  # its nodes, or some of them, name no AS and got the one that was given
+    kept_of: dict[str, tuple[int, int]] = field(default_factory=dict)
     copy_of: str = ""  # path of a file with the same bytes, which was read instead
 
     def skip(self, kind: str, count: int = 1) -> None:
@@ -76,6 +78,29 @@ class ReadReport:
         if self.rejected[reason] < MAX_SAMPLES:
             self.samples.append(Reject(place, reason, detail[:200]))
         self.rejected[reason] += count
+
+    @property
+    def mostly_rejected(self) -> str:
+        """How many records of a kind were rejected, if more than half of a file that is used."""
+        if self.status == "rejected":
+            return ""
+        n_rejected = self.rejected.total()
+        kinds = self.kept_of or {"record": (self.n_records, self.n_records + n_rejected)}
+        for noun, (n_kept, n) in kinds.items():
+            if 2 * n_kept < n and n_rejected:
+                share = int(100 * (n - n_kept) / n)  # 99.9 % is not all
+                return f"{n - n_kept:,} of {number(n, noun)} rejected ({share} %)"
+        return ""
+
+    @property
+    def first_reject(self) -> str:
+        """Place, reason and finding of the first broken record; "" without one."""
+        if not self.samples:
+            return ""
+        first = self.samples[0]
+        place = f"{first.place}: " if first.place else ""
+        found = f" ({first.detail})" if first.detail else ""
+        return f"{place}{first.reason}{found}"
 
     def refuse(self, fault: Exception | str, partly: bool = False) -> None:
         """Say why the file cannot be used, or (``partly``) not to its end."""
@@ -96,8 +121,12 @@ class ReadReport:
 
 def rejects_text(n_rejected: int, rejected: Mapping[str, int]) -> str:
     """How many records were rejected, and for which reasons: in the order in which they come."""
-    reasons = ", ".join(f"{name} ({n})" for name, n in rejected.items())
-    return f"{number(n_rejected, 'broken record')} rejected: {reasons}"
+    return f"{number(n_rejected, 'broken record')} rejected: {reasons_text(rejected)}"
+
+
+def reasons_text(rejected: Mapping[str, int]) -> str:
+    """Reasons of rejected records, each with how many have it."""
+    return ", ".join(f"{name} ({n})" for name, n in rejected.items())
 
 
 def inputs_text(inputs: Iterable[Mapping[str, Any]]) -> str:

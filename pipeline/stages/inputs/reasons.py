@@ -1,13 +1,17 @@
-"""Why an ingest read nothing."""
+"""Why an ingest read nothing, or came to nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
+from pipeline.errors import UsageError
 from pipeline.graphs.combine import MAX_NAMED
 from pipeline.ingest import FORMATS
 from pipeline.model.measured.reading import ReadReport, rejects_text
 from pipeline.model.words import number
+from pipeline.stages.inputs.files import InputFiles
+from pipeline.stages.warnings import left_out_warnings
 
 
 def why_nothing(reports: Sequence[ReadReport]) -> str:
@@ -24,6 +28,37 @@ def why_nothing(reports: Sequence[ReadReport]) -> str:
     others = f" and {number(len(inputs) - 1, 'more file')}" if len(inputs) > 1 else ""
     nothing = f"{inputs[0].path}{others}: contains no traces and no topology"
     return f"{nothing}; skipped: {skipped or 'nothing'}{_rejects(inputs[0])}"
+
+
+@contextmanager
+def unread_named_first(
+    inputs: InputFiles, reports: Sequence[ReadReport], chosen: str | None
+) -> Iterator[None]:
+    """Within the block, an error names first the files that could not be read or were left out.
+
+    The fault may be theirs, and not what the error asks for.
+
+    Parameters
+    ----------
+    inputs : InputFiles
+    reports : sequence of ReadReport
+        Filled within the block, with one for each file that was to be read.
+    chosen : str or None
+        What ``--format`` says.
+    """
+    try:
+        yield
+    except UsageError as error:
+        faults = [report.error for report in reports if report.error]
+        if not reports:
+            faults = [str(file.error) for file in inputs.files if file.error is not None]
+        named = [] if any(fault in str(error) for fault in faults) else faults
+        if (n_more := len(named) - MAX_NAMED) > 0:
+            named[MAX_NAMED:] = [f"{number(n_more, 'more file')} could not be read"]
+        named += left_out_warnings(inputs.left_alone, chosen)
+        if not named:
+            raise
+        raise UsageError("; ".join([*named, str(error)])) from error
 
 
 def _rejects(report: ReadReport) -> str:

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import lzma
 import struct
+import time
 import tracemalloc
 import zlib
 
@@ -99,17 +100,26 @@ def test_a_file_cannot_ask_its_decompressor_for_gigabytes(tmp_path):
         b'{"type":"trace","a":' + b"[" * 200_000 + b"]" * 200_000 + b"}\n",
         b"[" * 1_000_000,
         b'{"a":' * 300_000,
-        b'{"type":"trace","dst":"192.0.2.1","hop_count":' + b"9" * 100_000 + b"}\n",
     ],
-    ids=["nested", "arrays", "objects", "number"],
+    ids=["nested", "arrays", "objects"],
 )
-def test_json_that_is_nested_or_counts_beyond_reason_is_refused(tmp_path, format, text):
+def test_json_that_is_nested_beyond_reason_is_refused(tmp_path, format, text):
     path = tmp_path / "file.json"
     path.write_bytes(text)
     report = ReadReport(str(path))
     with pytest.raises(FormatError):
         list(open_reader(path, report, format)[1])
     assert report.n_records == 0
+
+
+def test_a_number_of_very_many_digits_is_a_number_and_takes_no_time(tmp_path):
+    path = tmp_path / "file.json"
+    path.write_bytes(b'{"type":"trace","dst":"192.0.2.1","hop_count":' + b"9" * 1_000_000 + b"}\n")
+    report = ReadReport(str(path))
+    started = time.process_time()
+    list(open_reader(path, report, "scamper_json")[1])
+    assert time.process_time() - started < 10
+    assert report.n_records == 1
 
 
 def test_nested_names_of_ases_are_refused(tmp_path):

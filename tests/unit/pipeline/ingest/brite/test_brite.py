@@ -121,7 +121,7 @@ BAD = {
         {"too few columns": 1},
         "line 18: cut short: found 3 of 5 declared edges",
     ),
-    "no_edges.brite": (4, 0, {}, "line 10: cut short: found 4 of 5 declared nodes"),
+    "no_edges.brite": (0, 0, {}, "line 10: cut short: found 4 of 5 declared nodes"),
     "empty.brite": (0, 0, {}, "is empty"),
     "header_only.brite": (0, 0, {}, "end of file: cut short: there is no Nodes: section"),
     "no_brite.brite": (
@@ -132,7 +132,7 @@ BAD = {
     ),
     "no_nodes.brite": (0, 0, {}, "Nodes: no usable node"),
     "broken_rows.brite": (
-        3,
+        0,
         0,
         {
             "not a number": 2,
@@ -141,7 +141,7 @@ BAD = {
             "too few columns": 1,
             "edge to an unknown node": 3,
         },
-        "",
+        "Edges: no usable edge",
     ),
 }
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import ipaddress
 import math
@@ -379,8 +380,9 @@ def test_archived_measurements_read_and_broken_ones_lose_their_broken_lines():
     n_replies = {}
     for path in sorted(folder.iterdir()):
         report = ReadReport(str(path))
-        for _ in open_reader(path, report)[1]:
-            pass
+        with contextlib.suppress(FormatError):  # where its only trace is broken
+            for _ in open_reader(path, report)[1]:
+                pass
         n_replies[path.name] = report.n_hops
         if path.name.startswith("valid"):
             assert report.n_records == 1
@@ -389,7 +391,8 @@ def test_archived_measurements_read_and_broken_ones_lose_their_broken_lines():
     assert n_replies["valid-simple-json"] == 4
     assert n_replies["valid-star"] == 0
     report = ReadReport("invalid")
-    assert list(open_reader(folder / "invalid-trace", report)[1]) == []
+    with pytest.raises(FormatError, match="first fault: line 3: not JSON"):
+        list(open_reader(folder / "invalid-trace", report)[1])
     assert dict(report.rejected) == {"not JSON": 1}
     assert report.samples[0].place == "line 3"
 

@@ -233,12 +233,14 @@ def test_if_all_records_are_broken_the_reasons_are_named(tmp_path, prefixes):
     with pytest.raises(UsageError) as nothing:
         ingest(config(tmp_path, path, ip2as=(prefixes,)))
     reasons = "3 broken records rejected: hop number out of range (2), hop is not an object (1)"
-    none = f"{path}: no usable traceroute result in it"
+    first = "line 1, byte 0: hop number out of range (300)"
+    none = f"{path}: no usable traceroute result in it; first fault: {first}"
     assert str(nothing.value) == f"nothing to ingest: {none}; {reasons}"
     path.write_text("".join(lines) + '{"type":"ping","msm_id":1,"prb_id":2}\n')
     with pytest.raises(UsageError) as nothing:
         ingest(config(tmp_path, path, ip2as=(prefixes,)))
-    assert str(nothing.value).endswith(f"skipped: ping (1); {reasons}")
+    none = f"{path}: no record of it can be used; first fault: {first}"
+    assert str(nothing.value) == f"nothing to ingest: {none}; {reasons}"
 
 
 def test_files_of_other_formats_than_the_given_one_are_named_by_theirs():
