@@ -63,7 +63,8 @@ def compare_nights(
     changes += compare_ases(sides, found, passed)
     changes += compare_neighbors(sides, links)
     changes += compare_figures(sides)
-    grouped, events = group_events(concat(changes), Instead(renewed, moved))
+    of_inputs = found is None and not sides.same_inputs
+    grouped, events = group_events(concat(changes), Instead(renewed, moved), of_inputs)
     return grouped, events if found is None else measure_events(grouped, events, found)
 
 

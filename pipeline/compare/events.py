@@ -10,6 +10,8 @@ Every other change joins the first event that explains it: links of a vantage po
 measure, of a router that was renumbered, of an AS that fell apart, and diameter and radius of an AS
 whose links changed; at last ingresses and neighbours join the links by which ASes were entered.
 What nothing explains is not an event: links that could not be observed come and go every night.
+Where one of the nights has no traces by vantage point, and other inputs or another version of the
+program made it, every change is of the changed input: none can be told from a change of inference.
 
 Events are ranked by the traces, or else the changes, that they touch.
 """
@@ -114,8 +116,12 @@ class Events:
         return len(self.kind)
 
 
-def group_events(changes: Changes, instead: Instead | None = None) -> tuple[Changes, Events]:
+def group_events(
+    changes: Changes, instead: Instead | None = None, of_inputs: bool = False
+) -> tuple[Changes, Events]:
     """Find the events of some changes; ``instead``: of those that traces show.
+
+    ``of_inputs``: a changed input explains every other change, as no trace tells them apart.
 
     Returns
     -------
@@ -137,6 +143,8 @@ def group_events(changes: Changes, instead: Instead | None = None) -> tuple[Chan
                 continue
         event[rows] = n_events + part
         n_events += int(part.max()) + 1
+        if of_inputs and name == "inputs changed":
+            event[:] = n_events - 1
         _join(changes, event, cause, rows, name, instead)
     _join_entries(changes, event)
     return _rank(changes, event, cause, n_events)

@@ -147,7 +147,7 @@ def as_ranges(asn: np.ndarray) -> list[list[int]]:
     return [[int(run[0]), int(run[-1])] for run in np.split(asn, cuts)]
 
 
-def _held(entry: Mapping[str, Any]) -> str:
+def held_by(entry: Mapping[str, Any]) -> str:
     """What an input holds: traces, a topology or a table."""
     return entry.get("holds") or _HELD_BEFORE.get(entry.get("format"), "traces")
 
@@ -172,7 +172,7 @@ def origins_of(manifest: Mapping[str, Any], asn: np.ndarray) -> Origins:
             as_ranges=tuple((first, last) for first, last in entry.get("as_ranges") or ()),
         )
         for entry in inputs
-        if _held(entry) == "topology"
+        if held_by(entry) == "topology"
     ]
     options = manifest.get("options") or {}
     if not inputs and options.get("model"):
@@ -180,7 +180,7 @@ def origins_of(manifest: Mapping[str, Any], asn: np.ndarray) -> Origins:
         made_by = options.get("command") or f"{options['model']}, seed {options.get('seed')}"
         ranges = tuple((first, last) for first, last in as_ranges(asn))
         sources = [Source("", kind, str(made_by), ranges)]
-    traces = any(_held(entry) == "traces" for entry in inputs)
+    traces = any(held_by(entry) == "traces" for entry in inputs)
     unknown = kind == "mixed" and any(not source.as_ranges for source in sources)
     counts = manifest.get("counts") or {}
     merged = counts.get("merged_addresses")

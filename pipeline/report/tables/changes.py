@@ -196,9 +196,11 @@ def _sentence(
             which = f": {first['addr']}" if n == 1 else f", {first['addr']} first"
             return f"{number(n, words.noun)} of {own} {verb}{which}; {pairs} {cross} it"
         case "AS split in parts":
-            return f"{own} fell into {int(first['new'])} parts: {pairs} no longer {get} through"
+            text = f"{own} fell into {int(first['new'])} parts"
+            return f"{text}: {pairs} no longer {get} through" if first["n_pairs"] else text
         case "parts of an AS joined":
-            return f"{int(first['old'])} parts of {own} came together: {pairs} {get} through again"
+            text = f"{int(first['old'])} parts of {own} came together"
+            return f"{text}: {pairs} {get} through again" if first["n_pairs"] else text
         case "ingress moved":
             text = f"Traffic from {other} enters {own} at {first['other_addr']}"
             return f"{text} instead of {first['addr']}: {pairs}"

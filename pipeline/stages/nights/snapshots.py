@@ -15,7 +15,7 @@ from pipeline.compare import Night
 from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.addresses import HIGH_OF_AS_0
 from pipeline.model.columns.ragged import row_of_value
-from pipeline.model.measured.origins import origins_of
+from pipeline.model.measured.origins import held_by, origins_of
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.topology import SILENT
 from pipeline.report.names import ASES
@@ -251,11 +251,14 @@ def _addresses(
 def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
     """What inference was given besides measurements: digests of tables, and options."""
     tables: dict[str, list[str]] = {}
-    for entry in manifest.get("inputs") or ():
-        if entry.get("holds") == "table" and entry.get("format") not in _ONLY_NAMES:
+    inputs = manifest.get("inputs") or ()
+    for entry in inputs:
+        if held_by(entry) == "table" and entry.get("format") not in _ONLY_NAMES:
             name = _TABLES.get(str(entry.get("format")), _ALIASES)
             tables.setdefault(name, []).append(str(entry.get("sha256") or ""))
-    options = manifest.get("options") or {}
+    options = dict(manifest.get("options") or {})
+    if {held_by(entry) for entry in inputs} == {"topology"}:  # it is as its file says
+        options.pop("hopscope", None)
     silent = {"silent routers": "inferred"} if SILENT in manifest["node_columns"] else {}
     return (
         silent
