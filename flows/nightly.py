@@ -219,7 +219,7 @@ def _outcome(state: State) -> NightOutcome:
 
 def _configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
     given = given_values(OPTIONS, parameters)
-    given.setdefault("max_data_age", MAX_DATA_AGE_H)
+    given["max_data_age"] = given.get("max_data_age") or MAX_DATA_AGE_H
     return config_of(IngestConfig, given), config_of(AnalyzeConfig, given)
 
 
