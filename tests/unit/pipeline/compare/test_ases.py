@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,7 @@ CASES = {
     "another vantage point": ({"20.7.0.9": ENDS[ONE]}, ("not observable", 0, None)),
     "as before": (WHOLE, None),
 }
+PLAIN = {"observations": False}
 BACK = {"lost": "gained", "not observable": "not observable before"}
 
 
@@ -112,3 +115,28 @@ def test_numbers_of_ases_may_have_32_bits(tmp_path):
             assert getattr(found, name).tolist() == want.tolist()
         assert found.event.tolist() == expected.event.tolist()
         assert found_events.kind.tolist() == events.kind.tolist()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ((9, 3), [2]),  # three routers at least,
+        ((10, 2), []),
+        ((36, 4), [2]),  # and a tenth of the whole
+        ((37, 3), []),
+        ((20, 10, 5), [3]),
+    ],
+)
+def test_small_parts_of_an_as_that_fell_apart_are_none(tmp_path, sizes, said):
+    """By plain difference: the routers of AS1 in a row, and the same with links cut."""
+    row = [f"20.1.0.{i + 1}" for i in range(sum(sizes))]
+    bounds = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
+    parts = [row[begin:end] for begin, end in itertools.pairwise(bounds)]
+    old, new = (
+        night(tmp_path / f"{at}", {ONE: [f"{' '.join(way)} > 20.3.0.1" for way in ways]}, **PLAIN)
+        for at, ways in enumerate(([row], parts))
+    )
+    changes, _ = compare_nights(old, new)
+    assert changes.new[changes.kind == "split in parts"].tolist() == said
+    changes, _ = compare_nights(new, old)
+    assert changes.old[changes.kind == "parts joined"].tolist() == said

@@ -9,9 +9,11 @@ from pipeline.compare.changes import (
     CHANGED,
     GAINED,
     LOST,
+    MOVED,
     NO_ROW,
     REMOVED,
     SHIFTED,
+    SLOWER,
     UNSEEN,
     make_changes,
 )
@@ -97,3 +99,24 @@ def test_what_nobody_could_observe_is_no_event():
     changes, events = group_events(concat([link(1, (1, 2), UNSEEN, 9), width(1, "radius", 1, 2)]))
     assert changes.event.tolist() == [-1, -1]
     assert len(events) == 0
+
+
+@pytest.mark.parametrize(("n_votes", "said"), [(6, ["links slower"]), (5, [])])
+def test_a_slower_link_is_an_event_from_six_votes_on(n_votes, said):
+    slower = make_changes(1, "link", kind=SLOWER, asn=1, other_asn=1, n_vantages=n_votes)
+    changes, events = group_events(slower)
+    assert (len(changes), events.kind.tolist()) == (1, said)
+
+
+@pytest.mark.parametrize(("n_routers", "said"), [(3, ["routers of another owner"]), (2, [])])
+def test_routers_of_another_owner_are_an_event_from_three_on(n_routers, said):
+    moved = make_changes(n_routers, "router", kind=MOVED, asn=1, other_asn=2)
+    assert group_events(moved)[1].kind.tolist() == said
+
+
+@pytest.mark.parametrize(("n", "n_events"), [(5, 5), (6, 1)])
+@pytest.mark.parametrize("what", ["vantage point", "AS"])
+def test_more_than_five_lost_at_once_are_one_event(what, n, n_events):
+    _, events = group_events(make_changes(n, what, kind=LOST, asn=range(1, n + 1)))
+    assert events.kind.tolist() == [f"{what} lost"] * n_events
+    assert events.n_changes.sum() == n

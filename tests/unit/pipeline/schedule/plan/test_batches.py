@@ -275,6 +275,15 @@ def test_smaller_tasks_search_the_same(sizes):
     assert {leaf.kind for leaf in leaves} == {"search"}
 
 
+@pytest.mark.parametrize(
+    ("sizes", "halves"), [([SMALL] * 7, [12, 16]), ([(100_000, 400_000, 101)], [50, 51])]
+)
+def test_a_task_is_halved_not_cut_at_its_end(sizes, halves):
+    """A task that is too large for memory fits after few attempts."""
+    (task,) = plan_of(sizes, n_workers=1)
+    assert [half.n_sources for half in smaller(task)] == halves
+
+
 def test_the_smallest_task_falls_back_to_the_cpu_once():
     (task,) = list(plan_of([(10, 20, 1)], devices=("gpu",)))
     assert smaller(task) == []
