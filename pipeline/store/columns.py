@@ -21,7 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import first_line
-from pipeline.store.versions.names import broken
+from pipeline.store.versions.names import broken, is_file
+from pipeline.store.versions.schemas import checked_table
 
 ROW_GROUP = 250_000  # rows; one AS among many then costs about a millisecond
 HUGE_ROW_GROUP = 4_000_000  # rows; a graph beyond it takes several row groups, read one by one
@@ -98,7 +99,7 @@ class _Piece:
     def copy(self, columns: dict[str, np.ndarray], out: dict[str, np.ndarray]) -> None:
         n = self.rows.stop - self.rows.start
         for name, column in columns.items():
-            out[name][self.at : self.at + n] = column[self.rows]
+            _put(name, column[self.rows], out[name][self.at : self.at + n])
 
 
 class ColumnFiles:
@@ -180,7 +181,7 @@ class ColumnFiles:
                 first, last = np.searchsorted(groups, [group, group + 1])
                 own = positions[first:last] - bounds[group]
                 for name, column in self._row_group(file, int(group), tuple(out)).items():
-                    out[name][at : at + len(own)] = column[own]
+                    _put(name, column[own], out[name][at : at + len(own)])
                 at += len(own)
         return at
 
@@ -201,6 +202,7 @@ class ColumnFiles:
     def _decoded(self, file: int, group: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Columns of one row group."""
         table = self._open(file).read_row_group(group, columns=list(names), use_threads=False)
+        checked_table(self.paths[file], table)
         return {name: _as_numpy(table.column(name)) for name in names}
 
     def _row_group(self, file: int, group: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -253,10 +255,9 @@ def read_table(
         lacking = set(names or ()) - set(file.schema_arrow.names)
         if lacking:
             raise KeyError(f"it has no column {', '.join(sorted(lacking))}")
-        if names is None:
-            return file.read()
         found = [name for name in optional if name in file.schema_arrow.names]
-        return file.read(columns=[*names, *found])
+        table = file.read(columns=None if names is None else [*names, *found])
+    return checked_table(path, table) if is_file(path.name) else table
 
 
 def merged(starts: np.ndarray, stops: np.ndarray) -> list[tuple[int, int]]:
@@ -273,6 +274,13 @@ def merged(starts: np.ndarray, stops: np.ndarray) -> list[tuple[int, int]]:
             strict=True,
         )
     )
+
+
+def _put(name: str, values: np.ndarray, out: np.ndarray) -> None:
+    """Copy values, without a change of type."""
+    if values.dtype != out.dtype:
+        raise ValueError(f"its column {name} is of type {values.dtype}, not {out.dtype}")
+    out[:] = values
 
 
 def _as_numpy(column: pa.ChunkedArray) -> np.ndarray:

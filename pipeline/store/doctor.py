@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from kernels import CSRGraph, GraphError
 from pipeline.errors import StoreError
 from pipeline.places import url_of
 from pipeline.store.alone import crashed_alone, forget_crashed
@@ -16,15 +20,16 @@ from pipeline.store.references import (
     remove_orphaned_references,
 )
 from pipeline.store.running import dead_runs, remove_dead_runs
+from pipeline.store.snapshot import Snapshot
 from pipeline.store.versions.held import abandoned, own_folder, remove_abandoned
 from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.mirrored import refresh_pointers
-from pipeline.store.versions.names import POINTERS
+from pipeline.store.versions.names import ASES, POINTERS, broken
 from pipeline.store.versions.pointer import pointer_or_none
 
 
 def check_store(store: Path) -> dict[str, str]:
-    """Verify all snapshots of a store; reads every byte of it.
+    """Verify all snapshots of a store: every byte, the values of all tables, and each graph.
 
     Parameters
     ----------
@@ -51,11 +56,47 @@ def check_store(store: Path) -> dict[str, str]:
         try:
             with open_snapshot(store, path.stem) as snapshot:
                 snapshot.verify()
+                _check_contents(snapshot)
         except StoreError as error:
             found[path.stem] = str(error)
         else:
             found[path.stem] = ""
     return found
+
+
+def _check_contents(snapshot: Snapshot) -> None:
+    """Read all tables, and compare each graph with its hashes: whoever wrote it may have erred.
+
+    Raises
+    ------
+    StoreError
+        Names the file and the first fault.
+    """
+    weights_hash = snapshot.weights_hash
+    for row in range(snapshot.n_ases):
+        graph = snapshot.graph(row, weights=True, check=True)
+        weights = graph.weights
+        known = weights_hash[row] if weights is not None and weights_hash else None
+        if known is not None and graph.weights_hash() != known:
+            raise _wrong(snapshot, row, "has weights that do not match their hash")
+        if weights is not None:  # NaN: none is known, in both directions
+            weights = np.where(np.isnan(weights), np.finfo(np.float32).max, weights)
+        try:
+            CSRGraph(graph.indptr, graph.indices, weights)
+        except GraphError as error:
+            raise _wrong(snapshot, row, f"is not a graph: {error}") from None
+        snapshot.nodes(row)
+        snapshot.arc_columns(row)
+    read: Sequence[Callable[[], object]] = (
+        *(snapshot.ingresses, snapshot.exits, snapshot.borders, snapshot.addresses),
+        *(snapshot.unmapped, snapshot.host_names, snapshot.observations),
+    )
+    for table in read:
+        table()
+
+
+def _wrong(snapshot: Snapshot, row: int, fault: str) -> StoreError:
+    return broken(snapshot.path / ASES, f"AS{snapshot.asn[row]} {fault}")
 
 
 def check_replaced(store: Path) -> dict[str, tuple[int, str]]:

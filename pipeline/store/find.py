@@ -18,7 +18,9 @@ import pyarrow.parquet as pq
 from pipeline.model.addresses import sort_addrs
 from pipeline.store.columns import naming
 from pipeline.store.snapshot import Snapshot
+from pipeline.store.tables import rows_in
 from pipeline.store.versions.names import ADDRESSES, broken, graph_file
+from pipeline.store.versions.schemas import checked_table
 
 Address = tuple[int, int]  # high and low word
 
@@ -105,11 +107,12 @@ def _in_table(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tup
             at = np.flatnonzero(_within(addrs, first, last))
             if not len(at):
                 continue
-            rest = file.read_row_group(group, columns=["asn", "node", *names]).take(pa.array(at))
+            rest = checked_table(path, file.read_row_group(group, columns=["asn", "node", *names]))
+            rest = rest.take(pa.array(at))
             confidence = np.full(len(at), np.nan, np.float32)
             if names:
                 confidence = rest["confidence"].fill_null(np.nan).to_numpy()
-            row = np.searchsorted(snapshot.asn, rest["asn"].to_numpy())
+            row = rows_in(snapshot.asn, rest["asn"])
             yield addrs[at], row, rest["node"].to_numpy().astype(np.int64), confidence
 
 

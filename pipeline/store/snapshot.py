@@ -26,9 +26,9 @@ from pipeline.store.tables import (
     Ingresses,
     NodeTable,
     exits_of_table,
+    rows_in,
 )
 from pipeline.store.versions.locks import HeldLock
-from pipeline.store.versions.manifest import file_sha256
 from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
@@ -44,8 +44,7 @@ from pipeline.store.versions.names import (
     broken,
 )
 from pipeline.store.versions.opened import OpenVersion
-
-MOST_HASHED = 4 << 20  # bytes of a file that is hashed when it is read: at most some 10 ms
+from pipeline.store.versions.schemas import type_of
 
 
 class Snapshot(OpenVersion):
@@ -288,7 +287,17 @@ class Snapshot(OpenVersion):
 
     def borders(self) -> pa.Table:
         """Links between ASes: near_asn, near, far_asn, far (local node ids) and their columns."""
-        return self._whole(BORDERS, ("near_asn", "near", "far_asn", "far"))
+        table = self._whole(BORDERS, ("near_asn", "near", "far_asn", "far"))
+        with naming(self.path / BORDERS):
+            for name, kind in self.manifest["arc_columns"].items():
+                found = table.schema.field(name).type if name in table.column_names else None
+                if found not in (None, type_of(kind)):
+                    raise ValueError(f"its column {name} is of type {found}, not {kind}")
+            for end in ("near", "far"):
+                row = rows_in(self.asn, table[f"{end}_asn"])
+                if (table[end].to_numpy() >= self.n_nodes[row]).any():
+                    raise ValueError("names a router that is not there")
+        return table
 
     def addresses(self) -> pa.Table | None:
         """Every address: addr_high, addr_low, asn, node; sorted. None if the nodes say the same.
@@ -355,19 +364,6 @@ class Snapshot(OpenVersion):
         if lacking := sorted(set(needed) - set(table.column_names)):
             raise broken(path, f"has no column {', '.join(lacking)}")
         return table
-
-    def _unaltered(self, file: str) -> Path:
-        """The path of a file; the bytes of a small one are compared with the manifest.
-
-        Checksums of pages cover values, not names of columns: an optional one would be missed.
-        """
-        path, entry = self.file(file), self.manifest["files"][file]
-        if entry["size_bytes"] <= MOST_HASHED:
-            with naming(path):
-                found = file_sha256(path)
-            if found != entry["sha256"]:
-                raise broken(path, "has been altered")
-        return path
 
     def _check_nodes(self, file: str, found: Ingresses | Exits, what: str) -> None:
         if len(found) and not (

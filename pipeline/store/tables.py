@@ -116,7 +116,7 @@ class Ingresses:
             if not counts.null_count:
                 neighbor_n_direct = counts.values.to_numpy()
         return cls(
-            row=np.searchsorted(asn, table.column("asn").to_numpy()).astype(np.int64),
+            row=rows_in(asn, table.column("asn")),
             node=table.column("node").to_numpy(),
             neighbor_ptr=neighbors.offsets.to_numpy().astype(np.int64),
             neighbor_asn=neighbors.values.to_numpy().astype(np.int64),
@@ -157,11 +157,22 @@ class Ingresses:
 def exits_of_table(table: pa.Table, asn: np.ndarray) -> Exits:
     """The exits file of a snapshot whose AS rows are ``asn``, ascending."""
     return Exits(
-        row=np.searchsorted(asn, table["asn"].to_numpy()).astype(np.int64),
+        row=rows_in(asn, table["asn"]),
         node=table["node"].to_numpy(),
         neighbor_asn=table["neighbor_asn"].to_numpy().astype(np.int64),
         n_traces=table["n_traces"].to_numpy(),
     )
+
+
+def rows_in(asn: np.ndarray, given: pa.ChunkedArray) -> np.ndarray:
+    """(n,) int64 rows of AS numbers among ``asn``, ascending; ValueError if one is not there."""
+    numbers = given.to_numpy().astype(np.int64)
+    row = np.searchsorted(asn, numbers)
+    known = row < len(asn)
+    known[known] = asn[row[known]] == numbers[known]
+    if not known.all():
+        raise ValueError(f"it names AS{numbers[~known][0]}, which the snapshot does not have")
+    return row
 
 
 def ragged_positions(first: np.ndarray, last: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ REQUIRED = {
 }
 # What reports show of it, if present.
 OPTIONAL = {"created": str, "inputs": list, "counts": dict, "options": dict, "warnings": list}
-NUMBERS = ("n_ingresses", "n_candidates")  # likewise
+NUMBERS = ("n_ingresses", "n_candidates", "n_border_links", "n_unmapped")  # likewise
 # Fields of a row of ``inputs``; any may be missing.
 INPUT = (
     dict.fromkeys(("path", "format", "holds", "status", "error", "sha256"), str)
@@ -141,7 +141,7 @@ def _optional_fault(manifest: dict) -> str:
     if not all(isinstance(line, str) for line in manifest.get("warnings", [])):
         return "'warnings'"
     for name, value in manifest.get("counts", {}).items():
-        if name.startswith("n_") and not _is_number(value):
+        if (name.startswith("n_") or name == "silent_routers") and not _is_number(value):
             return f"{name!r} in 'counts'"
     for i, row in enumerate(manifest.get("inputs", [])):
         if not isinstance(row, dict):
@@ -184,6 +184,18 @@ def check_size(path: Path, size_bytes: int) -> None:
         raise broken(path, "is not a regular file")
     if found.st_size != size_bytes:
         raise broken(path, f"has {found.st_size} bytes, {size_bytes} were written")
+
+
+def check_sha256(path: Path, entry: dict) -> None:
+    """Raise StoreError unless a file has the bytes that a manifest says."""
+    try:
+        found = file_sha256(path)
+    except OSError as error:
+        is_gone = isinstance(error, FileNotFoundError)
+        reason = "is missing (if it has been replaced, open it again)" if is_gone else ""
+        raise broken(path, reason or f"cannot be read ({said_by_system(error)})") from None
+    if found != entry["sha256"]:
+        raise broken(path, "has been altered, or is of another version")
 
 
 def altered_files(folder: Path, manifest: dict) -> list[str]:

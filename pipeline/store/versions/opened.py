@@ -7,9 +7,13 @@ from typing import Self
 
 from pipeline.places import folder_of, url_of
 from pipeline.store.versions.locks import HeldLock, hold_for_reading
-from pipeline.store.versions.manifest import altered_files, read_manifest
+from pipeline.store.versions.manifest import altered_files, check_sha256, read_manifest
 from pipeline.store.versions.mirrored import bring_file, bring_version
 from pipeline.store.versions.names import LOCK, broken
+from pipeline.store.versions.schemas import check_footer
+
+MOST_HASHED = 4 << 20  # bytes of a file that is hashed when it is read: at most some 10 ms
+MOST_HASHED_AT_OPENING = 1 << 18  # bytes of one that is hashed at opening: at most some 0.5 ms
 
 
 class OpenVersion:
@@ -26,7 +30,8 @@ class OpenVersion:
 
     Notes
     -----
-    Opening reads the manifest and compares the sizes of all files. A version may be pickled (the
+    Opening reads the manifest, compares the sizes of all files and the bytes of small ones, and
+    reads the footers of tables: their types and numbers of rows. A version may be pickled (the
     folder is opened again). While it is open, a writer that replaces it leaves its files alone, if
     the file system has locks; ``close`` or losing the last reference ends that.
     """
@@ -36,6 +41,7 @@ class OpenVersion:
         self._lock = lock
         self.manifest = read_manifest(self.path)
         self.name: str = self.manifest["name"]
+        self._check_files()
 
     @classmethod
     def open_dir(cls, path: Path | str, lock: HeldLock | None = None) -> Self:
@@ -90,10 +96,31 @@ class OpenVersion:
         return bring_file(self.path, self.manifest, name)
 
     def _with(self, *names: str) -> Path:
-        """Its folder, once these files are in it."""
+        """Its folder, once these files are in it, as they were written."""
         for name in names:
-            self.file(name)
+            self._unaltered(name)
         return self.path
+
+    def _unaltered(self, name: str) -> Path:
+        """The path of a file; the bytes of a small one are compared with the manifest.
+
+        Checksums of pages cover values, not names of columns: an optional one would be missed.
+        """
+        path, entry = self.file(name), self.manifest["files"][name]
+        if entry["size_bytes"] <= MOST_HASHED:
+            check_sha256(path, entry)
+        return path
+
+    def _check_files(self) -> None:
+        """Compare files with the manifest; those that are not here, when they are fetched."""
+        for name, entry in self.manifest["files"].items():
+            path = self.path / name
+            if url_of(path) is not None and not path.exists():
+                continue
+            if entry["size_bytes"] <= MOST_HASHED_AT_OPENING:
+                check_sha256(path, entry)
+            if path.suffix == ".parquet":
+                check_footer(path, entry)
 
     def verify(self) -> None:
         """Compare the sha256 of every file with the manifest.

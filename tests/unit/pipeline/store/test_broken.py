@@ -18,9 +18,9 @@ from pipeline.model.measured.origins import origins_of
 from pipeline.stages.contents.snapshots import list_snapshots, show
 from pipeline.stages.warnings import low_share_warnings, snapshot_warnings
 from pipeline.store import Snapshot, check_store, open_snapshot, snapshot_names
-from pipeline.store import snapshot as snapshot_module
 from pipeline.store.columns import naming
-from pipeline.store.snapshot import MOST_HASHED
+from pipeline.store.versions import opened
+from pipeline.store.versions.opened import MOST_HASHED
 from pipeline.terminal.contents import print_list, print_snapshot
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
@@ -125,11 +125,11 @@ def test_no_flipped_byte_gives_a_wrong_graph_silently(path, graphs, name):
      ("borders.parquet", b"far_asn")],
 )  # fmt: skip
 def test_a_column_whose_name_is_damaged_is_named(path, monkeypatch, name, column, most_hashed):
-    monkeypatch.setattr(snapshot_module, "MOST_HASHED", most_hashed)
+    monkeypatch.setattr(opened, "MOST_HASHED", most_hashed)
+    monkeypatch.setattr(opened, "MOST_HASHED_AT_OPENING", most_hashed)
     rename_column(path / name, column)
-    snapshot = Snapshot.open_dir(path)
     with pytest.raises(StoreError, match=rf"{name}.*(altered|column|exist)"):
-        getattr(snapshot, name.removesuffix(".parquet"))()
+        getattr(Snapshot.open_dir(path), name.removesuffix(".parquet"))()
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_table_of_ases_that_points_outside_the_files_is_refused(path):
     for name in ("nodes-000.parquet", "arcs-000.parquet"):
         whole = (path / "manifest.json").read_bytes()
         rewrite_manifest(path, lambda m, name=name: m["files"][name].update(n_rows=3))
-        with pytest.raises(StoreError, match=r"ases\.parquet: .* points outside the files"):
+        with pytest.raises(StoreError, match=rf"{name}: has [0-9]+ rows, 3 were written"):
             Snapshot.open_dir(path)
         rewrite_manifest(path, lambda m, name=name: m["files"][name].pop("n_rows"))
         with pytest.raises(StoreError, match=f"does not give the size of {name}"):
@@ -246,7 +246,8 @@ def test_an_arc_that_leads_outside_its_as_never_reaches_a_kernel(tmp_path, graph
     snapshot.graph(1)
     for read in (lambda: snapshot.graph(2), lambda: snapshot.shard(np.arange(6))):
         with pytest.raises(
-            StoreError, match=r"arcs-000\.parquet: an arc of AS30 leads outside its nodes"
+            StoreError,
+            match=r"arcs-000\.parquet: (an arc of AS30 leads outside its nodes|.*indices has -1)",
         ):
             read()
 
@@ -258,7 +259,9 @@ def test_degrees_that_do_not_sum_up_are_refused(tmp_path, graphs, change):
     write(tmp_path, "bad", dataclasses.replace(graphs, degree=degree))
     snapshot = open_snapshot(tmp_path)
     for read in (lambda: snapshot.graph(2), lambda: snapshot.shard(np.arange(6))):
-        with pytest.raises(StoreError, match=r"nodes-000\.parquet: the degrees of AS30"):
+        with pytest.raises(
+            StoreError, match=r"nodes-000\.parquet: (the degrees of AS30|.*degree has -)"
+        ):
             read()
 
 
@@ -267,7 +270,7 @@ def test_negative_degrees_that_sum_up_are_refused(tmp_path, graphs):
     degree[graphs.node_ptr[2]] -= 100
     degree[graphs.node_ptr[2] + 1] += 100
     write(tmp_path, "bad", dataclasses.replace(graphs, degree=degree))
-    with pytest.raises(StoreError, match=r"nodes-000\.parquet: the degrees"):
+    with pytest.raises(StoreError, match=r"nodes-000\.parquet: .*degree has -"):
         open_snapshot(tmp_path).graph(2)
 
 
@@ -346,7 +349,8 @@ def test_an_ingress_that_is_no_node_is_refused(tmp_path, graphs, node):
     ingress_node[0] = node
     write(tmp_path, "bad", dataclasses.replace(graphs, ingress_node=ingress_node))
     with pytest.raises(
-        StoreError, match=r"ingresses\.parquet: names an ingress that is not a node"
+        StoreError,
+        match=r"ingresses\.parquet: (names an ingress that is not a node|.*node has -1)",
     ):
         open_snapshot(tmp_path).ingresses()
 

@@ -318,7 +318,7 @@ def test_traces_that_begin_inside_and_links_under_labels_are_kept_for_each_as(tm
 
 
 def test_a_column_of_later_versions_is_read_where_a_file_has_it(tmp_path):
-    path = tmp_path / "ases.parquet"
+    path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"asn": [10], "name": ["a"]}), path)
     assert read_table(path, ["asn"], ["later"]).column_names == ["asn"]
     assert read_table(path, ["asn"], ["name", "later"]).column_names == ["asn", "name"]

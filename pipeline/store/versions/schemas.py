@@ -1,0 +1,200 @@
+"""What each table of a version must hold: types, where nulls are, and ranges of values.
+
+Checksums say that a file is what its manifest says, not that the two are from hopscope. A table is
+checked against this page before anything is made of it, so that forged files are an error that
+names the column, and neither a wrong figure nor an accident in a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pipeline.errors import first_line
+from pipeline.store.versions.names import (
+    ADDRESSES,
+    ASES,
+    BORDERS,
+    EXITS,
+    HOST_NAMES,
+    INGRESSES,
+    OBSERVATIONS,
+    PATHS,
+    UNMAPPED,
+    VANTAGES,
+    broken,
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """Type of a column; the least and the greatest value; whether nulls mean something.
+
+    Of lists: ``least`` is that of their values, and ``may_be_null`` is said of lists, too.
+    """
+
+    type: pa.DataType
+    least: float | None = None
+    most: float | None = None
+    may_be_null: bool = False
+    pattern: str = ""  # that texts match
+
+    def fault(self, values: pa.ChunkedArray) -> str:
+        """What is wrong with the values; empty if nothing is."""
+        if values.type != self.type:
+            return f"is of type {values.type}, not {self.type}"
+        if values.null_count and not self.may_be_null:
+            return "has nulls"
+        if pa.types.is_large_list(self.type):
+            return Column(self.type.value_type, self.least, self.most, self.may_be_null).fault(
+                pa.chunked_array([chunk.flatten() for chunk in values.chunks], self.type.value_type)
+            )
+        if self.pattern:
+            is_right = pc.match_substring_regex(values, self.pattern)
+            return "" if pc.all(is_right).as_py() in (True, None) else "has other texts"
+        if self.least is None and self.most is None:
+            return ""
+        is_float = pa.types.is_floating(self.type)
+        if is_float:  # NaN: not known
+            values = values.filter(pc.invert(pc.is_nan(values)))
+        found = pc.min_max(values).as_py()
+        low, high = found["min"], found["max"]
+        if low is None:
+            return ""
+        if self.least is not None and low < self.least:
+            return f"has {low}, less than {self.least:g}"
+        if (self.most is not None and high > self.most) or high == float("inf"):
+            return f"has {high}"
+        return ""
+
+
+_HASH = "^[0-9a-f]{64}$"
+_ASN, _COUNT, _NODE = Column(pa.uint32()), Column(pa.int64(), 0), Column(pa.int32(), 0)
+_ADDR = {"addr_high": Column(pa.uint64()), "addr_low": Column(pa.uint64())}
+_FLAG = Column(pa.bool_())
+_CONFIDENCE = Column(pa.float32(), 0, 1, may_be_null=True)
+_TEXT, _TEXT_OR_NULL = Column(pa.string()), Column(pa.string(), may_be_null=True)
+_ROW_OR_NULL = Column(pa.int32(), 0, may_be_null=True)
+_RTT = Column(pa.float32(), 0)
+# Optional columns of nodes and links whose meaning hopscope itself has given them.
+OF_TRACES = {
+    "n_traces": _COUNT,
+    **dict.fromkeys(("bridged", "mpls", "via_ixp", "siblings", "silent"), _FLAG),
+}
+NODES = {"degree": _NODE, **_ADDR, "id": Column(pa.int64(), may_be_null=True), **OF_TRACES}
+ARCS = {"indices": _NODE, "weight": Column(pa.float32(), 0), **OF_TRACES}
+
+_COUNTS_OF_AS = (
+    *("n_nodes", "n_edges", "n_arcs", "n_components", "largest_component", "n_ingresses"),
+    *("n_candidates", "n_unmapped", "n_entered_unseen", "n_mpls_links", "n_silent"),
+    *("node_start", "arc_start"),
+)
+TABLES: Mapping[str, Mapping[str, Column]] = {
+    ASES: {
+        "asn": _ASN,
+        "name": _TEXT_OR_NULL,
+        **dict.fromkeys(_COUNTS_OF_AS, _COUNT),
+        "graph_hash": Column(pa.string(), pattern=_HASH),
+        "weights_hash": Column(pa.string(), may_be_null=True, pattern=_HASH),
+        "file": _NODE,
+    },
+    INGRESSES: {
+        "asn": _ASN,
+        "node": _NODE,
+        "neighbor_asns": Column(pa.large_list(pa.uint32())),
+        "neighbor_ixps": Column(pa.large_list(pa.string()), may_be_null=True),
+        "neighbor_n_direct": Column(pa.large_list(pa.int64()), 0, may_be_null=True),
+        "n_direct": _COUNT,
+        "n_after_gap": _COUNT,
+        "candidate": _FLAG,
+        "confidence": _CONFIDENCE,
+    },
+    EXITS: {"asn": _ASN, "node": _NODE, "neighbor_asn": _ASN, "n_traces": _COUNT},
+    BORDERS: {
+        "near_asn": _ASN,
+        "near": _NODE,
+        "far_asn": _ASN,
+        "far": _NODE,
+        "weight": Column(pa.float32(), 0),
+        **OF_TRACES,
+    },
+    ADDRESSES: {**_ADDR, "asn": _ASN, "node": _NODE, "confidence": _CONFIDENCE},
+    UNMAPPED: _ADDR,
+    HOST_NAMES: {**_ADDR, "name": _TEXT},
+    VANTAGES: {**_ADDR, "asn": Column(pa.uint32(), may_be_null=True)},
+    OBSERVATIONS: {
+        "vantage": _NODE,
+        "before": _ROW_OR_NULL,
+        "near": _ROW_OR_NULL,
+        "far": _NODE,
+        "across_gap": _FLAG,
+        "n_traces": _NODE,
+        "rtt_ms": _RTT,
+    },
+    PATHS: {
+        "vantage": _NODE,
+        "target_high": Column(pa.uint64()),
+        "target_low": Column(pa.uint64()),
+        "step": _ROW_OR_NULL,
+        "n_traces": _NODE,
+        "n_hops": Column(pa.uint8()),
+        "rtt_ms": _RTT,
+        "reached": _FLAG,
+        "direct": _FLAG,
+    },
+}
+
+
+def type_of(kind: str) -> pa.DataType:
+    """Of an optional column, by the name of its dtype in the manifest."""
+    return pa.string() if kind == "str" else pa.from_numpy_dtype(kind)
+
+
+def columns_of(file: str) -> Mapping[str, Column]:
+    """Columns of a file of a version, those that hopscope itself gives a meaning."""
+    if file in TABLES:
+        return TABLES[file]
+    return NODES if file.startswith("nodes-") else ARCS
+
+
+def checked_table(path: Path, table: pa.Table) -> pa.Table:
+    """A table, or some columns or rows of it, if it holds what a file of that name must hold.
+
+    Raises
+    ------
+    StoreError
+        Names the file, the column and the first fault.
+    """
+    for name, column in columns_of(path.name).items():
+        if name in table.column_names and (fault := column.fault(table.column(name))):
+            raise broken(path, f"its column {name} {fault}, so hopscope has not written it")
+    return table
+
+
+def check_footer(path: Path, entry: Mapping[str, Any]) -> None:
+    """Check the footer of a file: types of columns, and the number of rows.
+
+    Raises
+    ------
+    StoreError
+        Names the file and the first fault.
+    """
+    try:
+        metadata = pq.read_metadata(path)
+        schema = metadata.schema.to_arrow_schema()
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise broken(path, f"cannot be read: {first_line(error)}") from None
+    if metadata.num_rows != entry["n_rows"]:
+        raise broken(path, f"has {metadata.num_rows} rows, {entry['n_rows']} were written")
+    if len(set(schema.names)) != len(schema.names):
+        raise broken(path, "has two columns of one name")
+    for name, column in columns_of(path.name).items():
+        if name in schema.names and schema.field(name).type != column.type:
+            found = schema.field(name).type
+            raise broken(path, f"its column {name} is of type {found}, not {column.type}")
