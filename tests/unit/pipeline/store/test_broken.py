@@ -243,7 +243,8 @@ def test_an_arc_that_leads_outside_its_as_never_reaches_a_kernel(tmp_path, graph
     indices[graphs.arc_ptr[2] + 3] = head
     write(tmp_path, "bad", dataclasses.replace(graphs, indices=indices))
     snapshot = open_snapshot(tmp_path)
-    snapshot.graph(1)
+    if head >= 0:  # a negative one is a fault of its row group
+        snapshot.graph(1)
     for read in (lambda: snapshot.graph(2), lambda: snapshot.shard(np.arange(6))):
         with pytest.raises(
             StoreError,
