@@ -122,6 +122,6 @@ def test_nights_of_a_collector_that_died_are_completed_with_a_warning_and_an_ala
     config = StatusConfig(store, out, max_age=26, max_data_age=48)
     assert lateness(config) == ""
     assert "the newest trace is " in staleness(config)
-    # Neither where it is asked for more patience.
+    # A longer age may be given.
     _, patient = by_flow(tmp_path, FIRST, max_data_age=24 * 365 * 100)
     assert not any("do measurements still arrive?" in line for line in patient.warnings)
