@@ -56,9 +56,10 @@ def scores(lab):
 
 
 # laboratory: links at least, ingress precision, border routers found, router-to-AS. Those of the
-# committed one are lower than they were before ingresses had to have the right neighbour.
+# committed one are lower than they were before ingresses had to have the right neighbour, and lower
+# by one router since nothing within a loop counts.
 FLOORS = {
-    "committed": (125, 0.85, 27, 0.975),
+    "committed": (125, 0.84, 27, 0.975),
     "small": (15, 1.0, 6, 1.0),
     "brite168": (355, 0.95, 34, 0.99),
     "atlas": (220, 0.95, 33, 0.99),
