@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from pipeline.model.columns import put_together, schema_of, take_apart
+from pipeline.model.columns import Flat, Ragged, Schema, put_together, schema_of, take_apart
 from pipeline.model.columns.ragged import offsets
 from pipeline.store.results.keys import KEY_BYTES, GraphKeys, from_bytes
 
@@ -57,11 +58,12 @@ def from_rows(kind: type, plain: dict[str, Any], table: pa.Table, row: np.ndarra
 
     Raises
     ------
-    KeyError, TypeError
-        If a column is missing, or there is one too many.
+    KeyError, TypeError, ValueError
+        If a column is missing, there is one too many, or one holds what no run measures.
     """
     table = table.combine_chunks()
     schema = schema_of(kind)
+    _check(schema, table)
     arrays: dict[str, np.ndarray] = {"row": row}
     ragged = {name: ptr for ptr, names in schema.ragged.items() for name in names}
     for name in table.column_names:
@@ -78,6 +80,32 @@ def from_rows(kind: type, plain: dict[str, Any], table: pa.Table, row: np.ndarra
         dtype = table.schema.field(name).type.value_type.to_pandas_dtype()
         arrays[name] = np.concatenate([np.empty(0, dtype), *values])
     return put_together(kind, arrays, plain)
+
+
+def _check(schema: Schema, table: pa.Table) -> None:
+    """ValueError unless columns are of the right kind, without nulls, and no number is below -1."""
+    expected: dict[str, Flat | Ragged] = dict(schema.flat)
+    for columns in schema.ragged.values():
+        expected |= columns
+    for name in table.column_names:
+        values = table.column(name)
+        if values.null_count:
+            raise ValueError(f"its column {name} has nulls")
+        if name in (GRAPH, NIGHT):
+            continue
+        if pa.types.is_large_list(values.type):
+            flat = [chunk.flatten() for chunk in values.chunks]
+            values = pa.chunked_array(flat, values.type.value_type)
+        if values.null_count:
+            raise ValueError(f"its column {name} has nulls")
+        column = expected.get(name)
+        known = [] if column is None else [column.dtype, column.weighted]
+        kinds = {np.dtype(each).kind for each in known if each is not None} or set("iufb")
+        found = np.dtype(values.type.to_pandas_dtype()).kind
+        if found not in kinds | ({"i", "u"} if kinds & {"i", "u"} else set()):
+            raise ValueError(f"its column {name} is of type {values.type}")
+        if found == "i" and len(values) and pc.min(values).as_py() < -1:
+            raise ValueError(f"its column {name} has {pc.min(values)}")
 
 
 def nights_in(table: pa.Table) -> np.ndarray:

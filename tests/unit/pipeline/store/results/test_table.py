@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -195,3 +196,28 @@ def test_keys_are_joined_whole():
     assert positions_in(alike[:1], alike).tolist() == [0, -1]
     assert first_of_equal(alike).tolist() == [0, 1]
     assert first_of_equal(KEYS[:0]).tolist() == positions_in(KEYS, KEYS[:0]).tolist() == []
+
+
+FORGED = {
+    "null": lambda values: pa.array([None, *values.to_pylist()[1:]], values.type),
+    "another type": lambda values: pa.array(["x"] * len(values)),
+    "-7": lambda values: pa.array(
+        [-7 if isinstance(v, int) else [-7] for v in values.to_pylist()], values.type
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+@pytest.mark.parametrize(
+    "column", ["source", "n_reached", "eccentricity", "hop_counts", "farthest"]
+)
+def test_a_forged_column_costs_only_its_segment(tmp_path, column, what):
+    table = table_of(tmp_path)
+    add(table, searches((0, 3, [1, 2]), (1, 4, [1])))
+    (path,) = table.segments()
+    rows = pq.read_table(path)
+    forged = FORGED[what](rows.column(column).combine_chunks())
+    pq.write_table(rows.set_column(rows.column_names.index(column), column, forged), path)
+    found = table.find(KEYS[:2])
+    assert listed(found) == []
+    assert f"its column {column} " in found.broken[0]
