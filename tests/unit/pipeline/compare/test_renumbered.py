@@ -56,6 +56,26 @@ def test_a_router_is_renumbered_where_a_new_one_took_its_place(tmp_path, before,
     assert told(compare_nights(old, new)[0], "router").get((B, E)) == kind
 
 
+@pytest.mark.parametrize(
+    ("now", "is_told"),
+    [
+        ([f"{E} {D}"] * 3, True),  # three pairs at least,
+        ([f"{E} {D}"] * 2, False),
+        ([f"{E} {D}"] * 3 + [f"* {D}"] * 7, True),  # three tenths of those that crossed it,
+        ([f"{E} {D}"] * 3 + [f"* {D}"] * 8, False),
+        ([f"{E} {D}"] * 4 + [f"{E} {F}"], True),  # of which a fifth may go on elsewhere
+        ([f"{E} {D}"] * 3 + [f"{E} {F}"], False),
+    ],
+)
+def test_enough_pairs_see_the_new_one_and_go_on_as_before(tmp_path, now, is_told):
+    old, new = (
+        night(tmp_path / name, {ONE: [f"{A} {way} > 20.3.0.{i}" for i, way in enumerate(ways)]})
+        for name, ways in (("old", [f"{B} {D}"] * len(now)), ("new", now))
+    )
+    changes, _ = compare_nights(old, new)
+    assert (told(changes, "router").get((B, E)) == "renumbered") == is_told
+
+
 def test_of_a_router_the_address_that_is_gone_is_named(tmp_path):
     before, after = ways(X), ways(E)
     before[ONE].append(f"{C} {B} {D} > 20.3.1.1")  # B < X, and stays

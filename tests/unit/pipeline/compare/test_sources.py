@@ -80,3 +80,12 @@ def test_a_night_from_nowhere_or_through_no_as_is_compared(tmp_path):
         for other in (whole, nowhere, no_as):
             changes, _ = compare_nights(one, other)
             assert (len(changes) == 0) == (one is other)
+
+
+@pytest.mark.parametrize(("n_lost", "kinds"), [(5, []), (6, ["targets lost"])])
+def test_more_than_a_twentieth_of_the_targets_is_an_event(tmp_path, n_lost, kinds):
+    old, new = (
+        night(tmp_path / f"{n}", {ONE: [f"{BORDER} {INSIDE} > 20.3.0.{i}" for i in range(n)]})
+        for n in (100, 100 - n_lost)
+    )
+    assert compare_nights(old, new)[1].kind.tolist() == kinds
