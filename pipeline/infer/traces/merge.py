@@ -14,7 +14,7 @@ from numba import njit
 
 from pipeline.infer.traces.early import find_believed
 from pipeline.infer.traces.observer import Observation
-from pipeline.infer.traces.rules import ROUTER, TARGET
+from pipeline.infer.traces.rules import LOOPED, ROUTER, TARGET
 from pipeline.model.addresses import unique_addrs
 
 # Rows that wait before tables are folded together: 64 MB of addresses.
@@ -95,7 +95,8 @@ def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:
         if believed.any():
             shown = np.load(observation.early)[believed, 0]
             role[find_addrs(addrs, known[shown])] |= ROUTER
-    is_hop = role != 0
+    role[(role & TARGET != 0) & (role & LOOPED != 0)] |= ROUTER
+    is_hop = role & (ROUTER | TARGET) != 0
     never_hops, addrs, role = addrs[~is_hop], addrs[is_hop], role[is_hop]
     return ObservedAddresses(
         addrs,

@@ -41,7 +41,7 @@ class Observation:
     addrs : Path
         ``.npy`` of (n_addrs, 2) uint64: address of each number in the spool.
     roles : Path
-        ``.npy`` of (n_addrs,) uint8: ``rules.ROUTER`` and ``TARGET`` bits of each address.
+        ``.npy`` of (n_addrs,) uint8: bits of ``rules``, as what each address answered.
     early : Path
         ``.npy`` of (n_early, 2) int32: early pairs (``early``), as two numbers; in the spool, the
         i-th stands for its first as -1 - i.

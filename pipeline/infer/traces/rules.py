@@ -9,8 +9,8 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
    answers for the host behind it): both hops are kept, but no link joins them
    (``repeated_addresses``). The link to what follows starts at the last of them.
 3. **An address seen again later**: a loop. The trace ends with the first hop of that address
-   (``loops``): a packet that came back was on no path to the destination before either. Nothing
-   that the trace shows behind it counts, as a role neither.
+   (``loops``): a packet that came back was on no path to the destination before either. What the
+   trace shows behind it is no hop; a destination elsewhere that answered there is a router, though.
 4. **The destination's own final reply**: marked, not dropped. While nothing else answers, repeats
    of it count as that one reply, however many and after whatever gap (``repeated_addresses``). The
    address is a router only if it also answered as one somewhere in the whole data: with
@@ -43,6 +43,7 @@ CUT = 2  # its last hop was not the last to answer: the rest of the way is in an
 # Roles of an address, bits:
 ROUTER = 1  # it answered as a router
 TARGET = 2  # it answered as the destination of a trace
+LOOPED = 4  # it answered within a loop: a router, though none that was on a path
 _TIME_EXCEEDED = KIND_TIME_EXCEEDED
 _KIND = 0xFF & ~LABELLED  # bits of a kind
 # Replies at one TTL that are looked at: no tool sends that many probes, and the count is quadratic.
@@ -161,7 +162,7 @@ def clean_traces(
     out : Hops, out
         Of all traces, end to end, with room for ``n_replies``; the first ``n_hops`` are filled.
     role : (n_known,) uint8, in and out
-        ``ROUTER`` and ``TARGET`` are set for each number that answered as one.
+        ``ROUTER``, ``TARGET`` and ``LOOPED`` are set for each number that answered as one.
     early_keys, early_number : (n_slots,), (n_slots, 1) int64, in and out
         A table (``counting``) of early pairs, the destination's number and that of the hop behind
         it, numbered from 0; its load stays below one half if it has room for the traces.
@@ -217,6 +218,9 @@ def clean_traces(
                 again = _find(out.id, first, n_out, hop)
                 if again >= 0:
                     n_loops += 1
+                    for at in range(again + 1, n_out):
+                        if at != early and not (last_is_destination and at == n_out - 1):
+                            role[out.id[at]] |= LOOPED
                     n_out = again + 1
                     last_is_destination = False
                     if early > again:

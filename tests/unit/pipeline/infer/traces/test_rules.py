@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pipeline.infer import Observer
-from pipeline.infer.traces.rules import DESTINATION
+from pipeline.infer.traces.merge import merge_addresses
+from pipeline.infer.traces.rules import DESTINATION, LOOPED, ROUTER, TARGET
 from pipeline.infer.traces.spool import read_block
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import observe, traces
@@ -90,8 +91,8 @@ def test_a_loop_ends_the_trace_with_the_first_hop_of_the_address_seen_twice(tmp_
     assert hops == [[(1, A), (2, B)]]
     assert flags == [0]
     assert rtts == [[10.0, 20.0]]
-    # What answered within the loop is no hop, and so no router either.
-    assert {name for name, role in roles.items() if role} == {A, B}
+    # What answered within the loop is no hop, and a router only where it is one of another trace.
+    assert {name for name, role in roles.items() if role & (ROUTER | TARGET)} == {A, B}
     assert (counts["loops"], counts["labelled_hops"]) == (1, 0)
 
 
@@ -99,8 +100,22 @@ def test_a_destination_that_answered_before_a_loop_stays(tmp_path):
     hops, flags, _, roles, counts = cleaned(tmp_path, f"{A} {D} {B} {C} {B} > {D}")
     assert [ttl for ttl, _ in hops[0]] == [1, 2, 3]
     assert flags == [0]
-    assert [roles[name] for name in (A, B, C, D)] == [1, 1, 0, 0]  # D's is decided later (early)
+    assert [roles[name] for name in (A, B, C, D)] == [1, 1, LOOPED, 0]  # D: ``early`` decides
     assert counts["loops"] == 1
+
+
+def test_a_destination_that_answered_within_a_loop_is_a_router(tmp_path):
+    loop = f"{A} {B} {C} {E} {B} > {E}"
+    for lines, routers, hosts in (
+        ([loop, f"{A} {C}! > {C}"], {A, B, C}, set()),
+        ([loop, f"{A} {D}! > {D}"], {A, B}, {D}),
+        ([loop, f"{A} {E}! > {E}"], {A, B}, {E}),  # its own trace showed the loop
+        ([loop], {A, B}, set()),
+    ):
+        seen = merge_addresses([observe(tmp_path, traces(*lines))])
+        names = np.array(format_addrs(seen.addrs))
+        assert set(names[seen.is_router]) == routers
+        assert set(names[~seen.is_router]) == hosts
 
 
 def test_the_destinations_own_final_reply_is_marked_and_no_router(tmp_path):
