@@ -20,6 +20,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_MOST_NESTED = 1024  # as deep as orjson goes; how deep Python's parser goes differs by version
 
 
 def parse_json(text: bytes | bytearray | memoryview | str) -> Any:
@@ -40,6 +41,8 @@ def parse_json(text: bytes | bytearray | memoryview | str) -> Any:
         fault = error
     try:
         readable = text if isinstance(text, str) else bytes(text).decode()
+        if nesting(readable.encode(errors="surrogatepass")) > _MOST_NESTED:
+            raise fault
         readable = _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], readable)
         return _LENIENT.decode(readable)
     except (ValueError, RecursionError):

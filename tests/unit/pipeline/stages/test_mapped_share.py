@@ -94,7 +94,7 @@ def test_private_addresses_are_placed_by_what_is_around_them_not_by_a_remedy(tmp
     )
     (by_prefix,) = ingest(config(tmp_path, MAPPED, private, borders="prefix")).warnings
     assert by_prefix.endswith(f"; private addresses, in no AS: {where}")
-    (both,) = ingest(config(tmp_path, MAPPED, private, ["20.5.0.1"])).warnings
+    _replaced, both = ingest(config(tmp_path, MAPPED, private, ["20.5.0.1"])).warnings
     assert "; largest prefixes without an AS: 20.5.0.0/24 (1); private addresses" in both
     assert both.endswith("(1); to fix this: a newer prefix table (--ip2as) for 1")
 
@@ -269,11 +269,11 @@ def test_addresses_on_a_lan_are_known_and_only_those_beside_it_need_its_length(t
     lans.write_text("20.5.0.0/24\n")
     crossed = ["20.1.0.1", "20.1.0.2", "20.5.0.7", "20.2.0.1", "20.2.0.2"]
     assert ingest(config(tmp_path, crossed, ixp=(lans,))).warnings == []
-    (line,) = ingest(config(tmp_path, [*crossed, "20.5.1.7"], ixp=(lans,))).warnings
+    _replaced, line = ingest(config(tmp_path, [*crossed, "20.5.1.7"], ixp=(lans,))).warnings
     assert line.startswith("5 of 6 addresses mapped or admitted (83.3 %), 1 on LANs of exchange")
     assert line.endswith("; to fix this: LANs with their true prefix lengths (--ixp) for 1")
     lans.write_text("20.5.0.0/19\n")
-    (line,) = ingest(config(tmp_path, crossed, ixp=(lans,))).warnings
+    _replaced, line = ingest(config(tmp_path, crossed, ixp=(lans,))).warnings
     assert line.startswith("5 of 5 addresses mapped or admitted (100.0 %), 1 on LANs of exchange")
     assert line.endswith("; to fix this: LANs with their true prefix lengths (--ixp) for 1")
 

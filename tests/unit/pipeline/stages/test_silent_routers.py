@@ -140,13 +140,13 @@ def test_a_night_from_before_there_were_silent_routers_had_other_inputs(night):
 
 
 def test_exports_and_searches_name_them(night):
-    snapshot = night[0]
+    snapshot, store, _ = night
     row = int(np.argmax(snapshot.n_silent))
     last = int(snapshot.n_nodes[row]) - 1
     table = node_table(snapshot, row)
     assert table["role"].to_pylist().count(SILENT) == snapshot.n_silent[row]
     assert table.slice(last).to_pylist() == [{"addr": None, "role": SILENT}]
-    graph = of_snapshot(snapshot, row, "an AS")
+    graph = of_snapshot(store, snapshot, row, "an AS")
     assert graph.name_of(last) == f"{last} ({SILENT})"
     assert graph.node_of(str(last), "source") == last
 

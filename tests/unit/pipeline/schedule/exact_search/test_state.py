@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import types
 from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.lib.graph_files import largest_component
 from benchmarks.lib.graphs import cut_grid
+from kernels import exact_search
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.errors import CheckError
@@ -390,9 +389,7 @@ def test_more_sources_than_a_gpu_has_lanes_are_searched_in_parts(monkeypatch):
         found = numbered_components(graph)
         return CoreSearches(graph, found[1], len(found[0])).search(sources)
 
-    module = types.ModuleType("kernels.eccentricity.gpu.shard")
-    module.implied_on_gpu = on_cores
-    monkeypatch.setitem(sys.modules, "kernels.eccentricity.gpu.shard", module)
+    monkeypatch.setattr(exact_search, "implied_on_gpu", on_cores)
     sources = np.arange(0, 900, 3, dtype=np.int32)
     task = ExactTask("candidate", job_of(graph, ["radius"], "gpu"), sources, "gpu")
     with resident(graph):

@@ -81,11 +81,11 @@ def test_a_damaged_version_is_not_restored_and_is_no_fault_of_the_store(store):
     data = bytearray(path.read_bytes())
     data[40] ^= 1
     path.write_bytes(data)
-    with pytest.raises(StoreError, match=r"arcs-000\.parquet has been altered"):
+    with pytest.raises(StoreError, match=r"arcs-000\.parquet: has been altered"):
         restore_snapshot(store, "a")
     assert held(store, "a") == NEW.graph_hash
     assert check_store(store) == {"a": "", "b": ""}
-    assert "arcs-000.parquet has been altered" in check_replaced(store)["a"][1]
+    assert "arcs-000.parquet: has been altered" in check_replaced(store)["a"][1]
 
 
 def test_cleaning_removes_what_was_replaced_and_nothing_else(store):

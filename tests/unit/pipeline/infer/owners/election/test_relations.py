@@ -11,7 +11,7 @@ from pipeline.infer.owners.election.relations import NOTHING, relation, relation
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
-from tests.tables import table_of_files
+from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer
 from tests.unit.pipeline.infer.owners.election.test_lending import INSIDE, LINES
 from tests.unit.pipeline.infer.owners.test_unannounced import BORDER, INNER, UNANNOUNCED
@@ -28,11 +28,12 @@ def read(tmp_path):
         for text, reader in (
             (relationships, read_relationships),
             (organisations, read_organisations),
-            (delegations, lambda path, report: table_of_files(read_delegations, [path], [report])),
+            (delegations, lambda blocks, report: read_delegations([blocks], [report])),
         ):
             path = tmp_path / "table"
             path.write_text(text)
-            found.append(reader(path, ReadReport(str(path))) if text else None)
+            report = ReadReport(str(path))
+            found.append(table_of_file(reader, path, report) if text else None)
         return Registries(*found)
 
     return registries
