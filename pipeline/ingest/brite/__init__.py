@@ -61,6 +61,7 @@ _MODELS = {
     11: "RTGLP",
     12: "ASGLP",
 }
+_TITLE = re.compile(rb"^Topology:\s*\(\s*\d{1,15}\s*Nodes\s*,\s*(\d{1,15})\s*Edges")
 _COUNT = re.compile(rb"^\s*(?:Nodes|Edges):\s*\(\s*(\d{1,15})\s*\)")
 
 
@@ -94,7 +95,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
         edge though it does not say so: nodes alone would be a graph of other hops and widths.
     """
     lines = Lines(stream)
-    broken = _read_header(lines, report)
+    broken, n_claimed = _read_header(lines, report)
     nodes, edges = RowTable(NODE), RowTable(EDGE)
     declared = {"Nodes": -1, "Edges": -1}
     has_edges = False
@@ -115,7 +116,8 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
             report.notes[f"more {noun}s than declared"] += table.n_seen - declared[name]
     if broken is None and not has_edges:
         broken = ("end of file", "cut short: there is no Edges: section")
-    has_none = has_edges and edges.n_seen == 0 and declared["Edges"] <= 0  # and claims none
+    claims_none = max(n_claimed, declared["Edges"]) <= 0
+    has_none = has_edges and edges.n_seen == 0 and claims_none
     if n_nodes and (n_links or has_none):
         report.n_records += n_nodes + n_links
         yield topology
@@ -129,25 +131,33 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
         raise FormatError(report.path, *broken)
 
 
-def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
-    """Go to the Nodes: section; returns what is wrong with the file if it has none."""
+def _read_header(lines: Lines, report: ReadReport) -> tuple[tuple[str, str] | None, int]:
+    """Go to the Nodes: section; what is wrong with a file that has none, and edges of its title.
+
+    The title has -1 edges if it does not say.
+    """
     models: list[bytes] = []
+    n_edges = -1
     for at in range(1, MAX_HEADER_LINES + 1):
         line = lines.next_line()
         if line is None:
             if at == 1:
-                return "", "is empty"
-            return "end of file", "cut short: there is no Nodes: section"
+                return ("", "is empty"), n_edges
+            return ("end of file", "cut short: there is no Nodes: section"), n_edges
         text = line.replace(b"\x00", b" ").strip()
         if at == 1 and not text.startswith(b"Topology:"):
-            return "line 1", "is not a BRITE topology: it does not begin with 'Topology:'"
+            fault = "is not a BRITE topology: it does not begin with 'Topology:'"
+            return ("line 1", fault), n_edges
+        if at == 1 and (title := _TITLE.match(text)):
+            n_edges = int(title[1])
         if text.startswith(b"Nodes:"):
             lines.section = text
             report.made_by = _made_by(models)
-            return None
+            return None, n_edges
         if text.startswith(_MODEL_LINES):
             models.append(text)
-    return f"line {MAX_HEADER_LINES}", "is not a BRITE topology: no Nodes: section found"
+    fault = "is not a BRITE topology: no Nodes: section found"
+    return (f"line {MAX_HEADER_LINES}", fault), n_edges
 
 
 def _made_by(models: list[bytes]) -> str:

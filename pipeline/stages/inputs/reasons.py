@@ -52,7 +52,11 @@ def unread_named_first(
         faults = [report.error for report in reports if report.error]
         if not reports:
             faults = [str(file.error) for file in inputs.files if file.error is not None]
-        named = [] if any(fault in str(error) for fault in faults) else faults
+        paths = {str(file.path) for file in inputs.files}
+        of_inputs = {report.error for report in reports if report.error and report.path in paths}
+        # An error that names one of the inputs is about them, and counts the others itself.
+        is_about_inputs = any(fault in str(error) for fault in of_inputs or faults)
+        named = [] if is_about_inputs else [each for each in faults if each not in str(error)]
         if (n_more := len(named) - MAX_NAMED) > 0:
             named[MAX_NAMED:] = [f"{number(n_more, 'more file')} could not be read"]
         named += left_out_warnings(inputs.left_alone, chosen)

@@ -79,7 +79,7 @@ def unmapped_text(
         what = f"{which} prefix table"
         if faulty:
             more = f" and {number(len(faulty) - 1, 'more table')}" if len(faulty) > 1 else ""
-            what = f"{faulty[0].path}{more} in a form that is read to the end"
+            what = f"a table that can be read whole in place of {faulty[0].path}{more}"
         helps.append((n_unrouted, f"{what} (--ip2as)"))
     n_at_lans = share.n_on_wide_lan + share.n_beside_lan if share.n_in_as else share.n_on_lan
     if n_at_lans:

@@ -379,3 +379,12 @@ def test_mutated_files_raise_nothing_but_format_errors(data):
         assert {len(column) for column in columns} == {topology.n_nodes}
         columns = [*topology.link_columns.values(), topology.weight]
         assert {len(column) for column in columns} == {topology.n_links}
+
+
+@pytest.mark.parametrize(("n_claimed", "fault"), [(0, None), (2, "no usable edge")])
+def test_a_file_without_edges_is_one_only_if_its_title_says_so_too(n_claimed, fault):
+    title = f"Topology: ( 2 Nodes, {n_claimed} Edges )\nModel ( 1 ): 2 4\n\n"
+    rows = "Nodes: ( 2 )\n0 1 1 0 0\n1 2 2 0 0\n\nEdges: ( 0 )\n"
+    topology, _, error = read((title + rows).encode())
+    assert (error and error.reason) == fault
+    assert (topology is None) == (fault is not None)

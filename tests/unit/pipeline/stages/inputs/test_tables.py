@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -130,8 +131,20 @@ def test_a_wrong_prefix_table_is_named_beside_one_that_is_right_but_maps_nothing
         ingest(given)
     said = str(caught.value)
     assert said.index(f"{given.ip2as[0]}: {FOREIGN}") < said.index("no prefix table covers")
-    assert f"to fix this: {given.ip2as[0]} in a form that is read to the end (--ip2as)" in said
+    assert (
+        f"fix this: a table that can be read whole in place of {given.ip2as[0]} (--ip2as)" in said
+    )
     assert "newer" not in said
+
+
+def test_a_file_that_could_not_be_read_is_named_beside_a_table_that_could_not(tmp_path):
+    given = prefix_tables(tmp_path, wrong=PYASN, v6="2600::\t32\t1\n")
+    cut = tmp_path / "cut.json.gz"
+    cut.write_bytes(gzip.compress(ATLAS.read_bytes())[:-40])
+    with pytest.raises(UsageError) as caught:
+        ingest(replace(given, inputs=(ATLAS, cut)))
+    said = str(caught.value)
+    assert said.count(str(cut)) == said.count(FOREIGN) == 1
 
 
 def test_a_wrong_prefix_table_costs_the_status_and_is_the_remedy_beside_one_that_maps(tmp_path):
@@ -140,7 +153,7 @@ def test_a_wrong_prefix_table_costs_the_status_and_is_the_remedy_beside_one_that
     assert not done.complete
     low, *_ = done.warnings
     assert "to fix this: " in low
-    assert f"{given.ip2as[0]} in a form that is read to the end (--ip2as)" in low
+    assert f"in place of {given.ip2as[0]} (--ip2as)" in low
     assert any(f"rejected file: {given.ip2as[0]}: {FOREIGN}" in line for line in done.warnings)
 
 
