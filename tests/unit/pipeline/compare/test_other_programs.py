@@ -47,7 +47,7 @@ def opened(folder, text, *, observations: bool, **options: str):
 @pytest.mark.parametrize("observations", [(False, False), (False, True), (True, False)])
 @pytest.mark.parametrize("versions", [("0.1.0", "0.1.0"), ("0.1.0", "0.2.0"), ("", "0.1.0")])
 def test_without_traces_another_version_explains_every_difference(tmp_path, versions, observations):
-    """A snapshot that says no version, and keeps no paths, was made before 24 November 2026."""
+    """A snapshot that keeps no paths, and whose manifest says nothing of them, is of early ones."""
     nights = [
         opened(
             tmp_path / name,
