@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipeline.errors import StoreError, UsageError
@@ -32,6 +32,7 @@ from pipeline.store.versions.pointer import (
     Pointer,
     fsync_file,
     fsync_folder,
+    pointer_or_none,
     pointer_path,
     read_pointer,
     write_pointer,
@@ -106,8 +107,23 @@ def forget_replaced(store: Path) -> None:
                 write_pointer(store, pointer.alone())
 
 
-def remove_snapshots(store: Path, names: Sequence[str]) -> None:
+def remove_snapshots(
+    store: Path, names: Sequence[str], where: Callable[[Pointer | None], bool] = lambda _: True
+) -> list[str]:
     """Remove snapshots by name: first all pointers, then the versions that nobody uses.
+
+    Parameters
+    ----------
+    store : Path
+    names : sequence of str
+    where : callable
+        Whether a pointer, None for a broken one, is to go. It is asked in turn: what another
+        ingest has put there meanwhile can stay.
+
+    Returns
+    -------
+    list of str
+        Names that were removed.
 
     Raises
     ------
@@ -115,17 +131,19 @@ def remove_snapshots(store: Path, names: Sequence[str]) -> None:
         If the store cannot be written; a pointer that is left still names a whole version.
     """
     if not names:
-        return
-    pointers = [pointer_path(store, check_name(name)) for name in names]
-    remove_files(pointers)
+        return []
+    paths = [pointer_path(store, check_name(name)) for name in names]
     with store_turn(store) as alone:
-        for pointer in pointers:
-            pointer.unlink(missing_ok=True)
+        paths = [path for path in paths if where(pointer_or_none(path))]
+        remove_files(paths)
+        for path in paths:
+            path.unlink(missing_ok=True)
         fsync_folder(store / POINTERS)
         garbage = set_garbage_aside(store) if alone else []
     for path in garbage:
         shutil.rmtree(path, ignore_errors=True)
     remove_unnamed_versions(store)
+    return [path.stem for path in paths]
 
 
 def rename_snapshot(store: Path, old: str, new: str) -> None:
@@ -133,7 +151,8 @@ def rename_snapshot(store: Path, old: str, new: str) -> None:
 
     Versions have the name in their manifests, so each gets another folder: of links to its files,
     or of copies where the file system has no links. The new pointer is there before the old one
-    goes; after a kill in between both name the same, and renaming again ends it.
+    goes, and says what it was renamed from; after a kill in between renaming again ends it. What
+    another ingest has put under the old name meanwhile stays there.
 
     Raises
     ------
@@ -150,29 +169,29 @@ def rename_snapshot(store: Path, old: str, new: str) -> None:
         raise UsageError(f"snapshot {old} has that name already")
     refresh_pointers(store)
     with open_snapshot(store, old) as snapshot:
-        if pointer_path(store, new).exists():
-            _check_same(store, snapshot, new)
-        else:
+        pointer = read_pointer(pointer_path(store, old))
+        if not pointer_path(store, new).exists():
             replaced = open_replaced(store, old)
             with replaced or contextlib.nullcontext():
-                _copy_as(store, [each for each in (snapshot, replaced) if each is not None], new)
-    remove_snapshots(store, [old])
+                versions = [each for each in (snapshot, replaced) if each is not None]
+                _copy_as(store, pointer, versions, new)
+        elif not _is_renamed(store, pointer, new):
+            raise UsageError(
+                f"{store} has a snapshot {new} already: give another name, or first "
+                f"`hopscope remove {new} --store {store}`"
+            )
+    remove_snapshots(store, [old], where=lambda there: _is_renamed(store, there, new))
 
 
-def _check_same(store: Path, snapshot: Snapshot, new: str) -> None:
-    """UsageError unless a name has the same files, as a renaming that was killed leaves them."""
-    with open_snapshot(store, new) as there:
-        if there.manifest["files"] == snapshot.manifest["files"]:
-            return
-    raise UsageError(
-        f"{store} has a snapshot {new} already: give another name, or first `hopscope remove {new} "
-        f"--store {store}`"
-    )
+def _is_renamed(store: Path, pointer: Pointer | None, new: str) -> bool:
+    """Whether all that a pointer names is there by a new name, by a renaming."""
+    there = pointer_or_none(pointer_path(store, new))
+    return pointer is not None and there is not None and there.has_all_of(pointer)
 
 
-def _copy_as(store: Path, versions: Sequence[Snapshot], new: str) -> None:
+def _copy_as(store: Path, pointer: Pointer, versions: Sequence[Snapshot], new: str) -> None:
     """Make copies of a version, and of the one that it replaced, the snapshot ``new``."""
-    old = versions[0].name
+    old = pointer.name
     made: list[tuple[Path, HeldLock]] = []
     try:
         for each in versions:
@@ -180,16 +199,18 @@ def _copy_as(store: Path, versions: Sequence[Snapshot], new: str) -> None:
             _copy(store, each, made[-1][0], new)
         folders = [folder.with_name(_version_of(folder, new)) for folder, _ in made]
         with store_turn(store):
-            pointer = read_pointer(pointer_path(store, old))
-            if pointer.version != versions[0].version or pointer_path(store, new).exists():
+            is_same = pointer == read_pointer(pointer_path(store, old))
+            is_same = is_same and pointer.version == versions[0].version
+            if not is_same or pointer_path(store, new).exists():
                 raise StoreError(f"{store}: {old} or {new} was just replaced: try again")
             for (folder, _), version in zip(made, folders, strict=True):
                 os.rename(folder, version)
             fsync_folder(store / VERSIONS)
-            renamed = Pointer(new, folders[0].name, pointer.ingested_ns)
+            renamed = Pointer(
+                new, folders[0].name, pointer.ingested_ns, renamed_from=pointer.versions
+            )
             if len(folders) > 1:
-                replaced = Pointer(new, folders[1].name, pointer.replaced_ns)
-                renamed = renamed.over(replaced)
+                renamed = renamed.over(Pointer(new, folders[1].name, pointer.replaced_ns))
             write_pointer(store, renamed)
     finally:
         for folder, lock in made:

@@ -22,7 +22,8 @@ class Pointer:
     """Content of ``snapshots/<name>.json``.
 
     ``replaced``: the version that this one took the place of, which stays until the next
-    replacement; empty without one.
+    replacement; empty without one. ``renamed_from``: the versions of another name that these two
+    are copies of, if they came here by a renaming; nothing else writes it.
     """
 
     name: str
@@ -30,6 +31,16 @@ class Pointer:
     ingested_ns: int  # since 1970 UTC; later than that of every snapshot then in the store
     replaced: str = ""
     replaced_ns: int = 0  # when that one was ingested
+    renamed_from: tuple[str, ...] = ()
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """All versions that it names."""
+        return (self.version, self.replaced) if self.replaced else (self.version,)
+
+    def has_all_of(self, old: Pointer) -> bool:
+        """Whether all that a pointer names was renamed to what this one names."""
+        return all(version in self.renamed_from for version in old.versions)
 
     def over(self, before: Pointer | None) -> Pointer:
         """This pointer in the place of another one, whose version it keeps."""
@@ -43,7 +54,7 @@ class Pointer:
 
     def alone(self) -> Pointer:
         """This pointer without the version that it replaced."""
-        return Pointer(self.name, self.version, self.ingested_ns)
+        return replace(self, replaced="", replaced_ns=0)
 
 
 def pointer_path(store: Path, name: str) -> Path:
@@ -61,6 +72,7 @@ def read_pointer(path: Path) -> Pointer:
             int(content["ingested_ns"]),
             content.get("replaced", ""),
             int(content.get("replaced_ns", 0)),
+            tuple(content.get("renamed_from", ())),
         )
     except OSError as error:
         raise broken(path, f"cannot be read ({said_by_system(error)})") from None
@@ -105,6 +117,8 @@ def write_pointer(store: Path, pointer: Pointer) -> None:
     }
     if pointer.replaced:
         content |= {"replaced": pointer.replaced, "replaced_ns": pointer.replaced_ns}
+    if pointer.renamed_from:
+        content["renamed_from"] = pointer.renamed_from
     beside = path.with_name(f".{pointer.name}.{new_token()}")
     beside.write_bytes(data := orjson.dumps(content, option=orjson.OPT_INDENT_2))
     fsync_file(beside)
@@ -128,7 +142,7 @@ def kept_versions(store: Path) -> set[str]:
         If a pointer is broken: it may name any version.
     """
     pointers = [read_pointer(path) for path in pointer_paths(store)]
-    return {version for p in pointers for version in (p.version, p.replaced) if version}
+    return {version for pointer in pointers for version in pointer.versions}
 
 
 def fsync_file(path: Path) -> None:

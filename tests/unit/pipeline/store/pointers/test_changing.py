@@ -13,6 +13,7 @@ import pytest
 from pipeline.errors import StoreError, UsageError
 from pipeline.store import check_replaced, check_store, open_snapshot, snapshot_names
 from pipeline.store.doctor import leftovers, remove_leftovers
+from pipeline.store.pointers import changing
 from pipeline.store.pointers.changing import (
     open_replaced,
     remove_snapshots,
@@ -146,6 +147,64 @@ def test_a_taken_name_is_refused(store):
     with pytest.raises(UsageError, match="has that name already"):
         rename_snapshot(store, "a", "a")
     assert held(store, "b") == OLD.graph_hash
+
+
+def test_a_name_that_is_taken_by_a_snapshot_of_equal_content_is_refused(store):
+    write(store, "c", NEW)
+    with pytest.raises(UsageError, match="has a snapshot c already"):
+        rename_snapshot(store, "a", "c")
+    restore_snapshot(store, "a")
+    assert held(store, "a") == OLD.graph_hash
+    assert held(store, "c") == NEW.graph_hash
+
+
+def renamed_by_halves(store: Path, monkeypatch) -> None:
+    """Rename a to z, and be killed before the old name goes."""
+    with monkeypatch.context() as patch:
+        patch.setattr(changing, "remove_snapshots", lambda *_, **__: None)
+        rename_snapshot(store, "a", "z")
+    assert snapshot_names(store) == ["b", "a", "z"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda store: write(store, "a", NEW),
+        lambda store: write(store, "z", NEW),
+        lambda store: restore_snapshot(store, "z"),
+        lambda store: [write(store, "a", OLD), restore_snapshot(store, "a")],
+    ],
+)
+def test_a_renaming_that_was_killed_ends_only_while_both_names_are_as_it_left_them(
+    store, monkeypatch, change
+):
+    renamed_by_halves(store, monkeypatch)
+    change(store)
+    before = versions(store)
+    with pytest.raises(UsageError, match="has a snapshot z already"):
+        rename_snapshot(store, "a", "z")
+    assert versions(store) == before
+
+
+def test_a_renaming_that_was_killed_ends_after_cleaning_too(store, monkeypatch):
+    renamed_by_halves(store, monkeypatch)
+    remove_leftovers(store, None)
+    rename_snapshot(store, "a", "z")
+    assert snapshot_names(store) == ["b", "z"]
+    assert len(versions(store)) == 2
+
+
+def test_what_is_ingested_by_the_old_name_during_a_renaming_stays(store, monkeypatch):
+    real = changing.remove_snapshots
+
+    def ingested_before(*args, **kwargs):
+        write(store, "a", OLD)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(changing, "remove_snapshots", ingested_before)
+    rename_snapshot(store, "a", "z")
+    assert held(store, "a") == OLD.graph_hash
+    assert held(store, "z") == NEW.graph_hash
 
 
 @pytest.mark.parametrize(
