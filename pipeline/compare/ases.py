@@ -94,8 +94,7 @@ def compare_ases(
 
 def compare_inputs(sides: Sides) -> Changes:
     """One row if inference was given something else besides traces."""
-    old, new = sides.old.inputs, sides.new.inputs
-    names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    names = sides.old.other_inputs(sides.new)
     return make_changes(min(len(names), 1), "inputs", kind=INPUT, reason=", ".join(names))
 
 

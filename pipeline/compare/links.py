@@ -74,7 +74,7 @@ class Sides:
     @property
     def same_inputs(self) -> bool:
         """Whether inference was given the same besides traces."""
-        return self.old.inputs == self.new.inputs
+        return not self.old.other_inputs(self.new)
 
 
 def compare_links(sides: Sides) -> Iterator[Changes]:

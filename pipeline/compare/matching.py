@@ -160,7 +160,7 @@ def perhaps_in_no_as(old: Night, new: Night, groups: Groups) -> np.ndarray:
         if there.unmapped is not None:
             answered = positions_of(there.unmapped, here.addr) >= 0
             result[group[here.addr_node[answered]]] = True
-        elif old.inputs != new.inputs:
+        elif old.other_inputs(new):
             only = np.zeros(groups.n, bool)
             only[group] = True
             only[other] = False

@@ -43,6 +43,8 @@ class Night:
         Names of ASes.
     unmapped : (n, 2) uint64 or None
         Addresses that answered and are in no AS, sorted; None where nobody knows.
+    is_inferred : bool
+        From traces, in whole or in part; otherwise it is as a file or a generator says.
     """
 
     name: str
@@ -62,6 +64,14 @@ class Night:
     figures: dict[str, np.ndarray] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     unmapped: np.ndarray | None = None
+    is_inferred: bool = True
+
+    def other_inputs(self, other: Night) -> list[str]:
+        """Names of inputs that differ, sorted; of those that both have if one is not inferred."""
+        own, others = self.inputs, other.inputs
+        is_alike = self.is_inferred == other.is_inferred
+        names = own.keys() | others.keys() if is_alike else own.keys() & others.keys()
+        return sorted(name for name in names if own.get(name) != others.get(name))
 
     @property
     def n_nodes(self) -> int:

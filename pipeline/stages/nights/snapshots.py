@@ -41,9 +41,9 @@ _DECIDING = {
     "bridge_gaps": "--bridge-gaps",
     "targets_are_routers": "--targets-are-routers",
     "allow_special": "--allow-special",
-    "asn": "--asn",
     "hopscope": "version of hopscope",
 }
+_ALWAYS = {"asn": "--asn"}  # decides where nothing is inferred, too
 
 # Figures of reports that are compared.
 _FIGURES = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius")
@@ -100,6 +100,7 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
         _figures(snapshot, out),
         names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
         unmapped=snapshot.unmapped(),
+        is_inferred=_is_inferred(snapshot.manifest),
     )
     place = np.arange(night.n_nodes) - np.repeat(node_ptr[:-1], snapshot.n_nodes)
     return night.restrict(place < np.repeat(snapshot.n_nodes - snapshot.n_silent, snapshot.n_nodes))
@@ -256,15 +257,19 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
         if held_by(entry) == "table" and entry.get("format") not in _ONLY_NAMES:
             name = _TABLES.get(str(entry.get("format")), _ALIASES)
             tables.setdefault(name, []).append(str(entry.get("sha256") or ""))
-    options = dict(manifest.get("options") or {})
-    if {held_by(entry) for entry in inputs} == {"topology"}:  # it is as its file says
-        options.pop("hopscope", None)
+    options = manifest.get("options") or {}
+    deciding = _ALWAYS | (_DECIDING if _is_inferred(manifest) else {})
     silent = {"silent routers": "inferred"} if SILENT in manifest["node_columns"] else {}
     return (
         silent
         | {name: ",".join(sorted(digests)) for name, digests in tables.items()}
-        | {called: str(options[name]) for name, called in _DECIDING.items() if name in options}
+        | {called: str(options[name]) for name, called in deciding.items() if name in options}
     )
+
+
+def _is_inferred(manifest: dict[str, Any]) -> bool:
+    """Whether traces decide what it holds; a topology is as its file or its generator says."""
+    return "traces" in map(held_by, manifest.get("inputs") or ())
 
 
 def _table_of_figures(snapshot: Snapshot, out: Path | None) -> pa.Table | None:
