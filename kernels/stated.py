@@ -26,6 +26,11 @@ def stated_node(role: str, node: Any, n_nodes: int) -> int:
     return index
 
 
+def stated_one(name: str, given: Any, dtype: np.dtype) -> Any:
+    """The one value as Python's; CheckError unless the dtype holds it. None, lists are none."""
+    return stated_array(name, given, dtype, ()).item()
+
+
 def stated_array(name: str, given: Any, dtype: np.dtype, shape: tuple[int | None, ...]) -> Any:
     """The array on the host as the dtype that certificates take; CheckError unless it holds these.
 
@@ -34,7 +39,7 @@ def stated_array(name: str, given: Any, dtype: np.dtype, shape: tuple[int | None
     name : str
     given : array
         On any device. One of another dtype is taken if it has the same values: whole numbers for
-        whole numbers, any numbers for others. Only then are the values looked at.
+        whole numbers, marks for marks, any numbers for others. Only then are the values looked at.
     dtype : np.dtype
     shape : tuple of int or None
         None: any length.
@@ -49,7 +54,8 @@ def stated_array(name: str, given: Any, dtype: np.dtype, shape: tuple[int | None
         raise CheckError(f"{name} has shape {array.shape}, not ({lengths})")
     if array.dtype == dtype:
         return np.require(array, requirements=("C", "A"))  # as numba's signatures ask for
-    if array.size and array.dtype.kind not in ("iu" if dtype.kind in "iu" else "iuf"):
+    kinds = {"b": "b", "i": "iu", "u": "iu"}.get(dtype.kind, "iuf")
+    if array.size and array.dtype.kind not in kinds:
         raise CheckError(f"{name} has dtype {array.dtype}; it must be {dtype}")
     with np.errstate(over="ignore"):
         cast = array.astype(dtype)

@@ -12,8 +12,8 @@ from kernels.breadth_first.check import check_levels
 from kernels.errors import CheckError
 from kernels.shortest_paths import dijkstra, weighted_arrays
 from kernels.shortest_paths.check import check_distances
-from kernels.stated import stated_array, stated_node
-from kernels.types import NODE
+from kernels.stated import stated_array, stated_node, stated_one
+from kernels.types import DISTANCE, MARK, NODE
 
 if TYPE_CHECKING:
     from kernels.bidirectional import ShortestPath
@@ -33,27 +33,29 @@ def check_shortest_path(found: ShortestPath) -> None:
     nodes = stated_array("nodes", found.nodes, NODE, (None,)).tolist()
     source = stated_node("source", found.source, graph.n_nodes)
     target = stated_node("target", found.target, graph.n_nodes)
-    least = _least(graph, source, target, found.weighted)
+    weighted = stated_one("weighted", found.weighted, MARK)
+    stated_length = stated_one("length", found.length, DISTANCE)
+    least = _least(graph, source, target, weighted)
     if not nodes or least == np.inf:
-        if nodes or least < np.inf or found.length != np.inf:  # NaN is not inf
+        if nodes or least < np.inf or stated_length != np.inf:  # NaN is not inf
             raise CheckError(
-                f"a path of {len(nodes)} nodes, of length {found.length}; the shortest has {least}"
+                f"a path of {len(nodes)} nodes, of length {stated_length}; the shortest has {least}"
             )
         return
     if (nodes[0], nodes[-1]) != (source, target):
         raise CheckError(
             f"the path leads from {nodes[0]} to {nodes[-1]}, not from {source} to {target}"
         )
-    length, weights = np.float64(0), weighted_arrays(graph)[2] if found.weighted else None
+    length, weights = np.float64(0), weighted_arrays(graph)[2] if weighted else None
     for u, v in pairwise(nodes):
         begin, end = int(graph.indptr[u]), int(graph.indptr[u + 1])
         arc = begin + int(np.searchsorted(graph.indices[begin:end], v))
         if arc == end or graph.indices[arc] != v:
             raise CheckError(f"the path goes from {u} to {v}, which are not linked")
         length += np.float64(1 if weights is None else weights[arc])
-    if found.length != length:
-        raise CheckError(f"the length is {found.length}; the path has {length}")
-    rounding = graph.n_nodes * 2.0**-51 if found.weighted else 0
+    if stated_length != length:
+        raise CheckError(f"the length is {stated_length}; the path has {length}")
+    rounding = graph.n_nodes * 2.0**-51 if weighted else 0
     if length > least * (1 + rounding):
         raise CheckError(f"the path has length {length}; the shortest has {least}")
 

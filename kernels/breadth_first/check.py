@@ -13,8 +13,8 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.stated import stated_array, stated_node
-from kernels.types import LEVEL, NODE, UNREACHED
+from kernels.stated import stated_array, stated_node, stated_one
+from kernels.types import LEVEL, NODE, OFFSET, UNREACHED
 
 if TYPE_CHECKING:
     from kernels.breadth_first import BFSResult
@@ -31,9 +31,11 @@ def check_bfs(found: BFSResult) -> None:
     if found.parent is not None:
         check_parents(*arrays, found.source, level, found.parent)
     counted = int(level.max()), int(np.count_nonzero(level != UNREACHED))
-    if (found.eccentricity, found.n_reached) != counted:
+    eccentricity = stated_one("eccentricity", found.eccentricity, LEVEL)
+    n_reached = stated_one("n_reached", found.n_reached, OFFSET)
+    if (eccentricity, n_reached) != counted:
         raise CheckError(
-            f"eccentricity {found.eccentricity} and {found.n_reached} nodes reached, not {counted}"
+            f"eccentricity {eccentricity} and {n_reached} nodes reached, not {counted}"
         )
 
 

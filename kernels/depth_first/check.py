@@ -13,7 +13,7 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.stated import stated_array, stated_nodes
+from kernels.stated import stated_array, stated_node, stated_nodes
 from kernels.types import NODE, OFFSET, UNREACHED
 
 OK, ORDER, ROOT, UP, OPENED, CLOSED, LEFT, LEAVES, CROSS, PARENT, LATE = range(11)
@@ -51,6 +51,7 @@ def check_dfs(
     parent = stated_array("parent", parent, NODE, (n_nodes,))
     order = stated_array("order", order, NODE, (None,))
     stated_nodes("order", order, n_nodes)
+    source = None if source is None else stated_node("source", source, n_nodes)
     if source is not None and (len(order) == 0 or order[0] != source):
         raise CheckError(f"the order does not begin with the source {source}")
     if source is None and len(order) != n_nodes:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.plain import PlainBounds
-from kernels.eccentricity.proof import check_diameter, check_path
+from kernels.eccentricity.proof import check_diameter, check_path, stated_proof
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.results import (
+    Center,
     CenterResult,
     Diameter,
     DiameterResult,
+    Periphery,
     PeripheryResult,
+    Radius,
     RadiusResult,
     ShardWidths,
     WidthResult,
 )
 from kernels.errors import CheckError
 from kernels.shortest_paths import weighted_arrays
-from kernels.stated import stated_array, stated_node, stated_nodes, stated_rows
-from kernels.types import NODE, OFFSET
+from kernels.stated import stated_array, stated_node, stated_nodes, stated_one, stated_rows
+from kernels.types import DISTANCE, LEVEL, MARK, NODE, OFFSET
 from kernels.words import number
 
 __all__ = ["check_diameter", "check_path", "check_shard_widths", "check_widths"]
@@ -42,13 +47,12 @@ def check_widths(found: WidthResult) -> None:
     at worst a search from each node.
     """
     graph = found.graph.to("cpu")
-    if not isinstance(found.exact, bool):
-        raise CheckError(f"exact is {found.exact!r}, neither True nor False")
+    weighted = not isinstance(found, Diameter | Radius | Center | Periphery)
+    found = _stated(found, graph.n_nodes, weighted)
     _check_limit(np.array([found.exact]), np.array([found.n_searches]), found.max_searches)
     if graph.n_nodes == 0:
         _check_nothing(found)
         return
-    weighted = not isinstance(found.lower, int)
     truth = PlainBounds(graph, weighted)
     if not np.array_equal(found.components, truth.names):
         raise CheckError("components are not named by their smallest nodes")
@@ -66,8 +70,6 @@ def check_widths(found: WidthResult) -> None:
     if proven:
         values[largest] = proven.diameter
     lowers, uppers = found.lowers, found.uppers
-    if lowers.shape != values.shape or uppers.shape != values.shape:
-        raise CheckError(f"{len(lowers)} and {len(uppers)} bounds of {len(values)} components")
     holds = (lowers <= values) & (values <= uppers)  # not of NaN
     wrong = ~holds | (found.exact & (lowers != uppers))
     if wrong.any():
@@ -84,8 +86,37 @@ def check_widths(found: WidthResult) -> None:
     _check_nodes(graph, found, truth, largest)
 
 
-def _check_limit(exact: np.ndarray, n_searches: np.ndarray, limit: int | None) -> None:
-    """Answers are left open only where all searches that were allowed are used up."""
+def _stated(found: WidthResult, n_nodes: int, weighted: bool) -> WidthResult:
+    """The result with all that it states as certificates take it, on the host."""
+    value = DISTANCE if weighted else LEVEL
+    n_components = len(stated_array("components", found.components, NODE, (None,)))
+    kinds: dict[str, tuple[np.dtype, tuple[int | None, ...]]] = {
+        **dict.fromkeys(("lower", "upper", "diameter", "radius"), (value, ())),
+        **dict.fromkeys(("lowers", "uppers"), (value, (n_components,))),
+        **dict.fromkeys(("components", "nodes", "path"), (NODE, (None,))),
+        **dict.fromkeys(("is_center", "is_periphery"), (MARK, (n_nodes,))),
+        "component": (NODE, ()),
+        "n_searches": (OFFSET, ()),
+        "exact": (MARK, ()),
+    }
+    held: dict[str, Any] = {}
+    for name, (dtype, shape) in kinds.items():
+        if hasattr(found, name):
+            array = stated_array(name, getattr(found, name), dtype, shape)
+            held[name] = array if shape else array.item()
+    if isinstance(found, Diameter):
+        held["proof"] = stated_proof(found.proof, n_nodes)
+    return replace(found, **held)
+
+
+def _check_limit(exact: np.ndarray, n_searches: np.ndarray, limit: Any) -> None:
+    """No more searches than were allowed; answers are left open only where all are used up."""
+    limit = None if limit is None else stated_one("max_searches", limit, OFFSET)
+    least, most = n_searches.min(initial=0), n_searches.max(initial=0)
+    if least < 0:
+        raise CheckError(f"n_searches is {least}; it must be 0 or more")
+    if limit is not None and not most <= limit:
+        raise CheckError(f"{number(int(most), 'search', 'es')}; {limit} were allowed")
     left = n_searches[~exact]
     if len(left) and (limit is None or left.min() < limit):
         allowed = "there was no limit" if limit is None else f"{limit} were allowed"
@@ -173,8 +204,6 @@ def _check_sets(
     nodes: np.ndarray, marks: np.ndarray, is_one: np.ndarray, own: np.ndarray, exact: bool
 ) -> None:
     """Marks of all nodes, and the nodes of the component; those not excluded where not exact."""
-    if marks.shape != is_one.shape or marks.dtype != np.bool_:
-        raise CheckError(f"{len(marks)} marks, {marks.dtype}, of {len(is_one)} nodes")
     wrong = np.flatnonzero((marks != is_one) if exact else (is_one & ~marks))
     if len(wrong):
         raise CheckError(f"node {wrong[0]} is {'not ' * int(is_one[wrong[0]])}marked")
@@ -188,15 +217,14 @@ def check_shard_widths(found: ShardWidths) -> None:
     weights = shard.weights if isinstance(shard, CSRGraph) else None
     graph = CSRGraph(shard.indptr, shard.indices, weights, trusted=True)
     node_ptr = shard.node_ptr if isinstance(shard, Shard) else np.array([0, graph.n_nodes])
+    weighted = isinstance(shard, CSRGraph)
+    found = _stated_answers(found, graph.n_nodes, weighted)
     paths = _stated_paths(found, len(node_ptr) - 1, graph.n_nodes)
-    _check_arrays(found, len(found.names), graph.n_nodes)
-    n_searches = stated_array("n_searches", found.n_searches, OFFSET, (len(found.names),))
-    _check_limit(found.exact, n_searches, found.max_searches)
+    _check_limit(found.exact, found.n_searches, found.max_searches)
     if graph.n_nodes == 0:
         if len(found.names) or len(found.component):
             raise CheckError("a shard without nodes has no components")
         return
-    weighted = found.diameter_lower.dtype.kind == "f"
     truth = PlainBounds(graph, weighted)
     for name, ours, theirs in (
         ("names", found.names, truth.names),
@@ -232,30 +260,37 @@ def check_shard_widths(found: ShardWidths) -> None:
         _check_longest_of(i, graph, path, np.flatnonzero(own), found, truth)
 
 
-def _check_arrays(found: ShardWidths, n_components: int, n_nodes: int) -> None:
+def _stated_answers(found: ShardWidths, n_nodes: int, weighted: bool) -> ShardWidths:
+    """The answers, but paths, as certificates take them, on the host."""
     asked = found.questions
-    if not asked or asked != tuple(each for each in QUESTIONS if each in asked):
+    ordered = [each for each in QUESTIONS if isinstance(asked, tuple) and each in asked]
+    if not ordered or asked != tuple(ordered):
         raise CheckError(f"questions {asked!r} are not some of {', '.join(QUESTIONS)}, in order")
-    of_component = ("diameter_lower", "diameter_upper", "radius_lower", "radius_upper", "exact")
-    answers: dict[str, Question] = {
-        "eccentricity": "eccentricities",
-        "is_center": "center",
-        "is_periphery": "periphery",
+    value = DISTANCE if weighted else LEVEL
+    names = stated_array("names", found.names, NODE, (None,))
+    kinds: dict[str, tuple[np.dtype, int]] = {
+        "component": (NODE, n_nodes),
+        "size": (NODE, len(names)),
+        "n_searches": (OFFSET, len(names)),
+        "exact": (MARK, len(names)),
+        **dict.fromkeys(("diameter_lower", "diameter_upper"), (value, len(names))),
+        **dict.fromkeys(("radius_lower", "radius_upper"), (value, len(names))),
     }
-    for name, question in answers.items():
+    answers: dict[str, tuple[Question, np.dtype]] = {
+        "eccentricity": ("eccentricities", value),
+        "is_center": ("center", MARK),
+        "is_periphery": ("periphery", MARK),
+    }
+    for name, (question, dtype) in answers.items():
         if (getattr(found, name) is None) == (question in asked):
             raise CheckError(f"{name} is there if {question} was asked, or neither")
-    of_node = tuple(answers)
-    for names, length in ((of_component, n_components), (of_node, n_nodes)):
-        for name in names:
-            array = getattr(found, name)
-            shape = getattr(array, "shape", None)
-            if shape != (length,) and not (array is None and name in answers):
-                raise CheckError(f"{name} has shape {shape}, not ({length},)")
-    for name in ("exact", "is_center", "is_periphery"):
-        array = getattr(found, name)
-        if array is not None and array.dtype != np.bool_:  # numbers would choose entries
-            raise CheckError(f"{name} has dtype {array.dtype}, not bool")
+        if question in asked:
+            kinds[name] = (dtype, n_nodes)
+    held = {
+        name: stated_array(name, getattr(found, name), dtype, (length,))
+        for name, (dtype, length) in kinds.items()
+    }
+    return replace(found, names=names, **held)
 
 
 def _stated_paths(found: ShardWidths, n_graphs: int, n_nodes: int) -> list[np.ndarray]:
@@ -290,6 +325,6 @@ def _check_longest_of(
         return
     if not len(path) or (truth.component[path] != largest).any():
         raise CheckError(f"the path of graph {i} is not in its largest component")
-    weighted = found.diameter_lower.dtype.kind == "f"
+    weighted = found.diameter_lower.dtype == DISTANCE
     if _length_of(graph, path, truth, weighted) != found.diameter_lower[largest]:
         raise CheckError(f"the path of graph {i} is not as long as its diameter")

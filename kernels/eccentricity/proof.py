@@ -13,8 +13,8 @@ from kernels.breadth_first.check import check_levels
 from kernels.csr import CSRGraph
 from kernels.eccentricity.results import Diameter, Proof
 from kernels.errors import CheckError
-from kernels.stated import stated_array, stated_nodes
-from kernels.types import NODE
+from kernels.stated import stated_array, stated_nodes, stated_one
+from kernels.types import LEVEL, MARK, NODE
 
 
 def check_path(graph: CSRGraph, path: np.ndarray) -> None:
@@ -57,57 +57,64 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     the paths in the tree are short enough.
     """
     check_graph(graph, CSRGraph)
+    diameter = stated_one("diameter", found.diameter, LEVEL)
+    component = stated_one("component", found.component, NODE)
+    path = stated_array("path", found.path, NODE, (None,))
     if graph.n_nodes == 0:
-        if found.diameter or len(found.path) or found.component >= 0:
+        if diameter or len(path) or component >= 0:
             raise CheckError("a graph without nodes has diameter 0, no path and no component")
         return
-    if len(found.path) != found.diameter + 1:
-        raise CheckError(f"a path of {len(found.path)} nodes for a diameter of {found.diameter}")
-    check_path(graph, found.path)
-    level = bfs_queue(graph, int(found.path[0])).level
+    if len(path) != diameter + 1:
+        raise CheckError(f"a path of {len(path)} nodes for a diameter of {diameter}")
+    check_path(graph, path)
+    level = bfs_queue(graph, int(path[0])).level
     nodes = np.flatnonzero(level >= 0)
-    if nodes[0] != found.component:
-        raise CheckError(f"the path lies in component {nodes[0]}, not {found.component}")
+    if nodes[0] != component:
+        raise CheckError(f"the path lies in component {nodes[0]}, not {component}")
     # Neighbours are 1 hop away, and each further hop has at least one node of its own.
     upper = np.minimum(len(nodes) - 1, len(nodes) - np.diff(graph.indptr))
-    proof = _stated_proof(found.proof, graph.n_nodes)
+    proof = stated_proof(found.proof, graph.n_nodes)
     for source in proof.sources.tolist():
         if level[source] < 0:
             continue
         search = bfs_queue(graph, source)
         upper[nodes] = np.minimum(upper[nodes], search.level[nodes] + search.eccentricity)
         upper[source] = search.eccentricity
-    open_nodes = nodes[upper[nodes] > found.diameter]
+    open_nodes = nodes[upper[nodes] > diameter]
     if proof.by_trees:
         is_tip, longest = _tips(graph)
-        if longest[nodes].max() > found.diameter:
+        if longest[nodes].max() > diameter:
             raise CheckError(f"a pendant tree has a path of {longest[nodes].max()} hops")
         open_nodes = open_nodes[is_tip[open_nodes]]
     outside = open_nodes
     for centre in proof.centres.tolist():
         if centre >= 0 and level[centre] >= 0:
             from_centre = bfs_queue(graph, centre).level[open_nodes]
-            outside = open_nodes[2 * from_centre > found.diameter]
+            outside = open_nodes[2 * from_centre > diameter]
     landmarks = [z for z in proof.landmarks.tolist() if level[z] >= 0]
     rows = [bfs_queue(graph, z).level[open_nodes] for z in landmarks]
     hops = np.array(rows, np.int32).reshape(len(landmarks), len(open_nodes))
     place = np.searchsorted(open_nodes, outside)
     for node, own in zip(outside.tolist(), hops[:, place].T, strict=True):
         apart = (own[:, None] + hops).min(axis=0, initial=2 * len(nodes))
-        far = open_nodes[(apart > found.diameter) & (open_nodes != node)]
+        far = open_nodes[(apart > diameter) & (open_nodes != node)]
         if len(far):
             raise CheckError(
-                f"nothing in the proof keeps nodes {node} and {far[0]} within {found.diameter} "
+                f"nothing in the proof keeps nodes {node} and {far[0]} within {diameter} "
                 f"hops ({len(far)} such nodes)"
             )
 
 
-def _stated_proof(proof: Proof, n_nodes: int) -> Proof:
+def stated_proof(proof: Proof, n_nodes: int) -> Proof:
+    """The proof as certificates take it; CheckError if it is none, or names what are no nodes."""
+    if not isinstance(proof, Proof):
+        raise CheckError(f"proof is {proof!r}, not a Proof")
     arrays = {}
     for name, least in (("sources", 0), ("centres", -1), ("landmarks", 0)):
         arrays[name] = stated_array(f"{name} of the proof", getattr(proof, name), NODE, (None,))
         stated_nodes(f"{name} of the proof", arrays[name], n_nodes, least)
-    return replace(proof, **arrays)
+    by_trees = stated_one("by_trees of the proof", proof.by_trees, MARK)
+    return replace(proof, **arrays, by_trees=by_trees)
 
 
 def _tips(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from kernels.csr import CSRGraph, Shard, to_host
 from kernels.errors import CheckError
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs
 from kernels.stated import stated_array, stated_nodes, stated_rows
-from kernels.types import LEVEL, N_FARTHEST, NODE, UNREACHED
+from kernels.types import LEVEL, N_FARTHEST, NODE, OFFSET, UNREACHED
 
 LEVELS = np.uint8, np.uint16, LEVEL
 BLOCK_BYTES = 256 << 20  # levels made at a time for a result that has none
@@ -37,17 +37,14 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
     host = graph.to("cpu")
     sources = stated_array("sources", sources, NODE, (None,))
     n_sources = len(sources)
-    shapes = {
-        "hop_counts": (result.hop_counts.shape[:1], (n_sources,)),
-        "eccentricity": (result.eccentricity.shape, (n_sources,)),
-        "n_reached": (result.n_reached.shape, (n_sources,)),
-        "farthest": (result.farthest.shape, (n_sources, N_FARTHEST)),
-    }
-    if result.level is not None:
-        shapes["level"] = (result.level.shape, (n_sources, graph.n_nodes))
-    for name, (shape, expected) in shapes.items():
-        if shape != expected:
-            raise CheckError(f"{name} has shape {shape}, not {expected}")
+    hop_counts = stated_array("hop_counts", result.hop_counts, OFFSET, (n_sources, None))
+    eccentricity = stated_array("eccentricity", result.eccentricity, LEVEL, (n_sources,))
+    n_reached = stated_array("n_reached", result.n_reached, OFFSET, (n_sources,))
+    farthest = stated_array("farthest", result.farthest, NODE, (n_sources, N_FARTHEST))
+    # Not copied as a whole: it may be on a GPU, and larger than all else.
+    shape, expected = getattr(result.level, "shape", None), (n_sources, graph.n_nodes)
+    if result.level is not None and shape != expected:
+        raise CheckError(f"level has shape {shape}, not {expected}")
     stated_nodes("sources", sources, host.n_nodes)
     size = max(1, BLOCK_BYTES // max(1, host.n_nodes))
     for first in range(0, n_sources, size):
@@ -61,10 +58,10 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
                 host,
                 int(source),
                 level[row - first],
-                result.hop_counts[row],
-                result.eccentricity[row],
-                result.n_reached[row],
-                result.farthest[row],
+                hop_counts[row],
+                eccentricity[row],
+                n_reached[row],
+                farthest[row],
             )
 
 
@@ -73,18 +70,13 @@ def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult
     host = shard.to("cpu")
     sources = stated_array("sources", sources, NODE, (None,))
     n_sources = len(sources)
-    shapes = {
-        "eccentricity": (result.eccentricity, n_sources),
-        "n_reached": (result.n_reached, n_sources),
-        "hop_counts": (result.hop_counts, result.hop_counts.size),
-        "farthest": (result.farthest, result.farthest.size),
-    }
-    for name, (array, length) in shapes.items():
-        if array.shape != (length,):
-            raise CheckError(f"{name} has shape {array.shape}, not ({length},)")
+    hop_counts = stated_array("hop_counts", result.hop_counts, OFFSET, (None,))
+    eccentricity = stated_array("eccentricity", result.eccentricity, LEVEL, (n_sources,))
+    n_reached = stated_array("n_reached", result.n_reached, OFFSET, (n_sources,))
+    farthest = stated_array("farthest", result.farthest, NODE, (None,))
     source_ptr = stated_rows("source_ptr", source_ptr, host.n_graphs, n_sources)
-    hop_ptr = stated_rows("hop_ptr", result.hop_ptr, n_sources, len(result.hop_counts))
-    last_ptr = stated_rows("farthest_ptr", result.farthest_ptr, n_sources, len(result.farthest))
+    hop_ptr = stated_rows("hop_ptr", result.hop_ptr, n_sources, len(hop_counts))
+    last_ptr = stated_rows("farthest_ptr", result.farthest_ptr, n_sources, len(farthest))
     for i in range(host.n_graphs):
         rows = range(int(source_ptr[i]), int(source_ptr[i + 1]))
         graph = host.graph(i)
@@ -100,10 +92,10 @@ def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult
                     graph,
                     int(sources[row]),
                     level[row - first],
-                    result.hop_counts[hops],
-                    result.eccentricity[row],
-                    result.n_reached[row],
-                    result.farthest[nodes],
+                    hop_counts[hops],
+                    eccentricity[row],
+                    n_reached[row],
+                    farthest[nodes],
                 )
 
 

@@ -13,13 +13,12 @@ from numba import njit, types
 from kernels._cpu.signatures import F32, F64, I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.stated import stated_array, stated_node
-from kernels.types import NODE, UNREACHED
+from kernels.stated import stated_array, stated_node, stated_one
+from kernels.types import DISTANCE, NODE, OFFSET, UNREACHED
 
 if TYPE_CHECKING:
     from kernels.shortest_paths import SSSPResult
 
-DISTANCE = np.dtype(np.float64)
 OK, SOURCE, BELOW, LEAVES, RELAXES, LOOSE, BEYOND = range(7)
 
 
@@ -32,9 +31,11 @@ def check_sssp(found: SSSPResult) -> None:
     if found.parent is not None:
         check_parents(*arrays, found.source, distance, found.parent)
     finite = distance[distance < np.inf]
-    if (found.eccentricity, found.n_reached) != (finite.max(), len(finite)):
+    eccentricity = stated_one("eccentricity", found.eccentricity, DISTANCE)
+    n_reached = stated_one("n_reached", found.n_reached, OFFSET)
+    if (eccentricity, n_reached) != (finite.max(), len(finite)):
         raise CheckError(
-            f"eccentricity {found.eccentricity} and {found.n_reached} nodes reached, not "
+            f"eccentricity {eccentricity} and {n_reached} nodes reached, not "
             f"{finite.max()} and {len(finite)}"
         )
 

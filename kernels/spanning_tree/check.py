@@ -13,7 +13,7 @@ from numba import njit
 from kernels._cpu.signatures import F32, I32, I64, OUT_I32, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.stated import stated_array, stated_nodes
+from kernels.stated import stated_array, stated_nodes, stated_one
 from kernels.types import NODE, WEIGHT
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def check_mst(found: SpanningForest) -> None:
     graph = found.graph
     forest = found.tails, found.heads, found.weights
     check_forest(graph.indptr, graph.indices, graph.weights, *forest)
-    if found.n_components != graph.n_nodes - len(found.tails):
+    n_components = stated_one("n_components", found.n_components, NODE)
+    if n_components != graph.n_nodes - len(found.tails):
         raise CheckError(
-            f"{found.n_components} components, and {len(found.tails)} edges of "
-            f"{graph.n_nodes} nodes"
+            f"{n_components} components, and {len(found.tails)} edges of {graph.n_nodes} nodes"
         )
 
 

@@ -378,6 +378,80 @@ def test_widths_of_any_shard_are_certified(device, graph, data):
     weighted_widths(graph.to(device), asked, most).check()
 
 
+EVERY: dict[str, Callable[[CSRGraph], Any]] = {
+    **RESULTS,
+    **WIDTHS,
+    **{f"{name} cut short": lambda graph, f=one: f(graph, 1) for name, one in WIDTHS.items()},
+    "widths": lambda graph: widths(shard_of(graph), QUESTIONS),
+    "weighted_widths": lambda graph: weighted_widths(graph, QUESTIONS, 3),
+}
+# What a result may leave out, or a caller.
+LEFT_OUT = {"target", "parent", "level", "max_searches"}
+
+
+def refused(found: Any, field: str, value: Any) -> bool:
+    """Whether the result is refused in words with this value; no other error is let through."""
+    try:
+        replace(found, **{field: value}).check()
+    except CheckError as error:
+        return str(error) != ""
+    return False
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_no_number_or_no_array_is_refused_in_words(name):
+    found = EVERY[name](small())
+    fields = set(vars(found)) - {"graph", "shard", "method"}
+    for field in sorted(fields):
+        for value in ("x", iter([0]), object(), {0}, 1j, np.zeros((2, 2, 2)), [[0], [1, 2]]):
+            assert refused(found, field, value), (field, value)
+        if getattr(found, field) is not None and field not in LEFT_OUT:
+            is_any = name.startswith("dfs") and field == "source"
+            assert is_any or refused(found, field, None), field
+
+
+def test_lists_are_read_as_arrays_are():
+    for name in ("center", "weighted_periphery", "diameter", "msbfs", "widths"):
+        found = EVERY[name](small())
+        for field, value in vars(found).items():
+            if isinstance(value, np.ndarray):
+                replace(found, **{field: value.tolist()}).check()
+    found = kernels.diameter(small())
+    for wrong in (None, "x", 0, replace(found.proof, by_trees="x")):
+        assert refused(found, "proof", wrong)
+
+
+@pytest.mark.parametrize("name", [*WIDTHS, "widths", "weighted_widths"])
+def test_searches_are_counted_from_0_to_as_many_as_were_allowed(name):
+    some = None if name in WIDTHS else QUESTIONS
+
+    def ask(most: int | None) -> Any:
+        graph = small()
+        if some is None:
+            return WIDTHS[name](graph, most)
+        asked = (graph, some, most) if "weighted" in name else (shard_of(graph), some, most)
+        return (weighted_widths if "weighted" in name else widths)(*asked)
+
+    for most in (None, 1, 99):
+        found = ask(most)
+        found.check()
+        n_components = np.size(found.n_searches)
+        for wrong in (-5, None, 1.5, True, "1", 2**70, 100, np.nan):
+            if (wrong, most) == (100, None):
+                continue
+            given = wrong if some is None else np.array([wrong] * n_components)
+            assert refused(found, "n_searches", given), (most, wrong)
+        for limit in (-1, 1.5, "1", True, np.zeros(3)):
+            assert refused(found, "max_searches", limit), (most, limit)
+    assert refused(ask(1), "n_searches", 2 if some is None else ask(1).n_searches + 1)
+
+
+@pytest.mark.parametrize("by_weight", [None, "x", 1, 0, iter([0]), np.array([True])])
+def test_a_path_says_by_true_or_false_whether_it_is_by_weight(by_weight):
+    for weighted_ in (False, True):
+        assert refused(shortest_path(small(), 0, 4, weighted_), "weighted", by_weight)
+
+
 def test_every_part_of_the_widths_of_a_shard_is_read_or_refused():
     empty = graph_of(0, [])
     shard = Shard.from_graphs([graph_of(3, [(0, 1), (1, 2)]), empty, graph_of(2, [(0, 1)])])
