@@ -192,12 +192,13 @@ def inside_text(n_traces: int) -> str:
 
 
 def rough_duration(seconds: float) -> str:
-    """A long time in readable units: 45 s, 41 min, 4.9 h."""
+    """A long time in readable units: 45 s, 41 min, 4.9 h, 7.8 days."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    hours = seconds / 3600
+    return f"{hours:.1f} h" if hours < 72 else f"{hours / 24:,.1f} days"
 
 
 def duration(seconds: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import orjson
 
 from pipeline.config import AnalyzeConfig
-from pipeline.model.measured.reading import newest_record
+from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import number, rough_duration
 from pipeline.places import url_of
 from pipeline.report.folder import report_of
@@ -23,7 +22,10 @@ from pipeline.store import Snapshot
 
 
 def data_warnings(config: AnalyzeConfig, snapshot: Snapshot) -> list[str]:
-    """Lines if the newest record of traces is old, and if all inputs are those of another report.
+    """Lines if the newest record of traces is old, and if files of traces are as in other reports.
+
+    Reports of this version of the snapshot do not count: it was analyzed before. Of a report of the
+    same paths single files count, too: one of some collectors may have died.
 
     None unless ``max_data_age`` asks for them: who analyzes an archive knows that it is one.
     """
@@ -34,18 +36,30 @@ def data_warnings(config: AnalyzeConfig, snapshot: Snapshot) -> list[str]:
     if old := old_data(time_of_newest(snapshot.manifest), config.max_data_age):
         lines.append(old)
     now = time.time()
-    same = [
-        ended
+    others = [
+        (ended, n_same)
         for report in _reports(config.out)
-        if _digests(report) == _digests(snapshot.manifest) and (ended := _ended(report)) <= now
+        if report.get("snapshot_version") != snapshot.version and (ended := _ended(report)) <= now
+        if (n_same := _n_same(snapshot.manifest, report))
     ]
-    if same:
+    if others:
+        ended, n_same = max(others)
+        n, is_all = len(inputs), n_same == len(inputs)
+        files = f"the {number(n, 'file')}" if is_all else f"{n_same:,} of {number(n, 'file')}"
         lines.append(
-            f"no new measurements: the {number(len(inputs), 'file')} of traces "
-            f"{'is' if len(inputs) == 1 else 'are'} the same as for the report that was written "
-            f"{rough_duration(now - max(same))} ago"
+            f"{'no' if is_all else 'not all are'} new measurements: {files} of traces "
+            f"{'is' if n_same == 1 else 'are'} the same as for the report that was written "
+            f"{rough_duration(now - ended)} ago"
         )
     return lines
+
+
+def _n_same(facts: Mapping[str, Any], others: Mapping[str, Any]) -> int:
+    """How many files of traces have the content of others: all, or some of the same paths."""
+    own, known = _digests(facts), _digests(others)
+    if sorted(own.values()) == sorted(known.values()):
+        return len(own)
+    return sum(own[path] == known[path] for path in own) if own.keys() == known.keys() else 0
 
 
 def old_data(newest_s: float, max_age_h: int) -> str:
@@ -62,11 +76,7 @@ def old_data(newest_s: float, max_age_h: int) -> str:
 
 def time_of_newest(facts: Mapping[str, Any]) -> float:
     """Time of the newest record of a manifest or a report, s since 1970 UTC; 0: unknown."""
-    with contextlib.suppress(TypeError, ValueError):
-        newest_s = newest_record(_traces_of(facts))
-        if math.isfinite(newest_s):
-            return newest_s
-    return 0.0
+    return newest_on_calendar(_traces_of(facts))
 
 
 def newest_of_reports(out: Path) -> float:
@@ -98,8 +108,9 @@ def _traces_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in rows if isinstance(row, dict) and row.get("holds") == "traces"]
 
 
-def _digests(facts: Mapping[str, Any]) -> set[str]:
-    return {str(row.get("sha256")) for row in _traces_of(facts)}
+def _digests(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Of files of traces, by path."""
+    return {str(row.get("path")): str(row.get("sha256")) for row in _traces_of(facts)}
 
 
 def _ended(report: Mapping[str, Any]) -> float:

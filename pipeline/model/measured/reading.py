@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -146,3 +147,13 @@ def inputs_text(inputs: Iterable[Mapping[str, Any]]) -> str:
 def newest_record(inputs: Iterable[Mapping[str, Any]]) -> float:
     """Time of the newest record of inputs as a manifest lists them, s since 1970; 0: unknown."""
     return max((float(entry.get("newest_s") or 0.0) for entry in inputs), default=0.0)
+
+
+def newest_on_calendar(inputs: Iterable[Mapping[str, Any]]) -> float:
+    """As ``newest_record`` of inputs that anybody may have written; 0 too if no calendar has it."""
+    try:
+        newest_s = newest_record(inputs)
+        datetime.datetime.fromtimestamp(newest_s, datetime.UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return 0.0
+    return newest_s

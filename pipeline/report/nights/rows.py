@@ -6,7 +6,6 @@ has another type than ours is shown as unknown, so that one damaged report costs
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import math
 import os
@@ -21,7 +20,7 @@ import pyarrow.parquet as pq
 
 from pipeline.model.choices import is_name
 from pipeline.model.measured.mapped import in_no_table, is_mapped_low, mapped_percent
-from pipeline.model.measured.reading import newest_record
+from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import number, printable
 from pipeline.report.compared import compared_of
 from pipeline.report.folder import mapping_or_empty, report_of
@@ -128,15 +127,8 @@ def night_rows(
 
 def _age(row: NightRow) -> tuple[str, float, str]:
     """Sorts by the date of the newest record, which a night has as its name."""
-    day = row.name[:10] if row.is_night else _day(row.newest_s)
-    return day, row.newest_s, row.name
-
-
-def _day(seconds: float) -> str:
-    try:
-        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d")
-    except (OverflowError, OSError, ValueError):  # a time that no calendar has
-        return ""
+    at = datetime.datetime.fromtimestamp(row.newest_s, datetime.UTC)
+    return row.name[:10] if row.is_night else f"{at:%Y-%m-%d}", row.newest_s, row.name
 
 
 def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:
@@ -144,9 +136,6 @@ def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:
     inputs = [entry for entry in _list(report.get("inputs")) if isinstance(entry, dict)]
     left_out = sum(_count(totals.get(name)) or 0 for name in ("n_failed", "n_partial"))
     left_out += sum(str(entry.get("status") or OK) != OK for entry in inputs)
-    newest_s = 0.0
-    with contextlib.suppress(TypeError, ValueError):
-        newest_s = newest_record(inputs)
     names = ("n_addrs", "n_addrs_mapped", "n_addrs_in_no_table")
     known = {name: _count(counts.get(name)) for name in names}
     n_addrs, n_mapped = known["n_addrs"], known["n_addrs_mapped"]
@@ -166,7 +155,7 @@ def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:
         is_mapped_low=is_known and is_mapped_low(known),
         n_warnings=len(_list(report.get("warnings"))),
         made_by=_made_by(report.get("synthetic")),
-        newest_s=newest_s if math.isfinite(newest_s) else 0.0,
+        newest_s=newest_on_calendar(inputs),
         **_comparison(folder, str(report.get("snapshot_version")), versions),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -68,6 +69,8 @@ def lateness(config: StatusConfig) -> str:
         written, none = last_success(config.out), f"known to {NAME}"
     else:
         written, none = _last_of(reports, time.time() + CLOCKS_DIFFER_S), "published there"
+    if written is None and _is_missing(config.out):
+        return f"{config.out}: there is no such folder of reports, so their age is not known"
     if written is None:
         return f"{config.out}: no report without a failed AS is {none}"
     wrong = NAME if reports is None else "that"
@@ -100,6 +103,8 @@ def staleness(config: StatusConfig) -> str:
         return ""
     if config.out is None:
         raise UsageError("--max-data-age: give --out the folder of reports")
+    if _is_missing(config.out):
+        return f"{config.out}: there is no such folder of reports, so their age is not known"
     newest_s = newest_of_reports(config.out)
     if not newest_s:
         return f"{config.out}: no report has traces with a time, so their age is not known"
@@ -111,6 +116,10 @@ def staleness(config: StatusConfig) -> str:
         )
     old = old_data(newest_s, config.max_data_age)
     return f"{config.out}: {old}" if old else ""
+
+
+def _is_missing(out: Path) -> bool:
+    return url_of(out) is None and not out.is_dir()
 
 
 def _last_of(reports: list[bytes], latest: float) -> float | None:

@@ -120,7 +120,14 @@ def test_while_exact_searches_are_open_no_share_says_how_long_the_rest_takes(clo
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.4, "0 s"), (89, "89 s"), (2460, "41 min"), (5399, "90 min"), (17_640, "4.9 h")],
+    [
+        (0.4, "0 s"),
+        (89, "89 s"),
+        (2460, "41 min"),
+        (5399, "90 min"),
+        (17_640, "4.9 h"),
+        (673_200, "7.8 days"),
+    ],
 )
 def test_durations(seconds, text):
     assert rough_duration(seconds) == text

@@ -10,8 +10,9 @@ import pytest
 
 from pipeline.config import AnalyzeConfig, StatusConfig
 from pipeline.errors import UsageError
+from pipeline.report.nights.rows import night_rows
 from pipeline.stages import freshness
-from pipeline.stages.contents.status import staleness
+from pipeline.stages.contents.status import lateness, staleness
 from pipeline.stages.freshness import data_warnings
 
 HOUR = 3600.0
@@ -24,26 +25,30 @@ def now(monkeypatch):
 
 
 def inputs(*digests: str, age_h: float = 1.0, holds: str = "traces") -> list[dict]:
-    rows = [{"sha256": d, "holds": holds, "newest_s": NOW - age_h * HOUR} for d in digests]
+    newest_s = NOW - age_h * HOUR
+    rows = [{"path": d, "sha256": d, "holds": holds, "newest_s": newest_s} for d in digests]
     return [*rows, {"sha256": "table", "holds": "table", "newest_s": 0.0}]
 
 
-def report(out, name: str, rows: list[dict], written_h_ago: float = 24.0) -> None:
+def report(
+    out, name: str, rows: list[dict], written_h_ago: float = 24.0, version: str = "before"
+) -> None:
     (out / name).mkdir(parents=True)
     facts = {"versions": {"hopscope": "1"}, "schema_version": 1, "snapshot": name, "inputs": rows}
+    facts["snapshot_version"] = version
     facts["times"] = {"ended": NOW - written_h_ago * HOUR}
     (out / name / "report.json").write_bytes(orjson.dumps(facts))
 
 
 def warned(tmp_path, rows: list[dict], hours: int | None = 48) -> list[str]:
     config = AnalyzeConfig(store=tmp_path, out=tmp_path, max_data_age=hours)
-    return data_warnings(config, SimpleNamespace(manifest={"inputs": rows}))
+    return data_warnings(config, SimpleNamespace(manifest={"inputs": rows}, version="now"))
 
 
 def test_old_traces_are_told_of_with_their_age(tmp_path):
     assert warned(tmp_path, inputs("a", age_h=47.9)) == []
     (line,) = warned(tmp_path, inputs("a", age_h=72))
-    assert line.startswith("the newest trace is 72.0 h old (")
+    assert line.startswith("the newest trace is 3.0 days old (")
     assert "more than 48 hours: do measurements still arrive?" in line
     assert warned(tmp_path, inputs("a", age_h=72), hours=None) == []  # an archive
     assert warned(tmp_path, inputs("a", age_h=72, holds="topology")) == []
@@ -62,6 +67,49 @@ def test_inputs_of_an_earlier_night_are_told_of(tmp_path):
         assert warned(tmp_path, inputs(*other)) == []
     (line,) = warned(tmp_path, inputs("c"))
     assert "the 1 file of traces is the same" in line
+
+
+def test_a_former_report_of_the_same_version_is_no_earlier_night(tmp_path):
+    report(tmp_path, "night", inputs("a"), written_h_ago=0.1, version="now")
+    assert warned(tmp_path, inputs("a")) == []
+    report(tmp_path, "before", inputs("a"))
+    (line,) = warned(tmp_path, inputs("a"))
+    assert line.endswith("written 24.0 h ago")
+
+
+def test_one_dead_collector_of_some_is_told_of_with_its_share(tmp_path):
+    report(tmp_path, "2026-01-01", inputs("a", "b", "c"))
+    rows = inputs("a", "b", "c")
+    rows[0]["sha256"] = "new"
+    (line,) = warned(tmp_path, rows)
+    assert line == (
+        "not all are new measurements: 2 of 3 files of traces are the same as for the report that "
+        "was written 24.0 h ago"
+    )
+    rows[0]["path"] = "another"  # of a folder that all nights share, or of a window
+    assert warned(tmp_path, rows) == []
+
+
+@pytest.mark.parametrize("newest_s", [-1e300, 1e300, 10**400, -1e12], ids="abcd")
+def test_a_time_that_no_calendar_has_is_not_known(tmp_path, newest_s):
+    rows = [{"path": "a", "sha256": "a", "holds": "traces", "newest_s": newest_s}]
+    report(tmp_path, "a", [rows[0] | {"newest_s": 0.5}])
+    path = tmp_path / "a" / "report.json"
+    path.write_text(path.read_text().replace("0.5", str(newest_s)))
+    stale = staleness(StatusConfig(store=tmp_path, out=tmp_path, max_data_age=48))
+    assert "no report has traces with a time" in stale
+    assert warned(tmp_path, [rows[0] | {"sha256": "b"}]) == []
+    assert [row.newest_s for row in night_rows(tmp_path)] == [0.0]
+
+
+def test_a_folder_of_reports_that_is_not_there_is_told_of(tmp_path):
+    missing = tmp_path / "out"
+    for config in (
+        StatusConfig(store=tmp_path, out=missing, max_data_age=48),
+        StatusConfig(store=tmp_path, out=missing, max_age=48),
+    ):
+        said = staleness(config) or lateness(config)
+        assert said == f"{missing}: there is no such folder of reports, so their age is not known"
 
 
 def test_damaged_reports_say_nothing(tmp_path):
