@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError, said_by_system
+from pipeline.model.measured.reading import newest_record
 from pipeline.model.words import printable
 from pipeline.places import url_of
 from pipeline.report.compared import COMPARISON, foreign_in
@@ -129,6 +131,16 @@ def read_report(path: Path) -> dict | None:
 def mapping_or_empty(value: object) -> Mapping[str, Any]:
     """A part of ``report.json`` that is a mapping in ours; empty if it is anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def newest_s_of(report: Mapping[str, Any]) -> float:
+    """Time of the newest record that a report is of, s since 1970; 0: unknown."""
+    inputs = report.get("inputs")
+    inputs = inputs if isinstance(inputs, list) else []
+    with contextlib.suppress(TypeError, ValueError):
+        newest_s = newest_record([entry for entry in inputs if isinstance(entry, dict)])
+        return newest_s if math.isfinite(newest_s) else 0.0
+    return 0.0
 
 
 def current_report(out: Path, night: str) -> dict | None:

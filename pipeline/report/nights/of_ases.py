@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 from markupsafe import Markup
 
 from pipeline.model.words import node_words, printable
-from pipeline.report.folder import report_of
+from pipeline.report.folder import newest_s_of, report_of
 from pipeline.report.names import ASES
 from pipeline.report.nights.history import history
-from pipeline.store.pointers.nights import is_night
+from pipeline.store.pointers.nights import age_of, is_night
 
 MAX_NIGHTS = 60  # up to the one that the page is about
 
@@ -54,10 +54,13 @@ def histories_of(
     """
     if not is_night(last) or not asns:
         return []
-    nights = sorted(path.name for path in Path(out).iterdir() if is_night(path.name))
-    nights = [night for night in nights if night <= last][-MAX_NIGHTS:]
-    nights = [night for night in nights if report_of(out / night) is not None]
-    nouns = node_words((report_of(out / last) or {}).get("node_kind")).nouns
+    reports = {path.name: report_of(path) for path in Path(out).iterdir() if is_night(path.name)}
+    last_report = reports.get(last) or {}
+    ages = {night: age_of(night, newest_s_of(report or {})) for night, report in reports.items()}
+    until = age_of(last, newest_s_of(last_report))
+    nights = sorted((night for night in ages if ages[night] <= until), key=ages.__getitem__)
+    nights = [night for night in nights[-MAX_NIGHTS:] if reports[night] is not None]
+    nouns = node_words(last_report.get("node_kind")).nouns
     rows = {night: _rows(out / night / ASES, asns) for night in nights}
     found = []
     for asn in asns:

@@ -10,11 +10,11 @@ from pathlib import Path
 from pipeline.errors import PipelineError
 from pipeline.model.words import number
 from pipeline.places import in_one_line
-from pipeline.report.folder import remove_report, report_of, report_turn
+from pipeline.report.folder import newest_s_of, remove_report, report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.nights.broken import broken_nights
 from pipeline.store import snapshot_names
-from pipeline.store.pointers.nights import is_night, nights_to_keep, remove_old_nights
+from pipeline.store.pointers.nights import age_of, is_night, nights_to_keep, remove_old_nights
 from pipeline.store.references import remove_orphaned_references
 
 
@@ -89,8 +89,12 @@ def _old_reports(out: Path, n: int, current: str, broken: Collection[str]) -> li
     Empty folders are left out too: whoever made them, nothing is gained.
     """
     nights = [path for path in out.iterdir() if is_night(path.name) and path.name not in broken]
-    kept = nights_to_keep([path.name for path in nights if report_of(path) is not None], n, "")
+    reports = {path.name: report for path in nights if (report := report_of(path)) is not None}
+    newest_s = {name: newest_s_of(report) for name, report in reports.items()}
+    kept = nights_to_keep(newest_s, n, "")
     if len(kept) < n:
         return []
-    old = [path for path in nights if path.name < kept[0] and path.name != current]
+    first = age_of(kept[0], newest_s[kept[0]])
+    is_old = {p.name: age_of(p.name, newest_s.get(p.name, 0.0)) < first for p in nights}
+    old = [path for path in nights if is_old[path.name] and path.name != current]
     return sorted(path.name for path in old if not path.is_dir() or any(path.iterdir()))

@@ -22,7 +22,7 @@ from pipeline.report.names import ASES
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.stages.nights.broken import check_report, is_reported, is_there
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
-from pipeline.store.pointers.nights import is_night
+from pipeline.store.pointers.nights import age_of, is_night
 
 # What decides what is inferred from the same traces, as users know it: tables by their formats,
 # those of aliases left out, and options.
@@ -128,12 +128,16 @@ def before(store: Path, out: Path, name: str) -> Before:
         If a pointer of the store is broken.
     """
     names = snapshot_names(store)
-    ordered, broken = _ordered(store, out, name, names)
+    newest_s, broken = _ordered(store, out, name, names)
+    ordered = list(newest_s)
     older = ordered[: ordered.index(name)] if name in ordered else []
     series = [known for known in older if is_night(known)] if is_night(name) else []
     candidates = series or older
     night = candidates[-1] if candidates else None
-    since = sorted(filter(is_night, names)) if is_night(name) else names
+    since = names
+    if is_night(name):
+        by_age = {known: age_of(known, newest_s.get(known, 0)) for known in filter(is_night, names)}
+        since = sorted(by_age, key=by_age.__getitem__)
     since = since[: since.index(name)] if name in since else []
     since = since[since.index(night) + 1 :] if night in since else since
     return Before(night, {known: broken[known] for known in since if known in broken})
@@ -141,8 +145,11 @@ def before(store: Path, out: Path, name: str) -> Before:
 
 def _ordered(
     store: Path, out: Path, name: str, names: list[str]
-) -> tuple[list[str], dict[str, str]]:
-    """A snapshot and the nights that can be before one, in their order; and broken ones."""
+) -> tuple[dict[str, float], dict[str, str]]:
+    """A snapshot and the nights that can be before one, in their order; and broken ones.
+
+    With the times of their newest records, and why each broken one cannot be compared with.
+    """
     nights = []
     broken: dict[str, str] = {}
     for place, known in enumerate(names):
@@ -155,7 +162,7 @@ def _ordered(
         except StoreError as error:
             if is_there(store, known):
                 broken[known] = str(error)
-    return [known for _, _, known in sorted(nights)], broken
+    return {known: newest_s for newest_s, _, known in sorted(nights)}, broken
 
 
 def synthetic_warning(night: Snapshot) -> str:
@@ -176,7 +183,8 @@ def order_warning(old: Snapshot, new: Snapshot) -> str:
     if all(times) and times[0] != times[1]:
         is_reversed = times[0] > times[1]
     else:
-        is_reversed = is_night(old.name) and is_night(new.name) and old.name > new.name
+        dated = [night.name for night in (old, new) if is_night(night.name)]
+        is_reversed = len(dated) == 2 and age_of(dated[0]) > age_of(dated[1])
     if not is_reversed:
         return ""
     return (

@@ -10,21 +10,23 @@ import contextlib
 import datetime
 import itertools
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import StoreError
+from pipeline.model.measured.reading import newest_record
 from pipeline.store.pointers import snapshot_names
 from pipeline.store.pointers.changing import remove_snapshots
+from pipeline.store.pointers.versions import versions_named
 from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.manifest import read_manifest
 from pipeline.store.versions.mirrored import bring_version, refresh_pointers
 from pipeline.store.versions.names import VERSIONS
 from pipeline.store.versions.pointer import pointer_or_none
 
-_NIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:T(\d{6})Z(?:-[1-9]\d*)?)?")
+_NIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:T(\d{6})Z(?:-([1-9]\d*))?)?")
 
 
 def is_night(name: str) -> bool:
@@ -37,6 +39,19 @@ def is_night(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def age_of(night: str, newest_s: float = 0.0) -> tuple[str, float, float, int]:
+    """Sorts nights, the oldest first: by date, and on one date by their newest records.
+
+    The date is that of the name, which its user may have given: by default it is that of the
+    newest record. Where the time of that is unknown (0) the name says it too, and a date alone
+    tells none: its noon is as near as can be.
+    """
+    found = _NIGHT.fullmatch(night)
+    assert found is not None
+    time = datetime.datetime.fromisoformat(f"{found[1]}T{found[2] or '120000'}+00:00")
+    return found[1], newest_s or time.timestamp(), time.timestamp(), int(found[3] or 1)
 
 
 @dataclass(frozen=True)
@@ -100,10 +115,19 @@ def _manifest(store: Path, version: str) -> Mapping[str, Any]:
     return {}
 
 
-def nights_to_keep(names: Iterable[str], n: int, current: str) -> list[str]:
-    """The last ``n`` nights among some names, and the current snapshot if it is a night."""
-    nights = sorted(name for name in set(names) if is_night(name))
-    return sorted({*nights[-n:], *([current] if is_night(current) else [])})
+def nights_to_keep(newest_s: Mapping[str, float], n: int, current: str) -> list[str]:
+    """The last ``n`` nights, and the current snapshot if it is a night; the oldest first.
+
+    Parameters
+    ----------
+    newest_s : mapping of str to float
+        Time of the newest record of each night, as in ``age_of``; other names do not count.
+    n : int
+    current : str
+    """
+    ages = {name: age_of(name, newest_s.get(name, 0.0)) for name in newest_s if is_night(name)}
+    last = sorted(ages, key=ages.__getitem__)[-n:]
+    return last if current in last or not is_night(current) else [current, *last]
 
 
 def remove_old_nights(store: Path, n: int, current: str, broken: Collection[str] = ()) -> list[str]:
@@ -126,8 +150,17 @@ def remove_old_nights(store: Path, n: int, current: str, broken: Collection[str]
     OSError
         If the store cannot be written.
     """
-    nights = [name for name in snapshot_names(store) if is_night(name) and name not in broken]
-    kept = nights_to_keep(nights, n, current)
+    store = Path(store)
+    snapshot_names(store)  # refuses broken pointers
+    named = versions_named(store)
+    nights = {name: v for name, v in named.items() if is_night(name) and name not in broken}
+    newest_s = {
+        name: newest_record(_manifest(store, version).get("inputs") or ())
+        for name, version in nights.items()
+    }
+    kept = nights_to_keep(newest_s, n, current)
     old = sorted(name for name in nights if name not in kept)
-    remove_snapshots(store, old)
-    return old
+    # A night that was ingested again meanwhile is no longer the one that was judged.
+    return remove_snapshots(
+        store, old, where=lambda there: there is not None and there.version == nights[there.name]
+    )

@@ -294,6 +294,18 @@ def test_broken_nights_before_which_there_is_no_sound_one_are_named(nights):
     assert starts == [f"2026-11-03 was not compared with 2026-11-0{day}" for day in (1, 2)]
 
 
+def test_a_broken_night_long_before_is_not_named_where_two_nights_share_a_date(tmp_path):
+    """The night before has date and time as its name, which text order puts behind the date."""
+    store, out = tmp_path / "store", tmp_path / "out"
+    names = ("2026-03-27", "2026-03-29T003000Z", "2026-03-29")
+    for i, name in enumerate(names):
+        write_night(store, name, {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]}, newest_s=100.0 * i + 1)
+        report(store, out, name)
+    damage(store, out, "2026-03-27", "manifest.json")
+    compared = compare_with_night_before(store, out, "2026-03-29")
+    assert (compared.summary.old, compared.passed_over) == ("2026-03-29T003000Z", [])
+
+
 def test_a_broken_night_without_a_report_is_none_to_compare_with(nights):
     store, out = nights
     damage(store, out, "2026-11-02", "manifest.json")

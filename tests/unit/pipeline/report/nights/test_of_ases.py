@@ -38,6 +38,23 @@ def test_an_as_is_drawn_over_the_nights_up_to_one(out):
     assert histories_of(out, DAYS[3], [12], {}) == []
 
 
+def test_nights_of_one_date_are_drawn_in_the_order_of_their_records(tmp_path):
+    """The first of its date has the newest records, and no other night is newer."""
+    date = "2026-03-29"
+    for n, (name, newest_s) in enumerate([(date, 9e8), (f"{date}T003000Z", 8e8)], 2):
+        found = MemorySnapshot(
+            {7: [(v, v + 1) for v in range(n)]},
+            {7: n + 1},
+            [(7, 0, [20], 3, 0, False)],
+            name=name,
+            manifest={"inputs": [{"newest_s": newest_s}]},
+        )
+        write_reports(found, measured(found), tmp_path, options={}, warnings=[], started=0.0)
+    (one,) = histories_of(tmp_path, date, [7], {})
+    assert one.drawings[1][1] == "3"  # interfaces of the last night
+    assert histories_of(tmp_path, f"{date}T003000Z", [7], {}) == []
+
+
 def test_a_table_that_cannot_be_read_leaves_a_gap(out):
     (out / DAYS[1] / "ases.parquet").write_bytes(b"PAR1")
     (one,) = histories_of(out, DAYS[3], [7], {})

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.errors import StoreError
 from pipeline.store import check_store, open_snapshot, snapshot_names
+from pipeline.store.pointers import nights
 from pipeline.store.pointers.nights import (
     DefaultName,
     is_night,
@@ -113,14 +114,50 @@ def test_a_name_that_another_ingest_takes_meanwhile_is_left_to_it(tmp_path, monk
 
 
 def test_two_nights_of_one_date_are_two_nights_to_keep():
-    nights = [*DAYS, f"{DAYS[-1]}T233000Z"]
-    assert nights_to_keep(nights, 2, nights[-1]) == nights[-2:]
+    two = [*DAYS, f"{DAYS[-1]}T233000Z"]
+    assert nights_to_keep(dict.fromkeys(two, 0.0), 2, two[-1]) == two[-2:]
+
+
+def test_nights_are_in_the_order_of_their_newest_records():
+    first, second = "2026-03-29", "2026-03-29T003000Z"
+    newest_s = {first: NIGHT_S, second: NIGHT_S - 82800.0, "2026-03-28": NIGHT_S - 86400.0}
+    assert nights_to_keep(newest_s, 1, "") == [first]
+    assert nights_to_keep(newest_s, 2, "") == [second, first]
+
+
+def test_nights_without_times_are_in_the_order_that_their_names_tell():
+    names = ["2026-03-29T233000Z-10", "2026-03-29T233000Z-2", "2026-03-29T233000Z", "2026-03-29"]
+    newest_s = dict.fromkeys([*names, "2026-03-29T003000Z"], 0.0)
+    expected = ["2026-03-29T003000Z", *reversed(names)]
+    assert nights_to_keep(newest_s, 9, "") == expected
+    assert nights_to_keep(newest_s, 1, "2026-03-29") == ["2026-03-29", names[0]]
+
+
+def test_newer_data_under_the_date_alone_outlives_older_data_under_date_and_time(tmp_path):
+    for n, time_s in enumerate((NIGHT_S, NIGHT_S - 82800.0)):
+        inputs = [{"holds": "traces", "sha256": str(n), "newest_s": time_s}]
+        named(tmp_path, {"inputs": inputs}, time_s)
+    assert remove_old_nights(tmp_path, 1, "lab") == ["2026-03-29T003000Z"]
+    assert snapshot_names(tmp_path) == ["2026-03-29"]
+
+
+def test_a_night_that_is_ingested_again_while_old_ones_are_removed_stays(store, monkeypatch):
+    real = nights.remove_snapshots
+
+    def ingested_before(*args, **kwargs):
+        write(store, DAYS[0], GRAPHS)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(nights, "remove_snapshots", ingested_before)
+    assert remove_old_nights(store, 2, DAYS[-1]) == [DAYS[1]]
+    assert DAYS[0] in snapshot_names(store)
 
 
 def test_the_last_nights_and_the_current_one_are_kept():
-    assert nights_to_keep(["lab", *DAYS], 2, DAYS[-1]) == DAYS[-2:]
-    assert nights_to_keep(DAYS, 2, DAYS[0]) == [DAYS[0], *DAYS[-2:]]
-    assert nights_to_keep(DAYS, 9, "lab") == DAYS
+    days = dict.fromkeys(["lab", *DAYS], 0.0)
+    assert nights_to_keep(days, 2, DAYS[-1]) == DAYS[-2:]
+    assert nights_to_keep(days, 2, DAYS[0]) == [DAYS[0], *DAYS[-2:]]
+    assert nights_to_keep(days, 9, "lab") == DAYS
 
 
 def test_older_nights_go_with_their_versions_and_named_snapshots_stay(store):
