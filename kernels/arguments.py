@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.errors import GraphError, GraphTypeError
+from kernels.errors import DeviceError, GraphError, GraphTypeError
 from kernels.words import number
 
 
@@ -53,11 +53,41 @@ def whole_number(name: str, given: Any, least: int | None = None) -> int:
     return index
 
 
+def flag(name: str, given: Any) -> bool:
+    """``given`` as a bool; GraphError unless it is True or False: a generator, say, is none."""
+    if not isinstance(given, bool | np.bool_):
+        raise GraphError(f"{name} is {given!r}; it must be True or False")
+    return bool(given)
+
+
+def one_word(name: str, given: Any, words: Iterable[str]) -> None:
+    """GraphError unless it is one of these words."""
+    words = list(words)
+    if not isinstance(given, str) or given not in words:
+        shown = " ".join(repr(given).split())
+        raise GraphError(f"{name} {shown}: give one of {', '.join(words)}")
+
+
+def checked_device(device: Any) -> str:
+    """``device``; DeviceError unless it is a word for one."""
+    if not isinstance(device, str) or device not in ("cpu", "gpu"):
+        shown = " ".join(repr(device).split())
+        raise DeviceError(f"device {shown} is unknown; it is 'cpu' or 'gpu'")
+    return device
+
+
+def is_masked(given: Any) -> bool:
+    """Whether entries may be marked as missing: NumPy reads those as any others."""
+    return isinstance(given, np.ndarray) and hasattr(given, "mask")
+
+
 def row(name: str, given: Any) -> np.ndarray:
     """What is on the host as an array of NumPy; GraphError for what is no row of values.
 
     Iterators and sets are none: NumPy takes them for one value.
     """
+    if is_masked(given):
+        raise GraphError(f"{name} is a masked array; give array.compressed(), or array.filled()")
     try:
         array = np.asarray(given)
     except ValueError as error:  # rows of different lengths
@@ -80,7 +110,8 @@ def integer_row(name: str, given: Any) -> np.ndarray:
 
 def several(given: Any, wanted: str, way: str) -> list[Any]:
     """All of what was given, an iterator's too; GraphTypeError for None, and for one alone."""
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    is_one = isinstance(given, str | bytes) or getattr(given, "ndim", 1) == 0
+    if is_one or not isinstance(given, Iterable):
         raise unexpected(given, wanted, way)
     return list(given)
 

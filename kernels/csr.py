@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kernels.arguments import check_graph, one_of, several, unexpected
+from kernels.arguments import check_graph, checked_device, flag, one_of, several, unexpected
 from kernels.edges import MAX_NODES, networkx_arcs, sort_arcs
 from kernels.errors import DeviceError, GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
@@ -103,9 +103,8 @@ class CSRGraph:
         >>> CSRGraph.from_edges([0, 2], [1, 1], symmetrise=True).indices.tolist()
         [1, 0, 2, 1]
         """
-        return cls(
-            *sort_arcs(to_host(tails), to_host(heads), to_host(weights), n_nodes, symmetrise)
-        )
+        arrays = to_host(tails), to_host(heads), to_host(weights)
+        return cls(*sort_arcs(*arrays, n_nodes, flag("symmetrise", symmetrise)))
 
     @classmethod
     def from_scipy(
@@ -137,7 +136,7 @@ class CSRGraph:
         if n_rows != n_columns:
             raise GraphError(f"the matrix is {n_rows} x {n_columns}; it must be square")
         entries = matrix.tocoo()
-        weights = entries.data if weighted else None
+        weights = entries.data if flag("weighted", weighted) else None
         return cls.from_edges(
             entries.row, entries.col, weights, n_nodes=n_rows, symmetrise=symmetrise
         )
@@ -164,7 +163,7 @@ class CSRGraph:
         GraphError
             If an edge has no such weight, with how many have none; or as ``from_edges``.
         """
-        arcs = networkx_arcs(graph, weight, symmetrise)
+        arcs = networkx_arcs(graph, weight, flag("symmetrise", symmetrise))
         return cls.from_edges(*arcs, n_nodes=len(graph), symmetrise=symmetrise)
 
     @property
@@ -220,7 +219,7 @@ class CSRGraph:
         DeviceMemoryError
             If it does not fit there.
         """
-        if device == self.device:
+        if checked_device(device) == self.device:
             return self
         move = mover(device)
         weights = None if self.weights is None else move(self.weights)
@@ -335,7 +334,7 @@ class Shard:
 
     def to(self, device: Device) -> Shard:
         """The same shard on ``cpu`` or on the current GPU; itself if it is there already."""
-        if device == self.device:
+        if checked_device(device) == self.device:
             return self
         move = mover(device)
         return Shard(move(self.indptr), move(self.indices), move(self.node_ptr), trusted=True)
@@ -368,17 +367,15 @@ def hash_arrays(*arrays: Any) -> str:
 
 def mover(device: Device):
     """A function that copies an array to ``device``; DeviceError if there is none."""
-    if device == "cpu":
+    if checked_device(device) == "cpu":
         return to_host
-    if device != "gpu":
-        raise DeviceError(f"device {device!r} is unknown; it is 'cpu' or 'gpu'")
     from kernels._cuda.launch import to_gpu
 
     return to_gpu
 
 
 def _check_array(name: str, array: Any, dtype: np.dtype) -> None:
-    if not isinstance(array, np.ndarray) and not _is_of_cupy(array):
+    if hasattr(array, "mask") or not (isinstance(array, np.ndarray) or _is_of_cupy(array)):
         raise GraphError(f"{name} is a {type(array).__name__}; give a NumPy or CuPy array")
     if array.ndim != 1:
         raise GraphError(f"{name} has shape {array.shape}; it must have one dimension")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.arguments import as_index
+from kernels.arguments import as_index, is_masked
 from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import OFFSET
@@ -44,6 +44,8 @@ def stated_array(name: str, given: Any, dtype: np.dtype, shape: tuple[int | None
     shape : tuple of int or None
         None: any length.
     """
+    if is_masked(given):
+        raise CheckError(f"{name} is a masked array: what it holds is not all stated")
     try:
         array = np.asarray(to_host(given))
     except ValueError as error:  # rows of different lengths

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kernels.arguments import flag
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
 from kernels.printed import Printed
@@ -100,7 +101,7 @@ def shortest_path(
     array([2, 1, 0], dtype=int32)
     """
     source, target = node_of(graph, source, "source"), node_of(graph, target, "target")
-    if weighted:
+    if flag("weighted", weighted):
         return _by_weight(graph, source, target)
     if graph.device == "cpu":
         from kernels.bidirectional import cpu

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.arguments import check_graph, one_of
+from kernels.arguments import check_graph, flag, one_of
 from kernels.csr import CSRGraph
 from kernels.errors import DeviceError
 from kernels.printed import Printed
@@ -93,6 +93,7 @@ def bfs(
     """
     source = node_of(graph, source, "source")
     goal = -1 if target is None else node_of(graph, target, "target")
+    parents = flag("parents", parents)
     if graph.device == "cpu":
         from kernels.breadth_first import cpu
 

@@ -11,7 +11,7 @@ from kernels._cpu.signatures import I32, I64
 from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.stated import stated_array
-from kernels.types import NODE
+from kernels.types import NODE, OFFSET
 
 if TYPE_CHECKING:
     from kernels.connected import ComponentsResult
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 def check_result(found: ComponentsResult) -> None:
     """Raise CheckError unless labels, names and sizes are right; on the host."""
-    component = to_host(found.component)
+    component = stated_array("component", found.component, NODE, (found.graph.n_nodes,))
     check_components(found.graph.indptr, found.graph.indices, component)
     ids, sizes = np.unique(component, return_counts=True)
-    if not (np.array_equal(found.ids, ids) and np.array_equal(found.sizes, sizes)):
+    theirs = stated_array("ids", found.ids, NODE, (None,))
+    their_sizes = stated_array("sizes", found.sizes, OFFSET, (None,))
+    if not (np.array_equal(theirs, ids) and np.array_equal(their_sizes, sizes)):
         raise CheckError("names or sizes of components are not those of the nodes' labels")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from kernels.arguments import check_graph
+from kernels.arguments import check_graph, one_word
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, mover, to_host
 from kernels.errors import GraphError
@@ -127,8 +127,7 @@ def dfs(graph: CSRGraph, source: int | None = None, method: Method = "auto") -> 
     ([0, 0, 1], [0, 1, 2], [5, 4, 3])
     """
     check_graph(graph, CSRGraph)
-    if method not in get_args(Method):
-        raise GraphError(f"method {method!r}: give one of {', '.join(get_args(Method))}")
+    one_word("method", method, get_args(Method))
     start = None if source is None else node_of(graph, source, "source")
     if method in ("euler-tour", "warp") and graph.device == "cpu":
         raise GraphError(f"method {method!r} runs on a GPU, and the graph is on the host")

@@ -14,7 +14,9 @@ import numpy as np
 
 from kernels._cpu.memory import check_fits
 from kernels._cpu.threads import Team, n_threads
+from kernels.arguments import check_graph, row
 from kernels.csr import CSRGraph, Shard, to_host
+from kernels.errors import GraphError
 from kernels.multi_source import msbfs, msbfs_shard
 from kernels.types import NODE, OFFSET
 
@@ -40,10 +42,16 @@ class PairCounts:
 def count_pairs(shard: Shard, chosen: np.ndarray) -> PairCounts:
     """Pairs of the chosen graphs, (n_graphs,) bool; the others have no levels.
 
-    O(n_nodes * n_arcs) of each graph at worst, for 512 sources at a time on cores.
+    O(n_nodes * n_arcs) of each graph at worst, for 512 sources at a time on cores. GraphError
+    unless ``chosen`` says True or False of each graph.
     """
+    check_graph(shard, Shard)
+    chosen = row("chosen", to_host(chosen))
+    if chosen.shape != (shard.n_graphs,) or (chosen.dtype != np.bool_ and chosen.size):
+        what = f"shape {chosen.shape} and dtype {chosen.dtype}"
+        raise GraphError(f"chosen has {what}; it must be ({shard.n_graphs},) of True and False")
     found = _Merged(shard.n_graphs)
-    chosen = chosen & (np.diff(to_host(shard.node_ptr)) > 0)
+    chosen = chosen.astype(bool) & (np.diff(to_host(shard.node_ptr)) > 0)
     if shard.device == "cpu":
         _sweep(shard, np.flatnonzero(chosen), found)
     else:

@@ -9,7 +9,7 @@ import numpy as np
 from kernels.arguments import check_graph
 from kernels.csr import CSRGraph
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius, checked_limit
-from kernels.eccentricity.strategy import Facts, Step, Strategy, choose_step
+from kernels.eccentricity.strategy import Facts, Step, Strategy, checked_strategy, choose_step
 from kernels.eccentricity.thresholds import CLUSTER, CORE, GPU, Thresholds
 from kernels.types import NODE
 
@@ -76,12 +76,13 @@ def diameter(
     node. ``bounds``, ``landmarks`` and ``pendant_trees`` say why the answer is exact.
     """
     check_graph(graph, CSRGraph)
+    strategy = checked_strategy(strategy)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "diameter", max_searches)
-    if max_searches is None and (strategy is None or strategy.keep):
+    if max_searches is None and strategy.keep:
         from kernels.eccentricity.small import quick_diameter
 
-        found = quick_diameter(graph, strategy or Strategy())
+        found = quick_diameter(graph, strategy)
         if found is not None:
             return found
     solver = _answer(graph, "diameter", max_searches, strategy)
@@ -102,6 +103,7 @@ def radius(
 ) -> Radius:
     """Find the smallest eccentricity, and a node that attains it; as ``diameter`` otherwise."""
     check_graph(graph, CSRGraph)
+    strategy = checked_strategy(strategy)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "radius", max_searches)
     every, first = _every(graph, "radius", max_searches, strategy)
@@ -124,6 +126,7 @@ def center(
 ) -> Center:
     """Find all nodes of smallest eccentricity; as ``diameter`` otherwise."""
     check_graph(graph, CSRGraph)
+    strategy = checked_strategy(strategy)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "center", max_searches)
     every, first = _every(graph, "center", max_searches, strategy)
@@ -149,6 +152,7 @@ def periphery(
 ) -> Periphery:
     """Find all nodes of largest eccentricity; as ``diameter`` otherwise."""
     check_graph(graph, CSRGraph)
+    strategy = checked_strategy(strategy)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "periphery", max_searches)
     every, first = _every(graph, "periphery", max_searches, strategy)
@@ -179,6 +183,7 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
         Hops; 0 for an isolated node.
     """
     check_graph(graph, CSRGraph)
+    strategy = checked_strategy(strategy)
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "eccentricities", None)
     every, first = _every(graph, "eccentricities", None, strategy)
@@ -195,10 +200,10 @@ def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> An
 
 
 def _every(
-    graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy | None
+    graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy
 ) -> tuple[np.ndarray | None, FirstSearch | None]:
     """All eccentricities, if sweeping from every node is the fastest way to any answer."""
-    if max_searches is not None or not (strategy or Strategy()).sweeps:
+    if max_searches is not None or not strategy.sweeps:
         return None, None
     from kernels.eccentricity.searches.every_node import quick_eccentricities
 
@@ -225,7 +230,7 @@ def _answer(
     graph: CSRGraph,
     question: Question,
     max_searches: int | None,
-    strategy: Strategy | None,
+    strategy: Strategy,
     first: FirstSearch | None = None,
 ) -> EccentricitySolver | None:
     """The finished state of a question; None for a graph without nodes."""
@@ -234,8 +239,7 @@ def _answer(
         return None
     from kernels.eccentricity.solver import EccentricitySolver
 
-    chosen = strategy or Strategy()
-    solver = EccentricitySolver(graph, question, chosen, max_searches, first=first)
+    solver = EccentricitySolver(graph, question, strategy, max_searches, first=first)
     solver.run()
     return solver
 

@@ -32,7 +32,7 @@ from kernels.eccentricity.reductions.pendant_trees import find_tips
 from kernels.eccentricity.results import ShardWidths, checked_limit
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.solver import EccentricitySolver
-from kernels.eccentricity.strategy import Strategy, take_next
+from kernels.eccentricity.strategy import Strategy, checked_strategy, take_next
 from kernels.types import NODE
 
 CHUNK_NODES = 1 << 17  # two tables of 512 lanes are 16 MB; the interpreter takes 10 ms per chunk
@@ -76,7 +76,7 @@ def widths(
     """
     check_graph(shard, Shard)
     asked = checked_questions(questions)
-    max_searches = checked_limit(max_searches)
+    max_searches, strategy = checked_limit(max_searches), checked_strategy(strategy)
     if shard.device == "gpu":
         from kernels.eccentricity.gpu.shard import widths_on_gpu
 
@@ -84,9 +84,7 @@ def widths(
     graph = CSRGraph(shard.indptr, shard.indices, trusted=True)
     found = _ComponentResults(graph)
     for part in found.chunks():
-        _QuestionsOfPart(part, found, max_searches, strategy or Strategy()).ask(
-            plan_questions(asked)
-        )
+        _QuestionsOfPart(part, found, max_searches, strategy).ask(plan_questions(asked))
     path_ptr = path = None
     if "diameter" in asked:
         path_ptr, path = _paths(found, shard.node_ptr)

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from kernels.arguments import unexpected
 from kernels.eccentricity.thresholds import Thresholds
 
 SEARCH_NS_ARC, SEARCH_NS_NODE = 3, 12  # one search on one core (multi_source.cpu.sweeps)
@@ -55,6 +56,13 @@ class Strategy:
     sweeps: bool = True
     keep: bool = True
     territories: bool = True
+
+
+def checked_strategy(given: Any) -> Strategy:
+    """What was given, all reductions for None; GraphTypeError for anything else."""
+    if given is not None and not isinstance(given, Strategy):
+        raise unexpected(given, "a Strategy or None")
+    return given or Strategy()
 
 
 Step = Literal["far", "alternate", "pairs", "sweep", "sample", "every"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels._cpu.memory import check_fits
 from kernels._cpu.threads import n_threads
-from kernels.arguments import check_graph, integer_row
+from kernels.arguments import check_graph, flag, integer_row
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
 from kernels.multi_source.cpu.footprint import host_bytes
@@ -130,7 +130,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
            [1, 2, 0]])
     """
     check_graph(graph, CSRGraph)
-    sources = sources_of(graph, sources)
+    sources, levels = sources_of(graph, sources), flag("levels", levels)
     if graph.device == "gpu":
         from kernels.multi_source.gpu import search as gpu
 

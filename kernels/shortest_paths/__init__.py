@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.arguments import check_graph
+from kernels.arguments import check_graph, flag
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
 from kernels.errors import GraphError
@@ -114,6 +114,7 @@ def sssp(
     """
     source = node_of(graph, source, "source")
     goal = UNREACHED if target is None else node_of(graph, target, "target")
+    parents = flag("parents", parents)
     parent = None
     if graph.device == "cpu":
         from kernels.shortest_paths import cpu

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from kernels.arguments import check_graph
+from kernels.arguments import check_graph, one_word
 from kernels.csr import CSRGraph, to_host
 from kernels.errors import GraphError
 from kernels.printed import Printed
@@ -118,8 +118,7 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
     ([0, 1], [2, 2], 3.0)
     """
     check_graph(graph, CSRGraph)
-    if method not in get_args(Method):
-        raise GraphError(f"method {method!r}: give one of {', '.join(get_args(Method))}")
+    one_word("method", method, get_args(Method))
     if graph.weights is None:
         raise GraphError("the graph has no weights; a minimum spanning forest needs one per arc")
     if graph.n_arcs >= 2**32:

@@ -385,6 +385,7 @@ EVERY: dict[str, Callable[[CSRGraph], Any]] = {
     "widths": lambda graph: widths(shard_of(graph), QUESTIONS),
     "weighted_widths": lambda graph: weighted_widths(graph, QUESTIONS, 3),
 }
+NO_VALUES = ("x", iter([0]), object(), {0}, 1j, np.zeros((2, 2, 2)), [[0], [1, 2]])
 # What a result may leave out, or a caller.
 LEFT_OUT = {"target", "parent", "level", "max_searches"}
 
@@ -403,8 +404,10 @@ def test_what_is_no_number_or_no_array_is_refused_in_words(name):
     found = EVERY[name](small())
     fields = set(vars(found)) - {"graph", "shard", "method"}
     for field in sorted(fields):
-        for value in ("x", iter([0]), object(), {0}, 1j, np.zeros((2, 2, 2)), [[0], [1, 2]]):
+        for value in NO_VALUES:
             assert refused(found, field, value), (field, value)
+        if isinstance(getattr(found, field), np.ndarray):
+            assert refused(found, field, np.ma.array(getattr(found, field))), field
         if getattr(found, field) is not None and field not in LEFT_OUT:
             is_any = name.startswith("dfs") and field == "source"
             assert is_any or refused(found, field, None), field

@@ -18,6 +18,8 @@ import kernels
 from kernels import CSRGraph, GraphError, Shard, certificates, exact_search, partition
 from kernels.bidirectional import shortest_path
 from kernels.distance_distribution import effective_diameters
+from kernels.distance_distribution.counts import count_pairs
+from kernels.eccentricity import Strategy
 from kernels.eccentricity.questions import QUESTIONS
 from kernels.exact_search import plan_questions, widths
 from kernels.partition.widths import Searches, part_widths
@@ -61,12 +63,31 @@ LIMITS = (*NUMBERS, -1)
 SIZES = (*NUMBERS, -1)
 ROWS = (
     *(None, "ab", 1.0, iter([0]), (i for i in [0]), {0}, {0: 1}.keys(), map(int, "0"), GRAPH),
+    *(np.ma.array([0, 1], mask=[False, True]), np.ma.array([0, 1])),
     *([True], np.ones(7, bool), [0.5], [None], ["a"], [[0], [1, 2]], [[0]], [2**70]),
 )
 SOURCES = (*ROWS, [-1], [7], [0, -8], np.array([2**40]))
 POINTERS = (*ROWS, 0, [], [0], [0, 1], [0, 2, 1], [1, 1, 1], [0, 0, 2], [-1, 0, 1])
-ASKED = (None, "diameter", b"diameter", 3, [], iter([]), ["x"], [1], [["radius"]], [None], GRAPH)
-GRAPHS = (None, GRAPH, SHARD, 3, "ab", [None], [[GRAPH]], [SHARD], iter([GRAPH, 3]))
+ASKED = (
+    np.array(1),
+    None,
+    "diameter",
+    b"diameter",
+    3,
+    [],
+    iter([]),
+    ["x"],
+    [1],
+    [["radius"]],
+    [None],
+    GRAPH,
+)
+GRAPHS = (np.array(1), None, GRAPH, SHARD, 3, "ab", [None], [[GRAPH]], [SHARD], iter([GRAPH, 3]))
+
+FLAGS = (None, "x", 1, 0, 1.0, [True], (i for i in [1]), iter([]), np.array([True, False]), GRAPH)
+WORDS = (None, "x", b"core", 1, ["core"], np.array(["core", "auto"]), np.zeros(3), GRAPH)
+STRATEGIES = ("x", 0, True, [], {}, np.zeros(3), Strategy, GRAPH)
+CHOSEN = (None, -1, -2, 1, True, [True], [True] * 3, [1, 0], ["a", "b"], [[True, False]], iter([]))
 
 TABLE: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...]]] = {
     "bfs source": (lambda given: kernels.bfs(GRAPH, given), NODES),
@@ -111,6 +132,32 @@ TABLE: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...]]] = {
         for width in ("diameter", "radius", "center", "periphery")
         for name in (width, f"weighted_{width}")
     },
+    **{
+        f"{name} strategy": (
+            lambda given, name=name: getattr(kernels, name)(GRAPH, strategy=given),
+            STRATEGIES,
+        )
+        for name in ("diameter", "radius", "center", "periphery", "eccentricities")
+    },
+    "widths strategy": (lambda given: widths(SHARD, ["radius"], None, given), STRATEGIES),
+    "bfs parents": (lambda given: kernels.bfs(GRAPH, 0, parents=given), FLAGS),
+    "sssp parents": (lambda given: kernels.sssp(GRAPH, 0, parents=given), FLAGS),
+    "msbfs levels": (lambda given: kernels.msbfs(GRAPH, [0], given), FLAGS),
+    "shortest_path weighted": (lambda given: shortest_path(GRAPH, 0, 1, given), FLAGS),
+    "CSRGraph.from_edges symmetrise": (
+        lambda given: CSRGraph.from_edges([1], [0], symmetrise=given),
+        FLAGS,
+    ),
+    "dfs method": (lambda given: kernels.dfs(GRAPH, method=given), WORDS),
+    "mst method": (lambda given: kernels.mst(GRAPH, given), WORDS),
+    "count_pairs chosen": (
+        lambda given: count_pairs(SHARD, given),
+        (*CHOSEN, np.ma.array([True, False], mask=[False, True])),
+    ),
+    "CSRGraph indices": (
+        lambda given: CSRGraph(np.array([0, 1, 2]), given),
+        (None, [1, 0], np.array([1, 0]), np.ma.array(np.array([1, 0], np.int32))),
+    ),
     "implied_on_gpu sources": (
         lambda given: exact_search.implied_on_gpu(GRAPH, given),
         (*SOURCES, [0] * 257),
@@ -158,8 +205,7 @@ TABLE: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...]]] = {
     "part_widths questions": (answer_parts, ASKED),
     "part_widths max_searches": (lambda given: answer_parts(["radius"], given), LIMITS),
 }
-# Parameters whose wrong values other tests give: graphs, arrays of graphs, words, certificates.
-ELSEWHERE = {"graph", "shard", "strategy", "method", "parents", "levels", "weighted"}
+ELSEWHERE = {"graph", "shard"}  # whose wrong values other tests give
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -182,6 +228,28 @@ def test_every_parameter_of_a_search_is_in_the_table():
             if not named & {"graph", "shard"}:
                 continue
             assert {f"{name} {each}" for each in named - ELSEWHERE} <= set(TABLE)
+
+
+@pytest.mark.parametrize("device", [None, 1, "tpu", ["cpu"], np.array(["cpu", "gpu"]), GRAPH])
+def test_a_device_is_named_by_a_word(device):
+    for one in (GRAPH, SHARD):
+        with pytest.raises(kernels.DeviceError, match="is unknown; it is 'cpu' or 'gpu'"):
+            one.to(device)
+
+
+def test_flags_of_numpy_are_flags():
+    for yes in (True, np.True_):
+        assert kernels.bfs(GRAPH, 0, parents=yes).parent is not None
+        assert kernels.msbfs(GRAPH, [0], yes).level is not None
+    for no in (False, np.False_):
+        assert kernels.sssp(GRAPH, 0, parents=no).parent is None
+        assert not shortest_path(GRAPH, 0, 1, no).weighted
+
+
+def test_pairs_are_counted_of_the_graphs_that_are_marked():
+    for chosen in ([True, False], np.array([True, False]), (np.True_, np.False_)):
+        assert np.diff(count_pairs(SHARD, chosen).level_ptr).tolist() == [5, 0]
+    assert count_pairs(Shard.from_graphs([]), []).counts.tolist() == []
 
 
 @pytest.mark.parametrize("one", [np.int64(1), np.uint8(1), np.array(1), np.int32(1)])
