@@ -47,6 +47,7 @@ def write_comparison(
     usual: tuple[int, str] = (1, ""),
     kind: str = "router",
     versions: tuple[str, str] = ("", ""),
+    has_traces: bool = True,
 ) -> ComparisonFiles:
     """Write the files of a comparison; each takes the place of an earlier one as a whole.
 
@@ -68,6 +69,8 @@ def write_comparison(
         What a node is on both nights, see ``node_words``.
     versions : str, str
         Of the snapshots; empty: unknown.
+    has_traces : bool
+        Whether both keep paths of vantage points.
 
     Raises
     ------
@@ -85,7 +88,8 @@ def write_comparison(
         for name, table in (("changes.parquet", rows), ("events.parquet", listed)):
             _replace(folder / name, table)
         histories = histories_of(Path(out), new, _first_ases(listed), names)
-        write_changes_page(folder, old, new, rows, listed, __version__, histories, warning, usual)
+        of_page = __version__, histories, warning, usual, has_traces
+        write_changes_page(folder, old, new, rows, listed, *of_page)
         link_changes(folder, (report or {}).get("snapshot_version"))
     except OSError as error:
         remedy = remedy_for(error, "give --out a folder that can be written and has room")

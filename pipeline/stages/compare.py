@@ -99,6 +99,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
                 (usual.n_nights, usual.since),
                 old.kind if old.kind == new.kind and old.kind != "as" else "mixed",
                 (old.version, new.version),
+                has_traces=all(night.observations is not None for night in nights),
             )
             unshown = _not_shown(config, new.version)
             if (config.out / NIGHTS_PAGE).exists():

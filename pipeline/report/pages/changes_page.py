@@ -44,6 +44,7 @@ def write_changes_page(
     histories: Sequence[object] = (),
     warning: str = "",
     usual: tuple[int, str] = (1, ""),
+    has_traces: bool = True,
 ) -> None:
     """Write ``changes.html`` and what it loads into a folder that exists.
 
@@ -62,8 +63,11 @@ def write_changes_page(
         Shown first; empty: none.
     usual : int, str
         Nights that references cover, and the first of them.
+    has_traces : bool
+        Whether both nights have; otherwise what only traces show is not known.
     """
     words = words_of(events.schema)
+    of_traces = _tiles_of_traces(changes, words)
     has_index = (folder / "index.html").exists()
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
@@ -84,7 +88,8 @@ def write_changes_page(
             n_events=events.num_rows,
             n_changes=changes.num_rows,
             n_in_events=_in_events(changes).num_rows,
-            tiles=_tiles(changes, words),
+            tiles=_tiles(changes) + (of_traces if has_traces else []),
+            unknown=[] if has_traces else [name for name, _ in of_traces],
             counts=_counts(changes, words),
             node=words,
             ases=_ases(changes),
@@ -127,13 +132,20 @@ def link_changes(folder: Path, version: str | None = None) -> None:
         show_on_as_pages(folder, night_before_of(events.schema), changes, events)
 
 
-def _tiles(changes: pa.Table, words: NodeWords) -> list[tuple[str, int]]:
+def _tiles(changes: pa.Table) -> list[tuple[str, int]]:
     counts = _counted(changes)
     return [
         ("links removed", counts["link", "removed"]),
         ("links added", counts["link", "added"]),
         ("links not observable", counts["link", "not observable"]),
         ("not observable before", counts["link", "not observable before"]),
+    ]
+
+
+def _tiles_of_traces(changes: pa.Table, words: NodeWords) -> list[tuple[str, int]]:
+    """What only traces of both nights show."""
+    counts = _counted(changes)
+    return [
         ("ingresses moved", counts["ingress", "moved"]),
         (f"{words.nouns} renumbered", counts["router", "renumbered"]),
         ("vantage points lost", counts["vantage point", "lost"]),

@@ -19,7 +19,7 @@ from pipeline.report.tables.changes import changes_table, events_table
 from tests.full_disk import files_up_to
 
 
-def page_of(folder, found, histories=(), paged=None):
+def page_of(folder, found, histories=(), paged=None, **more):
     """Text of the page beside a report with pages of some ASes; None: there is no report."""
     if paged is not None:
         (folder / "index.html").touch()
@@ -28,7 +28,7 @@ def page_of(folder, found, histories=(), paged=None):
     grouped, events = group_events(concat(found))
     changes = changes_table(grouped)
     table = events_table(events, changes, {}, "router")
-    write_changes_page(folder, "old", "new", changes, table, "1", histories)
+    write_changes_page(folder, "old", "new", changes, table, "1", histories, **more)
     return (folder / "changes.html").read_text()
 
 
@@ -65,3 +65,15 @@ def test_each_list_links_the_ases_that_have_a_page(tmp_path, paged):
         part = text.partition(heading)[2].partition("</section>")[0]
         assert all(re.search(rf">(AS)?{asn}<", part) for asn in (1, 2)), heading
         assert re.findall(r"as/(\d)\.html", part) == [str(asn) for asn in paged or ()], heading
+
+
+def test_what_only_traces_show_is_not_known_without_them(tmp_path):
+    found = [make_changes(1, "link", kind="removed", asn=1, group=5)]
+    of_traces = ("ingresses moved", "routers renumbered", "vantage points lost")
+    text = page_of(tmp_path, found)
+    assert all(f"<dt>{name}</dt><dd>0</dd>" in text for name in of_traces)
+    assert "Not known" not in text
+    text = page_of(tmp_path, found, has_traces=False)
+    assert not any(f"<dt>{name}</dt>" in text for name in of_traces)
+    assert f"Not known without traces on both nights: {', '.join(of_traces)}." in text
+    assert "<dt>links removed</dt><dd>1</dd>" in text
