@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 # Packages whose versions reports and ``hopscope doctor`` name, as package indexes know them.
@@ -50,6 +51,13 @@ _BY_KIND = {
 def node_words(kind: str | None) -> NodeWords:
     """Names of nodes of this kind (``Topology.kind``, or ``mixed``)."""
     return _BY_KIND.get(kind or "", _BY_KIND["mixed"])
+
+
+def nouns_of(kinds: Iterable[str | None], *, beside_ases: bool = False) -> str:
+    """What nodes of several graphs are called; never ``ASes`` beside a count of these graphs."""
+    distinct = set(kinds)
+    kind = distinct.pop() if len(distinct) == 1 else None
+    return node_words(None if beside_ases and kind == "as" else kind).nouns
 
 
 def printable(text: object) -> str:

@@ -21,6 +21,7 @@ from pipeline.model.words import (
     made_text,
     node_words,
     nodes_text,
+    nouns_of,
     number,
     rough_duration,
     sizes,
@@ -38,7 +39,7 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
 
     whole = [facts for facts in snapshots if facts["fault"] is None]
     kinds = {facts["node_kind"] for facts in whole}
-    nouns = node_words(kinds.pop() if len(kinds) == 1 else None).nouns
+    nouns = nouns_of(kinds, beside_ases=True)
     between = ("links between",) if any(facts["n_border_links"] for facts in whole) else ()
     header = ("ASes", nouns, "links inside" if between else "links", "ingresses", "candidates")
     header = ("ingested (UTC)", "snapshot", *header, *between)
@@ -47,7 +48,7 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
     rows = [
         (
             _minute(facts["created"]),
-            facts["snapshot"] if not kinds else _named(facts),
+            facts["snapshot"] if len(kinds) == 1 else _named(facts),
             *(facts[key] for key in keys),
         )
         for facts in whole
@@ -154,8 +155,7 @@ def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         (
             row["addr"] or row["ingress"],
             _shares(row) + (" (candidate)" if row["candidate"] else ""),
-            row["n_direct"],
-            row["n_after_gap"],
+            *_counted(row, "n_direct", "n_after_gap"),
             _sure(row["confidence"]),
         )
         for row in shown
@@ -172,11 +172,19 @@ def _print_exits(doors: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, An
     from pipeline.terminal.table import print_table
 
     most = sorted(doors, key=lambda row: (-row["n_direct"], row["exit"]))
-    rows = [(row["addr"] or row["exit"], _shares(row), row["n_direct"]) for row in most[:N_TABLE]]
+    rows = [
+        (row["addr"] or row["exit"], _shares(row), *_counted(row, "n_direct"))
+        for row in most[:N_TABLE]
+    ]
     if rows:
         print_table("Exits", ("exit", "into", "traces"), rows)
         _print_left(((len(doors) - len(rows), "exit"),))
     return most[:N_TABLE]
+
+
+def _counted(row: Mapping[str, Any], *names: str) -> list[int | None]:
+    """Numbers of traces; None where all are 0: a topology has none, and some show all others."""
+    return [row[name] if any(row[each] for each in names) else None for name in names]
 
 
 def _print_left(counts: Iterable[tuple[int, str]]) -> None:

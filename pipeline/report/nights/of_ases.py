@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from markupsafe import Markup
 
-from pipeline.model.words import node_words, printable
+from pipeline.model.words import nouns_of, printable
 from pipeline.report.folder import newest_s_of, report_of
 from pipeline.report.names import ASES
 from pipeline.report.nights.history import history
@@ -55,12 +55,12 @@ def histories_of(
     if not is_night(last) or not asns:
         return []
     reports = {path.name: report_of(path) for path in Path(out).iterdir() if is_night(path.name)}
-    last_report = reports.get(last) or {}
     ages = {night: age_of(night, newest_s_of(report or {})) for night, report in reports.items()}
-    until = age_of(last, newest_s_of(last_report))
+    until = age_of(last, newest_s_of(reports.get(last) or {}))
     nights = sorted((night for night in ages if ages[night] <= until), key=ages.__getitem__)
-    nights = [night for night in nights[-MAX_NIGHTS:] if reports[night] is not None]
-    nouns = node_words(last_report.get("node_kind")).nouns
+    last_ones = ((night, reports[night]) for night in nights[-MAX_NIGHTS:])
+    kinds = {night: str(report.get("node_kind")) for night, report in last_ones if report}
+    nights, nouns = list(kinds), nouns_of(kinds.values())
     rows = {night: _rows(out / night / ASES, asns) for night in nights}
     found = []
     for asn in asns:

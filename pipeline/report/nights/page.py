@@ -19,7 +19,7 @@ from markupsafe import Markup
 from pipeline import __version__
 from pipeline.errors import StoreError, said_by_system
 from pipeline.files import replaced_whole
-from pipeline.model.words import node_words
+from pipeline.model.words import nouns_of
 from pipeline.report.names import NIGHTS_PAGE
 from pipeline.report.nights.history import history
 from pipeline.report.nights.rows import NightRow, night_rows
@@ -82,8 +82,7 @@ def nights_page(rows: Iterable[NightRow]) -> str:
     rows = list(rows)
     dated = [row for row in rows if row.is_night][:MAX_DRAWN][::-1]
     names = [row.name for row in dated]
-    kinds = {row.node_kind for row in rows if row.n_nodes is not None}
-    nouns = node_words(kinds.pop() if len(kinds) == 1 else None).nouns
+    nouns = nouns_of((r.node_kind for r in rows if r.n_nodes is not None), beside_ases=True)
     drawings = []
     for key, named, form in _DRAWN:
         what = nouns if key == "n_nodes" else named

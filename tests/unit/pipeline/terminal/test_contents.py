@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from pipeline.terminal.contents import print_export, print_list, print_lookup, print_snapshot
+from pipeline.terminal.contents import (
+    print_as,
+    print_export,
+    print_list,
+    print_lookup,
+    print_snapshot,
+)
 
 
 def test_an_export_says_what_it_wrote_where_and_in_which_format(capsys):
@@ -57,3 +63,29 @@ def test_a_very_long_name_is_cut(capsys):
     print_lookup({"n_found": 1, "found": [row]})
     said = capsys.readouterr().out
     assert said == f"192.0.2.1: router 3 of AS64496 {38 * chr(0x540D)}...\n"
+
+
+def test_numbers_of_traces_that_nothing_shows_are_not_zero(capsys):
+    row = {"addr": None, "candidate": False, "confidence": None, "host_name": None}
+    row |= {"neighbor_asns": [9], "neighbor_n_direct": [0]}
+    given = {"ingress": 70001, "n_direct": 0, "n_after_gap": 0}
+    seen = {"ingress": 70002, "n_direct": 5, "n_after_gap": 0}
+    one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
+    one |= dict.fromkeys(("n_nodes", "n_edges", "n_components", "n_ingresses"), 2)
+    one |= dict.fromkeys(("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen"), 0)
+    exits = [row | {"exit": 70003, "n_direct": 0}]
+    print_as({"as": one | {"ingresses": [row | given, row | seen], "exits": exits}})
+    out = capsys.readouterr().out.replace("\u2502", " ").splitlines()
+    cells = {line.split()[0]: line.split()[1:] for line in out if line.split()[:1]}
+    assert cells["70001"] == ["AS9", "-", "-", "-"]
+    assert cells["70002"] == ["AS9", "5", "0", "-"]
+    assert cells["70003"] == ["AS9", "-"]
+
+
+def test_two_columns_are_never_called_ases(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    counts = ("n_ases", "n_nodes", "n_edges", "n_border_links", "n_ingresses", "n_candidates")
+    facts = dict.fromkeys(counts, 3) | {"created": None, "synthetic": [], "fault": None}
+    print_list([facts | {"snapshot": "map", "node_kind": "as"}])
+    out = capsys.readouterr().out
+    assert (out.count("ASes"), out.count("nodes")) == (1, 1)

@@ -155,3 +155,11 @@ def test_nodes_are_called_what_they_are_where_all_nights_have_the_same():
     assert "Nodes" not in page
     other = replace(rows[0], node_kind="interface")
     assert '<th scope="col">Nodes<th' in nights_page([other, rows[1]])
+
+
+def test_nodes_of_graphs_of_ases_are_nodes_beside_the_graphs():
+    page = nights_page(rows_of(2, n_nodes=7, node_kind="as"))
+    assert page.count('<th scope="col">ASes') == 1
+    assert '<th scope="col">Nodes' in page
+    assert page.count("<figcaption>ASes ") == 1
+    assert "<figcaption>nodes " in page
