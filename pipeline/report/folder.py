@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import math
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError, said_by_system
-from pipeline.model.measured.reading import newest_record
+from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import printable
 from pipeline.places import url_of
 from pipeline.report.compared import COMPARISON, foreign_in
@@ -137,10 +136,7 @@ def newest_s_of(report: Mapping[str, Any]) -> float:
     """Time of the newest record that a report is of, s since 1970; 0: unknown."""
     inputs = report.get("inputs")
     inputs = inputs if isinstance(inputs, list) else []
-    with contextlib.suppress(TypeError, ValueError):
-        newest_s = newest_record([entry for entry in inputs if isinstance(entry, dict)])
-        return newest_s if math.isfinite(newest_s) else 0.0
-    return 0.0
+    return newest_on_calendar(entry for entry in inputs if isinstance(entry, dict))
 
 
 def current_report(out: Path, night: str) -> dict | None:

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.config import AnalyzeConfig, StatusConfig
 from pipeline.errors import UsageError
+from pipeline.report.folder import newest_s_of, report_of
 from pipeline.report.nights.rows import night_rows
 from pipeline.stages import freshness
 from pipeline.stages.contents.status import lateness, staleness
@@ -100,6 +101,7 @@ def test_a_time_that_no_calendar_has_is_not_known(tmp_path, newest_s):
     assert "no report has traces with a time" in stale
     assert warned(tmp_path, [rows[0] | {"sha256": "b"}]) == []
     assert [row.newest_s for row in night_rows(tmp_path)] == [0.0]
+    assert newest_s_of(report_of(tmp_path / "a")) == 0.0
 
 
 def test_a_folder_of_reports_that_is_not_there_is_told_of(tmp_path):
