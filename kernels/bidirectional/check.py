@@ -54,7 +54,7 @@ def check_shortest_path(found: ShortestPath) -> None:
             raise CheckError(f"the path goes from {u} to {v}, which are not linked")
         length += np.float64(1 if weights is None else weights[arc])
     if stated_length != length:
-        raise CheckError(f"the length is {stated_length}; the path has {length}")
+        raise CheckError(f"the length is {stated_length:.17g}; the path has {length:.17g}")
     rounding = graph.n_nodes * 2.0**-51 if weighted else 0
     if length > least * (1 + rounding):
         raise CheckError(f"the path has length {length}; the shortest has {least}")

@@ -106,7 +106,7 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
 
 
 def stated_proof(proof: Proof, n_nodes: int) -> Proof:
-    """The proof as certificates take it; CheckError if it is none, or names what are no nodes."""
+    """The proof as certificates take it; CheckError if it is none, or names others than nodes."""
     if not isinstance(proof, Proof):
         raise CheckError(f"proof is {proof!r}, not a Proof")
     arrays = {}

@@ -141,12 +141,8 @@ class _Bounds:
         if len(self.names) == 1:
             if values.size:
                 most[0] = values.max()
-        elif xp is np:
-            np.maximum.at(most, component, values)
         else:
-            import cupyx
-
-            cupyx.scatter_max(most, component, values)
+            xp.maximum.at(most, component, values)
         return to_host(most).astype(np.int64)
 
     def _gather(self, *columns: np.ndarray) -> np.ndarray:

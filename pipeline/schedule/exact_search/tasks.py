@@ -134,7 +134,7 @@ def _implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     lower, upper = np.zeros(graph.n_nodes, np.int32), np.full(graph.n_nodes, NO_BOUND, np.int32)
     for part in parts:
         none = np.iinfo(part.upper.dtype).max
-        known = np.where(part.upper == none, NO_BOUND, part.upper).astype(np.int32)
+        known = np.where(part.upper == none, NO_BOUND, part.upper.astype(np.int32))
         np.maximum(lower, part.lower, out=lower)
         np.minimum(upper, known, out=upper)
     eccentricity = np.concatenate([part.eccentricity for part in parts])

@@ -19,7 +19,7 @@ def names(requirements: list[str]) -> set[str]:
 
 def test_prefect_and_its_server_are_an_extra_that_the_locks_have():
     extra = names(PROJECT["optional-dependencies"]["serve"])
-    assert extra == {"prefect", "fastapi", "sqlalchemy"}
+    assert extra == {"prefect", "fastapi", "sqlalchemy", "pyyaml"}
     assert not extra & names(PROJECT["dependencies"])
     for lock in ("cpu", "dev", "gpu"):
         locked = names((REPOSITORY / "locks" / f"{lock}.txt").read_text().splitlines())
