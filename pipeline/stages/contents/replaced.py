@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import datetime
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import StoreError
-from pipeline.model.words import number, size_text, sizes
+from pipeline.model.measured.reading import newest_on_calendar
+from pipeline.model.words import number, printable, size_text, sizes
 from pipeline.places import shown
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.pointers.changing import open_replaced
@@ -15,9 +18,10 @@ from pipeline.store.pointers.nights import origin_of
 
 
 def holds(snapshot: Snapshot) -> dict[str, Any]:
-    """How much a version holds, as its manifest says."""
+    """How much a version holds, of when and of which files, as its manifest says."""
     manifest = snapshot.manifest
     counts = manifest.get("counts") or {}
+    inputs = measured_of(manifest)
     return {
         "version": snapshot.version,
         "created": manifest.get("created"),
@@ -26,7 +30,15 @@ def holds(snapshot: Snapshot) -> dict[str, Any]:
         "n_silent": counts.get("silent_routers", 0),
         **{name: manifest[name] for name in ("n_ases", "n_nodes", "n_edges")},
         "size_bytes": snapshot.n_bytes,
+        "newest_s": newest_on_calendar(inputs),
+        "files": [Path(str(row.get("path"))).name for row in inputs],
     }
+
+
+def measured_of(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Entries of the inputs that hold measurements, not tables about them."""
+    inputs = manifest.get("inputs") or ()
+    return [row for row in inputs if row.get("holds") in ("traces", "topology")]
 
 
 def holds_text(facts: Mapping[str, Any]) -> str:
@@ -34,7 +46,17 @@ def holds_text(facts: Mapping[str, Any]) -> str:
     counts = [number(facts["n_traces"], "trace")] if facts["n_traces"] else []
     counts += sizes(facts["n_ases"], facts["n_nodes"], facts["node_kind"], facts["n_silent"])
     counts += [number(facts["n_edges"], "link"), size_text(facts["size_bytes"])]
+    if facts["newest_s"]:
+        newest = datetime.datetime.fromtimestamp(facts["newest_s"], datetime.UTC)
+        counts.append(f"newest record {newest:%Y-%m-%d %H:%M:%S} UTC")
+    if facts["files"]:
+        counts.append(f"from {_named(facts['files'])}")
     return ", ".join(counts)
+
+
+def _named(files: Sequence[str]) -> str:
+    more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
+    return f"{printable(files[0])}{more}"
 
 
 def replaced_by(store: Path, version: Path) -> dict[str, Any] | None:
@@ -78,23 +100,35 @@ def replacement_warnings(store: Path, replaced: Mapping[str, Any] | None) -> lis
 def notice_of(store: Path, name: str, files: Iterable[Path]) -> str:
     """What to say before files are read into a name that holds others; empty if it does not.
 
-    Others by their sizes: what they hold is known once they are read.
+    What they hold is known once they are read. Bytes are compared only where all sizes are equal.
     """
     try:
         with open_snapshot(store, name) as snapshot:
             facts = holds(snapshot)
-            inputs = snapshot.manifest.get("inputs") or ()
+            before = measured_of(snapshot.manifest)
     except StoreError:  # there is none, or it is broken
         return ""
-    sizes_now = sorted(path.stat().st_size for path in files if path.is_file())
-    measured = [row for row in inputs if row.get("holds") in ("traces", "topology")]
-    if sizes_now == sorted(row.get("size_bytes") or 0 for row in measured):
-        return ""
+    files = [path for path in files if path.is_file()]
+    sizes_now = sorted(path.stat().st_size for path in files)
+    if sizes_now == sorted(row.get("size_bytes") or 0 for row in before):
+        digests = {row.get("sha256") for row in before}
+        if all(_sha256_of(path) in digests for path in files):
+            return ""
+    named = f": {_named([path.name for path in files])}" if files else ""
     return (
-        f"snapshot {name} holds {holds_text(facts)}; {number(len(sizes_now), 'file')} "
-        f"({size_text(sum(sizes_now))}) will replace it: to keep it, stop and give another "
+        f"snapshot {name} holds {holds_text(facts)}; {number(len(files), 'file')} of other content "
+        f"({size_text(sum(sizes_now))}{named}) will replace it: to keep it, stop and give another "
         "--snapshot"
     )
+
+
+def _sha256_of(path: Path) -> str:
+    """sha256 of a file as stored; empty if it cannot be read, which its reader says."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def kept_of(store: Path, name: str) -> dict[str, Any] | None:

@@ -63,6 +63,17 @@ def test_an_ingest_into_a_name_that_holds_other_data_says_so_first(tmp_path, cap
     assert open_snapshot(tmp_path / "store").manifest["counts"]["n_traces"] == 9
 
 
+def test_other_files_of_equal_size_are_said_to_replace_what_a_name_holds(tmp_path, caplog):
+    """A night later by the same prober: as many bytes, other times."""
+    night(tmp_path, NIGHTS_S[0], snapshot="lab")
+    with caplog.at_level(logging.WARNING):
+        summary = night(tmp_path, NIGHTS_S[1], snapshot="lab")
+    (before,) = [line for line in caplog.messages if "will replace" in line]
+    assert ", newest record 2026-03-28 00:30:00 UTC, from traces.jsonl; 1 file of other" in before
+    assert "2026-03-28 00:30:00" in summary.warnings[0].partition(" by ")[0]
+    assert "2026-03-29 00:30:00" in summary.warnings[0].partition(" by ")[2]
+
+
 def test_the_same_data_by_the_same_name_is_replaced_without_a_warning(tmp_path, caplog, capsys):
     night(tmp_path, NIGHTS_S[0], snapshot="lab")
     with caplog.at_level(logging.WARNING):
