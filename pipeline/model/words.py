@@ -60,6 +60,11 @@ def nouns_of(kinds: Iterable[str | None], *, beside_ases: bool = False) -> str:
     return node_words(None if beside_ases and kind == "as" else kind).nouns
 
 
+def is_kind_of_nodes(kind: str) -> bool:
+    """Whether nodes can be of this kind."""
+    return kind in _BY_KIND
+
+
 def printable(text: object) -> str:
     """Third-party text with invisible and misleading characters replaced by U+FFFD."""
     return UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", str(text))

@@ -11,6 +11,7 @@ from kernels import CSRGraph, GraphError
 from pipeline.errors import StoreError
 from pipeline.places import url_of
 from pipeline.store.alone import crashed_alone, forget_crashed
+from pipeline.store.counts import check_graph_counts
 from pipeline.store.pointers import open_snapshot, open_version
 from pipeline.store.pointers.changing import forget_replaced
 from pipeline.store.pointers.garbage import abandoned_versions, remove_abandoned_versions
@@ -65,7 +66,7 @@ def check_store(store: Path) -> dict[str, str]:
 
 
 def _check_contents(snapshot: Snapshot) -> None:
-    """Read all tables, and compare each graph with its hashes: whoever wrote it may have erred.
+    """Read all tables, and compare each graph with its hashes and counts.
 
     Raises
     ------
@@ -85,8 +86,8 @@ def _check_contents(snapshot: Snapshot) -> None:
             CSRGraph(graph.indptr, graph.indices, weights)
         except GraphError as error:
             raise _wrong(snapshot, row, f"is not a graph: {error}") from None
-        snapshot.nodes(row)
-        snapshot.arc_columns(row)
+        of_nodes, of_arcs = snapshot.nodes(row).columns, snapshot.arc_columns(row)
+        check_graph_counts(snapshot, row, graph, of_nodes, of_arcs)
     read: Sequence[Callable[[], object]] = (
         *(snapshot.ingresses, snapshot.exits, snapshot.borders, snapshot.addresses),
         *(snapshot.unmapped, snapshot.host_names, snapshot.observations),

@@ -87,7 +87,7 @@ def addresses_of(snapshot: Snapshot, row: int, node: int) -> np.ndarray:
             own = file.read_row_group(group, columns=["asn", "node"])
             is_own = (own["asn"].to_numpy() == snapshot.asn[row]) & (own["node"].to_numpy() == node)
             if is_own.any():
-                parts.append(_addrs(_words(file, group))[is_own])
+                parts.append(_addrs(_words(file, group, path))[is_own])
     return np.concatenate(parts)
 
 
@@ -98,10 +98,14 @@ def _in_table(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tup
         low, high = 0, file.num_row_groups
         while low < high:  # the first group that ends at ``first`` or later
             middle = (low + high) // 2
-            end = _addrs(_words(file, middle))[-1]
+            end = _addrs(_words(file, middle, path))[-1]
             low, high = (middle + 1, high) if tuple(end.tolist()) < first else (low, middle)
+        before = (-1, -1)
         for group in range(low, file.num_row_groups):
-            addrs = _addrs(_words(file, group))
+            addrs = _addrs(_words(file, group, path))
+            if tuple(addrs[0].tolist()) <= before:
+                raise ValueError("its row groups are not sorted by address")
+            before = tuple(addrs[-1].tolist())
             if tuple(addrs[0].tolist()) > last:
                 return
             at = np.flatnonzero(_within(addrs, first, last))
@@ -124,7 +128,7 @@ def _in_nodes(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tup
         begin = 0
         with naming(path), _open(path) as file:
             for group in range(file.num_row_groups):
-                addrs = _addrs(_words(file, group))
+                addrs = _addrs(_words(file, group, path))
                 at = np.flatnonzero(_within(addrs, first, last) & addrs.any(axis=1))  # ::, none
                 row = own[np.searchsorted(start_of[own], begin + at, side="right") - 1]
                 node = begin + at - start_of[row]
@@ -136,8 +140,8 @@ def _open(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, page_checksum_verification=True)
 
 
-def _words(file: pq.ParquetFile, group: int) -> pa.Table:
-    return file.read_row_group(group, columns=["addr_high", "addr_low"])
+def _words(file: pq.ParquetFile, group: int, path: Path) -> pa.Table:
+    return checked_table(path, file.read_row_group(group, columns=["addr_high", "addr_low"]))
 
 
 def _addrs(words: pa.Table) -> np.ndarray:

@@ -41,6 +41,9 @@ def read_observations(folder: Path, n_nodes: int) -> Observations:
     known = range(len(vantages))
     if not (_within(paths.vantage, known) and _within(paths.step, range(FIRST, len(steps)))):
         raise broken(folder / PATHS, "names what is not in the snapshot")
+    own = paths.step != FIRST
+    if (steps.vantage[paths.step[own]] != paths.vantage[own]).any():
+        raise broken(folder / PATHS, "has a path that ends at a step of another vantage point")
     return Observations(vantages, steps, paths)
 
 
@@ -56,6 +59,16 @@ def read_steps(folder: Path, n_nodes: int) -> Steps:
         and (steps.before < np.arange(len(steps))).all()
     ):
         raise broken(folder / OBSERVATIONS, "names what is not in the snapshot")
+    own = steps.before != FIRST
+    before = steps.before[own]
+    if (
+        (steps.near[~own] != FIRST).any()
+        or (steps.near[own] != steps.far[before]).any()
+        or (steps.vantage[own] != steps.vantage[before]).any()
+        or (np.diff(before) < 0).any()
+        or (np.diff(steps.vantage[~own]) < 0).any()
+    ):
+        raise broken(folder / OBSERVATIONS, "has steps that do not follow one another")
     return steps
 
 

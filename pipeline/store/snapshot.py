@@ -18,6 +18,7 @@ from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.observations import Observations, Steps, Vantages
 from pipeline.model.words import number
 from pipeline.store.columns import naming, read_table
+from pipeline.store.counts import check_counts, check_ingress_counts
 from pipeline.store.graph_files import GraphFiles
 from pipeline.store.observations import read_observations, read_steps, read_vantages
 from pipeline.store.tables import (
@@ -67,7 +68,7 @@ class Snapshot(OpenVersion):
 
     Notes
     -----
-    Opening reads the numbers of the table of ASes too. Any number of threads may read a snapshot.
+    Opening reads and checks the numbers of ASes too. Any number of threads may read a snapshot.
     """
 
     def __init__(self, path: Path, lock: HeldLock | None = None):
@@ -85,6 +86,8 @@ class Snapshot(OpenVersion):
         later = map(self._later_column, LATER_AS_NUMBERS)
         self.n_entered_unseen, self.n_mpls_links, self.n_silent = later
         self._files = GraphFiles(self.path, self.manifest, self._table)
+        self.as_numbers = self._table.column_names  # earlier versions lack the later ones
+        check_counts(self)
 
     def __repr__(self) -> str:
         return f"Snapshot({self.name!r}, {self.n_ases} ASes, {str(self.path)!r})"
@@ -355,6 +358,7 @@ class Snapshot(OpenVersion):
         with naming(self.path / INGRESSES):
             found = Ingresses.from_table(self._whole(INGRESSES), self.asn)
         self._check_nodes(INGRESSES, found, "an ingress")
+        check_ingress_counts(self, found)
         return found
 
     def _whole(self, file: str, needed: Sequence[str] = ()) -> pa.Table:

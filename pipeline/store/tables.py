@@ -105,21 +105,25 @@ class Ingresses:
         confidence = np.full(table.num_rows, np.nan, np.float32)
         if "confidence" in table.column_names:
             confidence = table.column("confidence").fill_null(np.nan).to_numpy()
-        neighbor_ixp = np.full(len(neighbors.values), None, object)
-        if "neighbor_ixps" in table.column_names:
-            names = table.column("neighbor_ixps").combine_chunks()
-            if not names.null_count:
-                neighbor_ixp = names.values.fill_null("").to_numpy(zero_copy_only=False)
-        neighbor_n_direct = np.full(len(neighbors.values), -1, np.int64)
-        if "neighbor_n_direct" in table.column_names:
-            counts = table.column("neighbor_n_direct").combine_chunks()
-            if not counts.null_count:
-                neighbor_n_direct = counts.values.to_numpy()
+        neighbor_ptr = neighbors.offsets.to_numpy().astype(np.int64)
+        neighbor_asn = neighbors.values.to_numpy().astype(np.int64)
+        if not (_first_of_lists(neighbor_ptr) | (np.diff(neighbor_asn, prepend=0) > 0)).all():
+            raise ValueError("its lists of neighbours do not ascend")
+        names = _of_neighbors(table, "neighbor_ixps", neighbors)
+        neighbor_ixp = np.full(len(neighbor_asn), None, object)
+        if names is not None:
+            neighbor_ixp = names.fill_null("").to_numpy(zero_copy_only=False)
+        counts = _of_neighbors(table, "neighbor_n_direct", neighbors)
+        neighbor_n_direct = np.full(len(neighbor_asn), -1, np.int64)
+        if counts is not None:
+            if counts.null_count:
+                raise ValueError("its column neighbor_n_direct has nulls in lists")
+            neighbor_n_direct = counts.to_numpy()
         return cls(
             row=rows_in(asn, table.column("asn")),
             node=table.column("node").to_numpy(),
-            neighbor_ptr=neighbors.offsets.to_numpy().astype(np.int64),
-            neighbor_asn=neighbors.values.to_numpy().astype(np.int64),
+            neighbor_ptr=neighbor_ptr,
+            neighbor_asn=neighbor_asn,
             n_direct=table.column("n_direct").to_numpy(),
             n_after_gap=table.column("n_after_gap").to_numpy(),
             candidate=table.column("candidate").to_numpy(),
@@ -152,6 +156,25 @@ class Ingresses:
             neighbor_ixp=neighbor_ixp,
             neighbor_n_direct=counts,
         )
+
+
+def _of_neighbors(table: pa.Table, name: str, neighbors: pa.Array) -> pa.Array | None:
+    """Values of a column of lists, one for each neighbour; None where nothing is known of any."""
+    if name not in table.column_names:
+        return None
+    lists = table.column(name).combine_chunks()
+    if len(lists) and lists.null_count == len(lists):
+        return None
+    if lists.null_count or not lists.offsets.equals(neighbors.offsets):
+        raise ValueError(f"its column {name} does not have one value for each of neighbor_asns")
+    return lists.values
+
+
+def _first_of_lists(ptr: np.ndarray) -> np.ndarray:
+    """Whether each value of lists is the first of its own; (n_values,) bool."""
+    is_first = np.zeros(ptr[-1] + 1, bool)
+    is_first[ptr[:-1]] = True  # an empty list at the end marks the place behind them
+    return is_first[:-1]
 
 
 def exits_of_table(table: pa.Table, asn: np.ndarray) -> Exits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import os
 import stat
@@ -11,6 +12,7 @@ import orjson
 
 from pipeline.errors import StoreError, said_by_system
 from pipeline.model.choices import is_name
+from pipeline.model.words import is_kind_of_nodes
 from pipeline.places import url_of
 from pipeline.store.versions.mirrored import sha256_there
 from pipeline.store.versions.names import (
@@ -34,16 +36,14 @@ REQUIRED = {
     "has_weights": bool,
     "has_addr": bool,
     "has_id": bool,
-    "n_ases": int,
-    "n_nodes": int,
-    "n_edges": int,
     "node_columns": dict,
     "arc_columns": dict,
     "files": dict,
 }
 # What reports show of it, if present.
 OPTIONAL = {"created": str, "inputs": list, "counts": dict, "options": dict, "warnings": list}
-NUMBERS = ("n_ingresses", "n_candidates", "n_border_links", "n_unmapped")  # likewise
+REQUIRED_COUNTS = ("n_ases", "n_nodes", "n_edges")
+COUNTS = (*REQUIRED_COUNTS, "n_ingresses", "n_candidates", "n_border_links", "n_unmapped")
 # Fields of a row of ``inputs``; any may be missing.
 INPUT = (
     dict.fromkeys(("path", "format", "holds", "status", "error", "sha256"), str)
@@ -51,7 +51,8 @@ INPUT = (
     | dict.fromkeys(("rejected", "skipped", "notes"), dict)
     | {"as_ranges": list}
 )
-INPUT_NUMBERS = ("n_records", "n_rejected", "n_hops", "size_bytes", "newest_s")
+INPUT_COUNTS = ("n_records", "n_rejected", "n_hops", "size_bytes")
+LAST_SECOND = 253402300799  # of the year 9999, the last that has a date
 COLUMN_DTYPES = {"str", "bool", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
@@ -105,6 +106,11 @@ def read_manifest(folder: Path, *, check_files: bool = True) -> dict:
     for key, kind in REQUIRED.items():
         if not isinstance(manifest.get(key), kind):
             raise broken(path, f"has no valid entry {key!r}")
+    for key in REQUIRED_COUNTS:
+        if key not in manifest:
+            raise broken(path, f"has no entry {key!r}")
+    if not is_kind_of_nodes(manifest["kind"]):
+        raise broken(path, f"is of nodes of an unknown kind, {manifest['kind']!r}")
     for key in ("node_columns", "arc_columns"):
         if not all(isinstance(d, str) and d in COLUMN_DTYPES for d in manifest[key].values()):
             raise broken(path, f"has a column of unknown dtype in {key!r}")
@@ -131,17 +137,19 @@ def read_manifest(folder: Path, *, check_files: bool = True) -> dict:
 
 
 def _optional_fault(manifest: dict) -> str:
-    """The entry shown in reports that has the wrong type; empty if none has."""
+    """The entry shown in reports that has a wrong type or value; empty if none has."""
     for key, kind in OPTIONAL.items():
         if key in manifest and not isinstance(manifest[key], kind):
             return repr(key)
-    for key in NUMBERS:
-        if not _is_number(manifest.get(key, 0)):
+    if not _is_time(manifest.get("created", "1970-01-01")):
+        return "'created'"
+    for key in COUNTS:
+        if not _is_count(manifest.get(key, 0)):
             return repr(key)
     if not all(isinstance(line, str) for line in manifest.get("warnings", [])):
         return "'warnings'"
     for name, value in manifest.get("counts", {}).items():
-        if (name.startswith("n_") or name == "silent_routers") and not _is_number(value):
+        if (name.startswith("n_") or name == "silent_routers") and not _is_count(value):
             return f"{name!r} in 'counts'"
     for i, row in enumerate(manifest.get("inputs", [])):
         if not isinstance(row, dict):
@@ -150,12 +158,26 @@ def _optional_fault(manifest: dict) -> str:
             if not isinstance(row.get(key, kind()), kind):
                 return f"{key!r} of input {i}"
         counted = [n for key in ("rejected", "skipped", "notes") for n in row.get(key, {}).values()]
-        numbers = [*counted, *(row.get(key) for key in INPUT_NUMBERS)]
-        if not all(value is None or _is_number(value) for value in numbers):
-            return f"with numbers of input {i}"
+        counted += [row.get(key) for key in INPUT_COUNTS]
+        if not all(value is None or _is_count(value) for value in counted):
+            return f"with counts of input {i}"
+        newest_s = row.get("newest_s") or 0
+        if not (_is_number(newest_s) and 0 <= newest_s <= LAST_SECOND):
+            return f"'newest_s' of input {i}"
         if not all(_is_range(each) for each in row.get("as_ranges", [])):
             return f"'as_ranges' of input {i}"
     return ""
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return bool(datetime.datetime.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _is_number(value: object) -> bool:

@@ -120,7 +120,7 @@ class OpenVersion:
             if entry["size_bytes"] <= MOST_HASHED_AT_OPENING:
                 check_sha256(path, entry)
             if path.suffix == ".parquet":
-                check_footer(path, entry)
+                check_footer(path, self.manifest)
 
     def verify(self) -> None:
         """Compare the sha256 of every file with the manifest.

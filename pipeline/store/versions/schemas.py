@@ -1,4 +1,4 @@
-"""What each table of a version must hold: types, where nulls are, and ranges of values.
+"""What each table of a version must hold: types, where nulls are, ranges of values, its order.
 
 Checksums say that a file is what its manifest says, not that the two are from hopscope. A table is
 checked against this page before anything is made of it, so that forged files are an error that
@@ -7,11 +7,12 @@ names the column, and neither a wrong figure nor an accident in a kernel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -134,7 +135,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         "near": _ROW_OR_NULL,
         "far": _NODE,
         "across_gap": _FLAG,
-        "n_traces": _NODE,
+        "n_traces": Column(pa.int32(), 1),
         "rtt_ms": _RTT,
     },
     PATHS: {
@@ -142,12 +143,21 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         "target_high": Column(pa.uint64()),
         "target_low": Column(pa.uint64()),
         "step": _ROW_OR_NULL,
-        "n_traces": _NODE,
+        "n_traces": Column(pa.int32(), 1),
         "n_hops": Column(pa.uint8()),
         "rtt_ms": _RTT,
         "reached": _FLAG,
         "direct": _FLAG,
     },
+}
+
+# Columns by which the rows of a table ascend, each row once; readers halve these tables.
+ORDER: Mapping[str, Sequence[str]] = {
+    INGRESSES: ("asn", "node"),
+    EXITS: ("asn", "node", "neighbor_asn"),
+    BORDERS: ("near_asn", "near", "far_asn", "far"),
+    **dict.fromkeys((ADDRESSES, UNMAPPED, HOST_NAMES, VANTAGES), tuple(_ADDR)),
+    PATHS: ("vantage", "target_high", "target_low", "step"),
 }
 
 
@@ -174,11 +184,31 @@ def checked_table(path: Path, table: pa.Table) -> pa.Table:
     for name, column in columns_of(path.name).items():
         if name in table.column_names and (fault := column.fault(table.column(name))):
             raise broken(path, f"its column {name} {fault}, so hopscope has not written it")
+    order = ORDER.get(path.name, ())
+    is_whole = bool(order) and set(order) <= set(table.column_names)
+    if is_whole and not ascends([_with_least(table.column(name)) for name in order]):
+        raise broken(path, f"is not sorted by {', '.join(order)}, or has a row twice")
     return table
 
 
-def check_footer(path: Path, entry: Mapping[str, Any]) -> None:
-    """Check the footer of a file: types of columns, and the number of rows.
+def _with_least(column: pa.ChunkedArray) -> np.ndarray:
+    """Values, -1 for null; only signed ones may be null here."""
+    return (column.fill_null(-1) if column.null_count else column).to_numpy()
+
+
+def ascends(columns: Sequence[np.ndarray]) -> bool:
+    """Whether each row is greater than the one before, by the first columns first."""
+    n_pairs = max(len(columns[0]) - 1, 0)
+    is_greater, is_equal = np.zeros(n_pairs, bool), np.ones(n_pairs, bool)
+    for column in columns:
+        before, after = column[:-1], column[1:]
+        is_greater |= is_equal & (before < after)
+        is_equal &= before == after
+    return bool(is_greater.all())
+
+
+def check_footer(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Check the footer of a file: types of columns, which there are, and the number of rows.
 
     Raises
     ------
@@ -190,11 +220,29 @@ def check_footer(path: Path, entry: Mapping[str, Any]) -> None:
         schema = metadata.schema.to_arrow_schema()
     except (OSError, ValueError, pa.ArrowException) as error:
         raise broken(path, f"cannot be read: {first_line(error)}") from None
-    if metadata.num_rows != entry["n_rows"]:
-        raise broken(path, f"has {metadata.num_rows} rows, {entry['n_rows']} were written")
+    n_rows = manifest["files"][path.name]["n_rows"]
+    if metadata.num_rows != n_rows:
+        raise broken(path, f"has {metadata.num_rows} rows, {n_rows} were written")
     if len(set(schema.names)) != len(schema.names):
         raise broken(path, "has two columns of one name")
+    if path.name.startswith(("nodes-", "arcs-")):
+        said = _graph_columns(path.name.split("-")[0], manifest)
+        if sorted(said) != sorted(schema.names):
+            differ = ", ".join(sorted(set(said) ^ set(schema.names)) or sorted(said))
+            raise broken(path, f"does not have the columns that its manifest says ({differ})")
     for name, column in columns_of(path.name).items():
         if name in schema.names and schema.field(name).type != column.type:
             found = schema.field(name).type
             raise broken(path, f"its column {name} is of type {found}, not {column.type}")
+
+
+def _graph_columns(kind: str, manifest: Mapping[str, Any]) -> list[str]:
+    """Columns of the files ``nodes`` or ``arcs``, as the manifest says."""
+    if kind == "arcs":
+        return ["indices", *["weight"] * manifest["has_weights"], *manifest["arc_columns"]]
+    return [
+        "degree",
+        *list(_ADDR) * manifest["has_addr"],
+        *["id"] * manifest["has_id"],
+        *manifest["node_columns"],
+    ]

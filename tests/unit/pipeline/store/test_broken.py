@@ -347,7 +347,7 @@ def test_errors_of_the_store_survive_pickling(path):
 @pytest.mark.parametrize("node", [-1, 40])
 def test_an_ingress_that_is_no_node_is_refused(tmp_path, graphs, node):
     ingress_node = graphs.ingress_node.copy()
-    ingress_node[0] = node
+    ingress_node[-1] = node
     write(tmp_path, "bad", dataclasses.replace(graphs, ingress_node=ingress_node))
     with pytest.raises(
         StoreError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import shutil
 from pathlib import Path
@@ -12,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.errors import StoreError
+from pipeline.model.measured.host_names import HostNames
 from pipeline.store import Snapshot, check_store, find_addresses, open_snapshot
+from pipeline.store.versions.schemas import ORDER
 from tests.unit.pipeline.stages.small_store import make_store
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 from tests.unit.pipeline.store.test_broken import rewrite_manifest
@@ -35,10 +38,21 @@ ANY_NUMBER = {"id", "x", "bandwidth"}
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory) -> dict[str, Path]:
-    """A snapshot of traces, and one with weights, ids and columns of its own."""
+    """A snapshot of traces, and one with weights, ids, own columns and every table of addresses."""
     traces, lengths = (tmp_path_factory.mktemp(name) for name in ("traces", "lengths"))
     make_store(traces)
-    write(lengths, "night", some_graphs())
+    graphs = some_graphs()
+    addrs = np.arange(2 * len(graphs.degree), dtype=np.uint64).reshape(-1, 2) + np.uint64(1)
+    sizes = np.diff(graphs.node_ptr)
+    graphs = dataclasses.replace(
+        graphs,
+        addrs=addrs,
+        addr_asn=np.repeat(graphs.asn, sizes),
+        addr_node=(np.arange(len(addrs)) - np.repeat(graphs.node_ptr[:-1], sizes)).astype(np.int32),
+        unmapped=addrs[::2] + np.uint64(10**6),
+    )
+    names = HostNames(addrs, np.full(len(addrs), "a.example", object))
+    write(lengths, "night", graphs, host_names=names)
     return {"traces": traces, "lengths": lengths}
 
 
@@ -75,6 +89,8 @@ def read_all(path: Path) -> None:
         snapshot.shard(np.arange(snapshot.n_ases))
         for read in ("ingresses", "exits", "borders", "addresses", "unmapped", "host_names"):
             getattr(snapshot, read)()
+        snapshot.ingresses(np.arange(snapshot.n_ases))
+        snapshot.exits(np.arange(snapshot.n_ases))
         snapshot.observations()
         snapshot.steps()
         find_addresses(snapshot, (0, 0), (2**64 - 1, 2**64 - 1))
@@ -195,4 +211,195 @@ def test_a_table_with_other_numbers_of_rows_is_noticed_at_opening(stores, tmp_pa
     pq.write_table(pq.read_table(path / "exits.parquet").slice(1), path / "exits.parquet")
     renew(path, "exits.parquet")
     with pytest.raises(StoreError, match=r"exits\.parquet: has \d+ rows, \d+ were written"):
+        Snapshot.open_dir(path)
+
+
+def refusals(stores, tmp_path, kind: str, changes: dict) -> list[str]:
+    """What is not refused by whoever reads all, of changes of a copy of a store."""
+    wrong = []
+    for number, (what, change) in enumerate(changes.items()):
+        store = shutil.copytree(stores[kind], tmp_path / f"{kind}{number}")
+        (path,) = (store / "versions").iterdir()
+        change(store, path)
+        try:
+            read_all(path)
+        except StoreError as error:
+            if str(store) not in str(error):
+                wrong.append(f"{what}: {error}")
+        except Exception as error:
+            wrong.append(f"{what}: {error!r}")
+        else:
+            wrong.append(f"{what}: handed out")
+    return wrong
+
+
+def of_table(file: str, change):
+    return lambda store, _: forge(store, file, change)
+
+
+def of_manifest(**entries):
+    return lambda _, path: rewrite_manifest(path, lambda manifest: manifest.update(entries))
+
+
+def first_as(change):
+    """Change the first of some counts."""
+    return lambda values: with_first(values, change(values[0].as_py()))
+
+
+# Counts of ASes that opening alone tells to be wrong, whatever they are made.
+CHECKED = ("n_nodes", "n_edges", "n_arcs", "n_ingresses", "n_candidates")
+
+
+@pytest.mark.parametrize("kind", ["traces", "lengths"])
+def test_counts_of_ases_that_their_tables_do_not_have_are_refused(stores, tmp_path, kind):
+    table = pq.read_table(*(stores[kind] / "versions").glob("*/ases.parquet"))
+    others = ("n_components", "largest_component", "n_unmapped", "n_mpls_links", "n_silent")
+    changes = {}
+    for name in (*CHECKED, *others):
+        made = {"2**62": lambda _: 2**62}
+        if name in CHECKED:
+            made |= {"one more": lambda n: n + 1}
+            if table.column(name)[0].as_py():
+                made |= {"none": lambda _: 0}
+        for what, change in made.items():
+            forged = replaced(name, first_as(change))
+            changes[f"{name} {what}"] = of_table("ases.parquet", forged)
+    assert refusals(stores, tmp_path, kind, changes) == []
+    assert len(changes) > 15
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"n_components": 2, "largest_component": 39}, {"n_mpls_links": 1}, {"n_silent": 1}],
+)
+def test_counts_of_graphs_that_may_be_but_are_not_are_found_by_doctor(stores, tmp_path, said):
+    store = shutil.copytree(stores["lengths"], tmp_path / "s")
+    for name, n in said.items():
+        forge(store, "ases.parquet", replaced(name, lambda values, n=n: with_first(values, n)))
+    read_all(*(store / "versions").iterdir())
+    name, n = next(iter(said.items()))
+    assert f"says of AS10 {name} {n}, not " in check_store(store)["night"]
+
+
+def test_lists_of_neighbours_of_different_lengths_are_refused(stores, tmp_path):
+    made = {
+        "neighbor_asns": ([], [1, 2, 3], [7, 7], [9, 8]),
+        "neighbor_ixps": ([], ["A", "B", "C"], None),
+        "neighbor_n_direct": ([], [1, 2, 3], [None, 1], None),
+    }
+    changes = {
+        f"{name} {first}": of_table(
+            "ingresses.parquet",
+            replaced(name, lambda values, first=first: with_first(values, first)),
+        )
+        for name, firsts in made.items()
+        for first in firsts
+    }
+    assert refusals(stores, tmp_path, "lengths", changes) == []
+
+
+def reverse(table: pa.Table) -> pa.Table:
+    return table.take(list(range(table.num_rows))[::-1])
+
+
+def second_row_twice(table: pa.Table) -> pa.Table:
+    return pa.concat_tables([table.slice(1, 1), table.slice(1)])
+
+
+@pytest.mark.parametrize("kind", ["traces", "lengths"])
+def test_tables_in_another_order_or_with_a_row_twice_are_refused(stores, tmp_path, kind):
+    (path,) = (stores[kind] / "versions").iterdir()
+    changes = {}
+    for file in sorted({path.name for path in path.glob("*.parquet")} & set(ORDER)):
+        if pq.read_metadata(path / file).num_rows > 1:
+            changes[f"{file} reversed"] = of_table(file, reverse)
+            changes[f"{file} a row twice"] = of_table(file, second_row_twice)
+    assert len(changes) >= 6
+    assert refusals(stores, tmp_path, kind, changes) == []
+
+
+def test_steps_and_paths_that_do_not_follow_one_another_are_refused(stores, tmp_path):
+    (path,) = (stores["traces"] / "versions").iterdir()
+    steps = pq.read_table(path / "observations.parquet")
+    at = steps["before"].to_pylist().index(next(b for b in steps["before"].to_pylist() if b))
+    other = {
+        "near": None,
+        "vantage": 1 - min(1, steps["vantage"][at].as_py()),
+    }
+
+    def at_that(value):
+        def change(values: pa.ChunkedArray) -> pa.ChunkedArray:
+            found = values.to_pylist()
+            found[at] = value
+            return pa.chunked_array([pa.array(found, values.type)])
+
+        return change
+
+    changes = {
+        name: of_table("observations.parquet", replaced(name, at_that(value)))
+        for name, value in other.items()
+    }
+    changes["reversed"] = of_table("observations.parquet", reverse)
+    for file in ("observations.parquet", "paths.parquet"):
+        none = replaced("n_traces", lambda values: with_first(values, 0))
+        changes[f"{file} of no traces"] = of_table(file, none)
+    assert refusals(stores, tmp_path, "traces", changes) == []
+
+
+def test_an_address_is_not_sought_in_a_table_out_of_order(stores, tmp_path):
+    store = shutil.copytree(stores["lengths"], tmp_path / "s")
+    path = forge(store, "addresses.parquet", reverse)
+    first = pq.read_table(path / "addresses.parquet")
+    sought = (first["addr_high"][0].as_py(), first["addr_low"][0].as_py())
+    with (
+        Snapshot.open_dir(path) as snapshot,
+        pytest.raises(StoreError, match=r"addresses\.parquet: is not sorted"),
+    ):
+        find_addresses(snapshot, sought, sought)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"n_nodes": -5},
+        {"n_nodes": 10**15},
+        {"n_edges": 2**62},
+        {"n_ases": True},
+        {"n_ases": 99999},
+        {"n_ingresses": -3},
+        {"n_ingresses": 1.5},
+        {"n_candidates": 1e300},
+        {"n_border_links": 99},
+        {"n_unmapped": -1},
+        {"kind": "banana"},
+        {"created": "yesterday"},
+        {"created": ""},
+        {"has_weights": False},
+        {"has_addr": False},
+        {"has_id": False},
+        {"node_columns": {}},
+        {"node_columns": {"degree": "int32"}},
+        {"arc_columns": {"indices": "int32"}},
+        {"counts": {"n_x": -1}},
+        {"counts": {"n_x": 0.5}},
+        {"inputs": [{"n_records": -1}]},
+        {"inputs": [{"newest_s": -1e300}]},
+        {"inputs": [{"newest_s": 1e300}]},
+    ],
+)
+def test_a_manifest_that_says_what_cannot_be_is_refused_at_opening(stores, tmp_path, entries):
+    store = shutil.copytree(stores["lengths"], tmp_path / "s")
+    (path,) = (store / "versions").iterdir()
+    rewrite_manifest(path, lambda manifest: manifest.update(entries))
+    with pytest.raises(StoreError, match=str(path)):
+        Snapshot.open_dir(path)
+
+
+def test_a_snapshot_without_weights_does_not_have_them_by_its_manifest(stores, tmp_path):
+    store = shutil.copytree(stores["traces"], tmp_path / "s")
+    (path,) = (store / "versions").iterdir()
+    rewrite_manifest(
+        path, lambda manifest: manifest.update(has_weights=not manifest["has_weights"])
+    )
+    with pytest.raises(StoreError, match=r"arcs-000\.parquet: does not have the columns"):
         Snapshot.open_dir(path)
