@@ -97,7 +97,7 @@ def check_graph_counts(
     of_nodes: Mapping[str, np.ndarray],
     of_arcs: Mapping[str, np.ndarray],
 ) -> None:
-    """Count components, silent routers and links under MPLS anew; as ``check_counts``."""
+    """Count components, silent routers and links under MPLS again; as ``check_counts``."""
     from kernels.connected import components  # compiled, which only doctor waits for
 
     sizes = components(graph).sizes
