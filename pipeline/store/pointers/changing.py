@@ -98,7 +98,11 @@ def forget_replaced(store: Path) -> None:
         return
     refresh_pointers(store)
     with store_turn(store):
-        for path in pointer_paths(store):
+        try:
+            paths = list(pointer_paths(store))
+        except StoreError:  # not known which there are: nothing is let go of
+            return
+        for path in paths:
             try:
                 pointer = read_pointer(path)
             except StoreError:  # it is a finding of its own

@@ -120,7 +120,7 @@ def test_a_snapshot_that_the_disk_did_not_confirm_is_said_to_be_there(store, mon
         if path.name == "snapshots":
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr("pipeline.store.pointers.fsync_folder", failing)
+    monkeypatch.setattr("pipeline.store.versions.pointer.fsync_folder", failing)
     with pytest.raises(StoreError, match=r"snapshot c is there, .* did not confirm .*may be lost"):
         write(store, "c")
     monkeypatch.undo()
