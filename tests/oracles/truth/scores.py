@@ -95,13 +95,13 @@ class Score:
         return self.best_equal / max(1, self.best_pairs)
 
 
-def _names(topology: Topology, truth: Truth) -> list[str | None]:
+def names_of_nodes(topology: Topology, truth: Truth) -> list[str | None]:
     """Router of each node, by the address that names the node."""
     assert topology.node_addr is not None
     return [truth.router_of.get(addr) for addr in format_addrs(topology.node_addr)]
 
 
-def _node_of(topology: Topology) -> dict[str, int]:
+def node_of(topology: Topology) -> dict[str, int]:
     """Node of each address."""
     assert topology.addrs is not None
     assert topology.addr_node is not None
@@ -114,13 +114,13 @@ def _addrs_right(topology: Topology, truth: Truth, addrs: frozenset[str]) -> np.
     return np.array(
         [
             int(asn[node] == truth.asn_of[truth.router_of[addr]]) if addr in addrs else -1
-            for addr, node in _node_of(topology).items()
+            for addr, node in node_of(topology).items()
         ],
         np.int64,
     )
 
 
-def _ingresses_right(topology: Topology, names: list[str | None], truth: Truth) -> np.ndarray:
+def ingresses_right(topology: Topology, names: list[str | None], truth: Truth) -> np.ndarray:
     """(n_ingresses,) bool: in the AS of their router, next to an AS that it has a link to."""
     table = topology.ingresses
     right = np.zeros(len(table), bool)
@@ -148,7 +148,7 @@ def _count_routers(
     return {"routers_right": sum(said.values()), "routers": len(said)}
 
 
-def _joined(topology: Topology, names: list[str | None]) -> set[frozenset[str | None]]:
+def joined_routers(topology: Topology, names: list[str | None]) -> set[frozenset[str | None]]:
     """Pairs of known routers that links of the graphs join; a node in no AS is in no graph."""
     in_graph = topology.node_asn != NO_ASN
     kept = in_graph[topology.near] & in_graph[topology.far]
@@ -166,7 +166,7 @@ def _alias_pairs(topology: Topology, truth: Truth, addrs: frozenset[str]) -> dic
     """Count pairs of addresses; an address of no known router is a router of its own."""
     known = [
         (node, truth.router_of.get(addr, addr), addr in addrs)
-        for addr, node in _node_of(topology).items()
+        for addr, node in node_of(topology).items()
     ]
     return {
         "alias_pairs": _pairs(node for node, _, _ in known),
@@ -184,9 +184,9 @@ def score(
 ) -> Score:
     """Compare a topology with the truth; ``visible`` is found in the observations unless given."""
     visible = visible or find_visible(truth, observations)
-    names = _names(topology, truth)
-    joined = _joined(topology, names)
-    right = _ingresses_right(topology, names, truth)
+    names = names_of_nodes(topology, truth)
+    joined = joined_routers(topology, names)
+    right = ingresses_right(topology, names, truth)
     good = topology.ingresses.node[right & ~topology.ingresses.candidate].tolist()
     found = visible.borders & {names[node] for node in good}
     hop_pairs, equal, excess = compare_hops(topology, names, truth, good)
@@ -220,18 +220,18 @@ def score(
     )
 
 
-def judge_lab(
+def infer_lab(
     lab: Laboratory,
     *,
     true_alias_sets: bool = False,
     registries: Collection[str] = (),
     **options,
-) -> Score:
-    """Infer the topology of a laboratory and compare it; options go to ``infer_topology``.
+) -> Topology:
+    """Infer the topology of a laboratory; options go to ``infer_topology``.
 
     ``registries``: fields of ``Registries`` whose files are used.
     """
-    topology = infer_topology(
+    return infer_topology(
         lab.observations,
         prefixes=lab.prefixes,
         allow_special=LAB_RANGES,
@@ -239,7 +239,11 @@ def judge_lab(
         registries=Registries(**{name: getattr(lab.registries, name) for name in registries}),
         **options,
     )
-    return score(topology, lab.truth, lab.observations, lab.visible)
+
+
+def judge_lab(lab: Laboratory, **options) -> Score:
+    """Infer the topology of a laboratory and compare it; see ``infer_lab`` for the options."""
+    return score(infer_lab(lab, **options), lab.truth, lab.observations, lab.visible)
 
 
 def judge_owners(lab: Laboratory, owners: Mapping[str, int]) -> Score:

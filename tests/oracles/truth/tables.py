@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import sqrt
 
 from tests.oracles.truth.aims import AT_BEST, Aim, aims_of
 from tests.oracles.truth.calibration import HEADS, Rated, calibrate, rows_of
@@ -20,6 +21,7 @@ class Judged:
     described: str
     scores: Mapping[str, Score]
     programs: frozenset[str] = frozenset()  # ways that are other programs
+    faults: Mapping[str, dict] = field(default_factory=dict)  # of each of our ways, where listed
 
 
 def share(part: int, whole: int) -> str:
@@ -145,6 +147,46 @@ def gain_table(judged: Sequence[Judged]) -> str:
             cells.append(f"{precision:.3f} / {recall:.3f}" if found else "")
         rows.append([way, *cells])
     return _markdown(["owners", *(f"{plan} ({n})" for plan, n in plans.items())], rows)
+
+
+# Shares of a score that are averaged over networks, by what they are called.
+SHARES: Mapping[str, Callable[[Score], float]] = {
+    "P": lambda s: s.ingress_precision,
+    "R": lambda s: s.border_recall,
+    "addresses": lambda s: s.asn_precision,
+    "links right": lambda s: s.link_precision,
+    "links found": lambda s: s.link_recall,
+    "hops equal": lambda s: s.hops_equal_share,
+    "alias pairs right": lambda s: s.alias_precision,
+    "alias pairs found": lambda s: s.alias_recall,
+}
+
+
+def means_table(judged: Sequence[Judged]) -> str:
+    """One row per plan and way: means over its networks, and their standard errors."""
+    rows = []
+    for plan, n in _plans(judged).items():
+        label = f"{plan} ({n})"
+        for way in _ways(judged):
+            found = [lab.scores[way] for lab in judged if lab.plan == plan and way in lab.scores]
+            if not found:
+                continue
+            means = (mean_error([one(s) for s in found]) for one in SHARES.values())
+            rows.append([label, way, *(_with_error(*one) for one in means)])
+            label = "..."
+    return _markdown(["networks", "owners", *SHARES], rows)
+
+
+def mean_error(values: Sequence[float]) -> tuple[float, float | None]:
+    """Mean, and its standard error by the spread of the values; None of a single one."""
+    n, mean = len(values), sum(values) / len(values)
+    if n < 2:
+        return mean, None
+    return mean, sqrt(sum((one - mean) ** 2 for one in values) / (n - 1) / n)
+
+
+def _with_error(mean: float, error: float | None) -> str:
+    return f"{mean:.3f}" if error is None else f"{mean:.3f} ± {error:.3f}"
 
 
 def calibration_table(judged: Sequence[Judged]) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.oracles.networks.__main__ import make_network
 from tests.oracles.networks.ases import CUSTOMER, PEER
+from tests.oracles.networks.making import make_network
 from tests.oracles.networks.network import Network
 from tests.oracles.networks.plan import KINDS, make_plan
 from tests.oracles.networks.walking import Walks, initial_ttl
