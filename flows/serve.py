@@ -45,7 +45,7 @@ from pipeline.places import url_of
 from pipeline.places.urls import is_url
 from pipeline.stopping import Stopping, end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
-from pipeline.terminal.lines import fail, flush, print_line, status_of, warn
+from pipeline.terminal.lines import fail, flush, print_line, status_of, warn, warn_of_limits
 
 OPTIONS = merged(ServeConfig, LogConfig)
 ROOT = Path(flows.__file__).resolve().parents[1]
@@ -81,6 +81,7 @@ def main(arguments: list[str]) -> int:
             config = given.config(ServeConfig)
             if config.with_parent and not end_with_parent(os.getppid()):
                 return 0
+            warn_of_limits()
             return _serve(config, stopping)
         except KeyboardInterrupt:
             return 0

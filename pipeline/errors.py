@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 
-# Bytes of address space that each process maps at least: libraries, threads and the code compiled
-# at the first run map far more than they use (2.5 GiB with one worker on two cores).
+# Bytes of address space below which small runs have failed: libraries, threads and the code that is
+# compiled at the first run map far more than they use (2.5 GiB with one worker on two cores). How
+# much a run maps depends on its cores and on what is compiled already.
 ENOUGH_SPACE = 3 << 30
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_THREAD = "can't start new thread"  # CPython's words
 
 
 def is_no_room(error: OSError) -> bool:
@@ -30,21 +32,44 @@ def first_line(error: BaseException) -> str:
 
 
 def address_space_fault() -> str:
-    """What to say if a process may map less than it needs, which shows in many ways; empty: enough.
+    """What to say if a process may map less than it may need, which shows in many ways; else empty.
 
     Libraries are then not found, threads and workers do not start, arrays cannot be made.
     """
+    if not (limited := _limited_space()):
+        return ""
+    return (
+        f"the address space of a process is limited to {limited} (ulimit -v), and even small runs "
+        f"may fail below {ENOUGH_SPACE >> 30} GiB: if this one does, raise that limit first"
+    )
+
+
+def fault_of_limits(error: BaseException) -> str:
+    """One line about an error that a limit of this process explains; empty: it may be anything."""
+    said, limited = first_line(error), _limited_space()
+    is_memory = isinstance(error, MemoryError)
+    is_thread = isinstance(error, RuntimeError) and _NO_THREAD in said
+    if limited and (is_memory or is_thread or _is_library_fault(error)):
+        return f"too little address space, of {limited} (raise ulimit -v): {said}"
+    if is_memory:
+        return "too little memory" if said == type(error).__name__ else said
+    return f"{said}: raise the limit of processes (ulimit -u)" if is_thread else ""
+
+
+def _limited_space() -> str:
+    """The limit of this process's address space, if it is low; empty: it is not."""
     try:
         import resource  # not on every system
     except ImportError:
         return ""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY or limit >= ENOUGH_SPACE:
-        return ""
-    return (
-        f"the address space of a process is limited to {limit / 2**30:.1f} GiB (ulimit -v), and "
-        f"{ENOUGH_SPACE >> 30} GiB are needed at least: whatever fails, raise that limit first"
-    )
+    is_enough = limit == resource.RLIM_INFINITY or limit >= ENOUGH_SPACE
+    return "" if is_enough else f"{limit / 2**30:.1f} GiB"
+
+
+def _is_library_fault(error: BaseException) -> bool:
+    """Whether a library could not be mapped; such errors of the loader have no number."""
+    return isinstance(error, ImportError) or (isinstance(error, OSError) and error.errno is None)
 
 
 def said_by_system(error: OSError) -> str:

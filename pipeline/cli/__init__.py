@@ -54,7 +54,15 @@ from pipeline.terminal.contents import (
 )
 from pipeline.terminal.help_of_models import HelpOfModels
 from pipeline.terminal.help_of_stages import HelpOfStages
-from pipeline.terminal.lines import fail, fail_by_system, flush, print_line, to_stdout, warn
+from pipeline.terminal.lines import (
+    fail,
+    fail_by_system,
+    flush,
+    print_line,
+    to_stdout,
+    warn,
+    warn_of_limits,
+)
 from pipeline.terminal.summaries import (
     analyze_facts,
     calibration_facts,
@@ -352,7 +360,7 @@ def main(arguments: list[str] | None = None) -> None:
     lines.open_closed_streams()
     log.start(os.environ.get(log.FORMAT_VARIABLE, "text"))
     log.about(run=uuid.uuid4().hex[:12])
-    lines.warn_of_limits()
+    warn_of_limits()
     with lines.warnings_of_modules(), stop_on_signals() as stopping:
         status: int | None = None
         with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
@@ -374,9 +382,9 @@ def _run_command(arguments: list[str] | None) -> int | None:
             lines.to_stderr(message + "\n")
         else:
             fail(with_hint(" ".join(message.split())))
-    except (PipelineError, MemoryError) as error:
-        fail(str(error) or "too little memory")
-    except OSError as error:  # a full disk, a folder that is a file, no permission
+    except PipelineError as error:
+        fail(str(error))
+    except Exception as error:
         return fail_by_system(error)
     else:
         return status

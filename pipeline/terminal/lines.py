@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from pipeline.errors import address_space_fault
+from pipeline.errors import address_space_fault, fault_of_limits
 from pipeline.model.words import UNPRINTABLE, printable
 from pipeline.places import in_one_line, with_urls
 from pipeline.terminal import log
@@ -115,8 +115,19 @@ def fail(text: str) -> None:
     _say(logging.ERROR, text)
 
 
-def fail_by_system(error: OSError) -> int:
-    """One line on stderr, unless who reads stdout has seen enough; the exit status."""
+def fail_by_system(error: Exception) -> int:
+    """One line on stderr, unless who reads stdout has seen enough; the exit status.
+
+    Raises
+    ------
+    Exception
+        The error, if neither the system nor a limit of this process explains it.
+    """
+    if limits := fault_of_limits(error):
+        fail(limits)
+        return 2
+    if not isinstance(error, OSError):  # a full disk, a folder that is a file, no permission
+        raise error
     with contextlib.suppress(OSError):
         flush()
     if error.errno == errno.EPIPE and error.filename == STANDARD_OUTPUT:
@@ -134,7 +145,7 @@ def status_of(program: Callable[[list[str]], int]) -> int:
     try:
         status = program(sys.argv[1:])
         flush()
-    except OSError as error:
+    except Exception as error:
         return fail_by_system(error)
     return status
 

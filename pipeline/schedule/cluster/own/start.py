@@ -23,7 +23,15 @@ from distributed import Client, LocalCluster
 from kernels.host import THREADS_VARIABLE, n_cores
 from pipeline.children import no_stops_in_children
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import ClusterLostError, UsageError, is_no_room, remedy_for, said_by_system
+from pipeline.errors import (
+    ClusterLostError,
+    UsageError,
+    address_space_fault,
+    fault_of_limits,
+    is_no_room,
+    remedy_for,
+    said_by_system,
+)
 from pipeline.metrics import compiled_work
 from pipeline.model.words import number
 from pipeline.schedule.cluster.credentials import temporary
@@ -185,7 +193,9 @@ def _start_lost() -> Iterator[None]:
     except RuntimeError as error:
         log.debug("workers could not be started", exc_info=error)
         cause = error.__cause__
-        reason = str(cause) if isinstance(cause, OSError) else "one was killed (out of memory?)"
+        limits = fault_of_limits(cause or error) or address_space_fault()
+        killed = limits or "one was killed (out of memory?)"
+        reason = str(cause) if isinstance(cause, OSError) else killed
         raise ClusterLostError(
             f"workers cannot be started: {reason}; try again, or with fewer --workers"
         ) from None
