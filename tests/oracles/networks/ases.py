@@ -67,7 +67,12 @@ def draw_ases(plan: Plan, random: Random) -> Ases:
         for _ in range(size):
             ases.tier[next(given)] = tier
     tier1, transit, regional = ases.of("tier1"), ases.of("transit"), ases.of("regional")
-    _sell_transit(plan, random, ases)
+    if plan.attachment:
+        joined = [asn for asn, tier in ases.tier.items() if tier != "cloud"]
+        for one, other in attach(random, len(joined), plan.attachment):
+            ases.relate(joined[one], joined[other], PEER)
+    else:
+        _sell_transit(plan, random, ases)
     for cloud in ases.of("cloud"):
         for provider in random.sample(tier1, min(2, len(tier1))):
             ases.relate(provider, cloud, CUSTOMER)
@@ -81,6 +86,21 @@ def draw_ases(plan: Plan, random: Random) -> Ases:
         if owners:
             ases.owner[asn] = owners[0]
     return ases
+
+
+def attach(random: Random, n: int, m: int) -> list[tuple[int, int]]:
+    """Pairs of n nodes by preferential attachment: each new node brings m links, if there are m.
+
+    A.-L. Barabási and R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
+    """
+    pairs, ends = [], [0]
+    for new in range(1, n):
+        chosen: set[int] = set()
+        while len(chosen) < min(m, new):
+            chosen.add(random.choice(ends))
+        pairs += [(old, new) for old in sorted(chosen)]
+        ends += [*sorted(chosen), *[new] * len(chosen)]
+    return pairs
 
 
 def _sell_transit(plan: Plan, random: Random, ases: Ases) -> None:

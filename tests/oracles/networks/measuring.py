@@ -45,10 +45,12 @@ class Prober:
 
     def _traces(self, vantage: Vantage, method: str, nat: list[str]) -> Iterator[dict[str, Any]]:
         network = self._network
-        for block in sorted(network.blocks, key=lambda block: block.prefix):
+        to_routers = network.plan.targets == "routers"
+        blocks = network.blocks_of_routers() if to_routers else network.blocks
+        for block in sorted(blocks, key=lambda block: block.prefix):
             if str(block.prefix) != vantage.lan:
                 yield self.trace(vantage, block, block.target, method, nat)
-        if network.plan.targets == "vantages too":
+        if network.plan.targets != "hosts":
             by_prefix = {str(block.prefix): block for block in network.blocks}
             for other in network.vantages:
                 if other is not vantage:
@@ -116,7 +118,7 @@ class _Trace:
                 answered = self._reply_private(ttl, nat[ttl - 1], 0.5 * ttl)
             elif at < len(way.steps):
                 step = way.steps[at]
-                if self._rewrites(step.router):
+                if self._rewrites(step.router) or step.router == self._block.router:
                     self._put(ttl, self._target, ECHO_REPLY, step)
                     return "COMPLETED", self._hops, ttl
                 answered = self._reply(ttl, step, TIME_EXCEEDED)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
 from random import Random
 from typing import Literal
 
-from tests.oracles.networks.ases import CUSTOMER, PEER, Ases, draw_ases
+from tests.oracles.networks.ases import CUSTOMER, PEER, Ases, attach, draw_ases
 from tests.oracles.networks.numbering import Net, Numbering
 from tests.oracles.networks.plan import Plan
 
@@ -46,7 +47,10 @@ class Exchange:
 
 @dataclass(eq=False)
 class Block:
-    """Customers behind one gateway, or several where it is anycast; ``target``: what is traced."""
+    """Customers behind one gateway, or several where it is anycast; ``target``: what is traced.
+
+    ``router``: whose address the target is; None: it is a host's.
+    """
 
     prefix: Net
     asn: int
@@ -55,6 +59,7 @@ class Block:
     target: str
     zombie: bool
     loops: bool
+    router: int | None = None
 
 
 @dataclass(frozen=True)
@@ -149,14 +154,16 @@ class Network:
         pairs = {(one, other) for one, other in pairs if one != other}
         if tier in ("regional", "stub") and random.random() < 0.5:
             pairs = {(random.randrange(at), at) for at in range(1, n)}
-        if n > 4:
+        if plan.attachment:
+            pairs = set(attach(random, n, plan.attachment))
+        elif n > 4:
             while len(pairs) < n * 1.4:
                 one, other = sorted(random.sample(range(n), 2))
                 pairs.add((one, other))
         numbered_by = asn if tier == "stub" else self.ases.owner[asn]
         private = asn in self.numbering.private
         for one, other in sorted(pairs):
-            cost = random.choice((1, 1, 2, 3))
+            cost = 1 if plan.attachment else random.choice((1, 1, 2, 3))
             by = asn if private else numbered_by
             self._add_link(routers[one], routers[other], by, "inner", cost, private)
 
@@ -195,7 +202,8 @@ class Network:
                     by = one if random.random() < plan.from_provider else other
                     by = one if other in self.numbering.aggregate else by
                 else:
-                    by = random.choice((one, other))
+                    is_lower = plan.from_peer == "lower"
+                    by = min(one, other) if is_lower else random.choice((one, other))
                 self._add_link(here, there, by, "customer" if kind == CUSTOMER else "peer")
 
     def _draw_exchange(self, number: int, share: float) -> None:
@@ -284,6 +292,22 @@ class Network:
             target = str(prefix.network_address + host)
             drawn.append(Block(prefix, asn, gateways, answers, target, zombie, loops))
         return drawn
+
+    def blocks_of_routers(self) -> list[Block]:
+        """One for each address of a router that is announced, in the order of addresses."""
+        own = [
+            (addr, router, self.asn_of[router], (router,))
+            for router, addr in enumerate(self.loopback)
+        ]
+        for link in self.links:
+            by = link.numbered_by
+            near = tuple(router for router in link.ends if self.asn_of[router] == by)
+            if near and by not in self.numbering.private and by not in self.numbering.unannounced:
+                own += [(link.addr(router), router, by, near) for router in link.ends]
+        return [
+            Block(ip_network(addr), asn, gateways, True, addr, False, False, router)
+            for addr, router, asn, gateways in sorted(own, key=lambda one: ip_address(one[0]))
+        ]
 
     def _draw_vantages(self) -> list[Vantage]:
         """One vantage point in each of some ASes; several in a cloud."""

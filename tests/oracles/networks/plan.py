@@ -23,6 +23,8 @@ class Plan:
     n_regional: int = 22
     n_stub: int = 85
     n_cloud: int = 0
+    attachment: int = 0  # links that a new AS, or router of an AS, brings; 0: tiers, rings, trees
+    policy: bool = True  # routes follow relationships; else ways over the fewest ASes
     multihomed: float = 0.45  # of regional ASes and stubs
     second_link: float = 0.3  # of neighbors, at other routers
     siblings: int = 0  # regional ASes that number from the space of a transit AS of their owner
@@ -40,6 +42,7 @@ class Plan:
 
     # numbering
     from_provider: float = 0.85  # links to customers that are numbered by the provider
+    from_peer: Literal["either", "lower"] = "either"  # AS that numbers a link between peers
     slash31: float = 0.4  # of ASes; the others number links from /30
     ipv6: bool = False
     ipv6_lengths: tuple[int, ...] = (127, 126, 64)
@@ -80,7 +83,7 @@ class Plan:
     n_vantage_points: int = 12
     vantage_in_cloud: bool = False
     vantage_behind_nat: bool = False
-    targets: Literal["hosts", "vantages too"] = "hosts"
+    targets: Literal["hosts", "vantages too", "routers"] = "hosts"  # ... and vantage points
     methods: tuple[str, ...] = ("icmp-echo-paris",)
 
     # host names of interfaces
@@ -131,6 +134,22 @@ _HARSH: dict[str, Any] = {
     "outgoing": 0.15,
     "loopback": 0.05,
 }
+_BRITE: dict[str, Any] = {  # BRITE's top-down model, both levels by preferential attachment
+    "n_tier1": 0,
+    "n_transit": 12,
+    "n_regional": 0,
+    "n_stub": 0,
+    "transit": (7, 21),
+    "attachment": 2,
+    "second_link": 0.5,
+    "policy": False,
+    "from_peer": "lower",
+    "slash31": 0.0,
+    "limited": 0.10,
+    "outgoing": 0.20,
+    "loopback": 0.0,
+    "targets": "routers",
+}
 _BIG: dict[str, Any] = {
     "n_tier1": 10,
     "n_transit": 70,
@@ -165,6 +184,7 @@ _IXP300: dict[str, Any] = {
 }
 
 KINDS: dict[str, dict[str, Any]] = {
+    "brite": _BRITE,
     # the laboratories' laws
     "provider31": _LAB | {"slash31": 1.0, "single_router": 0.7, "n_stub": 70},
     "ixp": _LAB | {"exchange_members": (0.55,) * 3, "exchange_peering": 0.7, "n_stub": 50},

@@ -64,6 +64,8 @@ class Routes:
 
     def _spread(self, destination: int) -> dict[int, frozenset[int]]:
         ases = self._network.ases
+        if not self._network.plan.policy:
+            return self._spread_evenly(destination)
         best: dict[int, tuple[int, set[int]]] = {destination: (0, set())}
         level, length = [destination], 0
         while level:  # up: customers' routes
@@ -102,6 +104,21 @@ class Routes:
                 elif best[below][0] == length + 1:
                     best[below][1].add(asn)
         return {asn: frozenset(nexts) for asn, (_, nexts) in best.items()}
+
+    def _spread_evenly(self, destination: int) -> dict[int, frozenset[int]]:
+        """By the fewest ASes, whatever their relationships; of several, the lowest number."""
+        ases = self._network.ases
+        best: dict[int, frozenset[int]] = {destination: frozenset()}
+        level = [destination]
+        while level:
+            found: dict[int, int] = {}
+            for asn in sorted(level):
+                for near in ases.providers[asn] + ases.peers[asn] + ases.customers[asn]:
+                    if near not in best:
+                        found.setdefault(near, asn)
+            best.update({asn: frozenset((after,)) for asn, after in found.items()})
+            level = list(found)
+        return best
 
     def _exits_of(self, asn: int, nexts: frozenset[int]) -> dict[int, Link]:
         """Routers of an AS with a link to one of others, and the first such link of each."""

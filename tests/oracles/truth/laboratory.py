@@ -87,14 +87,19 @@ def measurements_of(folder: Path) -> Iterator[Path]:
         yield path
 
 
-def _observe_files(folder: Path, scratch: Path) -> Iterator[tuple[str, Observation]]:
-    """Format and observation of every measurement of a laboratory."""
-    for path in measurements_of(folder):
-        form, batches = open_reader(path, ReadReport(str(path)))
-        observer = Observer(scratch)
-        for batch in batches:
-            observer.add(batch)
-        yield next(name for name, known in FORMATS.items() if known is form), observer.close()
+def _observe_files(
+    folder: Path, scratch: Path, *, together: bool = False
+) -> Iterator[tuple[set[str], Observation]]:
+    """Formats and observation of every measurement of a laboratory, or of all together."""
+    paths = list(measurements_of(folder))
+    for group in [paths] if together else [[path] for path in paths]:
+        observer, forms = Observer(scratch), set()
+        for path in group:
+            form, batches = open_reader(path, ReadReport(str(path)))
+            forms.add(next(name for name, known in FORMATS.items() if known is form))
+            for batch in batches:
+                observer.add(batch)
+        yield forms, observer.close()
 
 
 def observe_lab(folder: Path, scratch: Path) -> list[Observation]:
@@ -161,11 +166,17 @@ def _listed(folder: Path, beside: Path) -> Visible | None:
     )
 
 
-def read_lab(folder: Path, scratch: Path, packed: Path | None = None) -> Laboratory:
-    """Read a folder; ``packed`` is the archive that it came in."""
+def read_lab(
+    folder: Path, scratch: Path, packed: Path | None = None, *, together: bool = False
+) -> Laboratory:
+    """Read a folder.
+
+    ``packed``: the archive that it came in; ``together``: all files are one observation, which is
+    inferred faster and says the same.
+    """
     truth = load_truth(folder)
-    measured = list(_observe_files(folder, scratch))
-    formats = {form for form, _ in measured}
+    measured = list(_observe_files(folder, scratch, together=together))
+    formats = {form for some, _ in measured for form in some}
     observations = [observation for _, observation in measured]
     programs = " and ".join(sorted({_PROGRAMS.get(form, form) for form in formats}))
     if truth.plan and "warts" not in formats:
@@ -207,7 +218,8 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def open_lab(path: Path) -> Iterator[Laboratory]:
-    """Read a laboratory, packed or not; what it needs on disk is gone afterwards."""
+def open_lab(path: Path, *, together: bool = False) -> Iterator[Laboratory]:
+    """Read a laboratory, packed or not (see ``read_lab``); what is on disk is gone afterwards."""
     with unpacked(path) as folder, tempfile.TemporaryDirectory() as scratch:
-        yield read_lab(folder, Path(scratch), None if folder == path else path)
+        packed = None if folder == path else path
+        yield read_lab(folder, Path(scratch), packed, together=together)

@@ -12,8 +12,15 @@ from pipeline.errors import UsageError
 from tests.oracles.networks.making import make_network
 from tests.oracles.networks.plan import KINDS, Plan, make_plan
 from tests.oracles.truth.laboratory import Laboratory, open_lab
+from tests.real_data import REPOSITORY, ROOT
 
 ON_DISK = "laboratories"  # the family of those that were measured
+# All there are: in the samples, and among the real data of this machine.
+MEASURED = (
+    REPOSITORY / "data/samples/lab",
+    *(ROOT / "labs" / name for name in ("small", "atlas", "brite168")),
+    *(ROOT / "labs/internet" / f"{name}.tar.xz" for name in ("provider31", "ixp")),
+)
 
 
 @dataclass(frozen=True)
@@ -25,17 +32,19 @@ class Source:
     at: Path | Plan
 
     @contextmanager
-    def open(self) -> Iterator[Laboratory]:
-        """Read it; what it needs on disk is gone afterwards."""
-        if isinstance(self.at, Path):
-            with open_lab(self.at) as lab:
-                yield lab
-            return
+    def open(self, *, together: bool = False) -> Iterator[Laboratory]:
+        """Read it (see ``read_lab``); what it needs on disk is gone afterwards."""
         with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch, self.name)
-            make_network(self.at, folder)
-            with open_lab(folder) as lab:
+            at = self.at
+            if isinstance(at, Plan):
+                at = Path(scratch, self.name)
+                make_network(self.at, at)
+            with open_lab(at, together=together) as lab:
                 yield lab
+
+
+def _measured(path: Path) -> Source:
+    return Source(path.name.split(".tar")[0], ON_DISK, path)
 
 
 def find_sources(words: Sequence[str], seeds: Sequence[int]) -> list[Source]:
@@ -45,8 +54,9 @@ def find_sources(words: Sequence[str], seeds: Sequence[int]) -> list[Source]:
     ----------
     words : sequence of str
         Kinds of ``tests.oracles.networks``, of each of which a network is drawn by each seed;
-        fields of their plans, as ``field=value``; folders and archives of laboratories. A folder
-        that has the name of a kind is written with a slash.
+        fields of their plans, as ``field=value``; folders and archives of laboratories, and
+        ``laboratories`` for all that are on this machine. A folder that has the name of a kind is
+        written with a slash.
     seeds : sequence of int
 
     Raises
@@ -65,9 +75,10 @@ def find_sources(words: Sequence[str], seeds: Sequence[int]) -> list[Source]:
             except ValueError as error:
                 raise UsageError(str(error)) from error
             found += [Source(f"{word}-{plan.seed}", word, plan) for plan in plans]
+        elif word == ON_DISK:
+            found += [_measured(path) for path in MEASURED if path.exists()]
         elif Path(word).exists():
-            name = Path(word).name.split(".tar")[0]
-            found.append(Source(name, ON_DISK, Path(word)))
+            found.append(_measured(Path(word)))
         else:
             kinds = ", ".join(KINDS)
             raise UsageError(f"{word}: not a folder or archive, nor a kind of network: {kinds}")

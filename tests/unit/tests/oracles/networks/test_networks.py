@@ -110,6 +110,49 @@ def test_ways_between_ases_have_no_valley(kind: str) -> None:
     assert n_turns > 20
 
 
+BRITE = ("n_transit=6", "transit=(4, 8)", "n_vantage_points=4")
+
+
+def test_brite_networks_are_traced_to_their_routers_over_the_fewest_ases(tmp_path: Path) -> None:
+    """Each address is answered from by its router, silent or not, where the way there ends."""
+    network = Network(make_plan("brite", 3, BRITE))
+    make_network(network.plan, tmp_path)
+    near = {asn: set(network.ases.peers[asn]) for asn in network.ases.tier}
+    degrees = sorted(map(len, near.values()))
+    assert (len(degrees), sum(degrees)) == (
+        6,
+        2 * (1 + 4 * 2),
+    )  # two links of each after the second
+    router_of = {addr: router for router, addr in enumerate(network.loopback)}
+    for link in network.links:
+        router_of |= {link.addr(router): router for router in link.ends}
+        assert link.numbered_by == min(network.asn_of[router] for router in link.ends)
+    traced, silent, ases = set(), 0, set()
+    for trace in traces_in(tmp_path):
+        last = trace["hops"][-1]
+        assert (last["addr"], last["icmp_type"]) == (trace["dst"], 0)
+        assert trace["stop_reason"] == "COMPLETED"
+        if trace["dst"] in router_of:
+            traced.add(trace["dst"])
+            silent += router_of[trace["dst"]] in network.answers.silent
+    assert traced == set(router_of)
+    assert silent > 0
+    for way in ways_of(network):
+        path = [asn for asn, _ in groupby(network.asn_of[router] for router in way)]
+        assert len(path) - 1 == fewest(near, path[0], path[-1])
+        ases.add(len(path))
+    assert max(ases) > 2
+
+
+def fewest(near: dict[int, set[int]], start: int, end: int) -> int:
+    """ASes that are crossed between two, and the last one."""
+    reached, n = {start}, 0
+    while end not in reached:
+        reached |= {other for asn in reached for other in near[asn]}
+        n += 1
+    return n
+
+
 @pytest.mark.parametrize("kind", ["plain", "ecmp", "ixp", "ipv6"])
 def test_hops_in_a_row_are_joined_by_a_link(kind: str, made: Any) -> None:
     folder = made(kind)

@@ -11,6 +11,7 @@ import pytest
 from pipeline.errors import UsageError
 from tests.oracles.networks.plan import Plan
 from tests.oracles.truth.__main__ import main
+from tests.oracles.truth.scores import infer_lab, score
 from tests.oracles.truth.sources import ON_DISK, find_sources
 
 TINY = (
@@ -87,6 +88,25 @@ def test_faults_are_what_the_counts_count(capsys: pytest.CaptureFixture) -> None
             assert fault["asn"] != fault["true_asn"] or not neighbors
         n_faults += sum(n.values())
     assert n_faults > 5
+
+
+def test_all_files_as_one_observation_say_the_same() -> None:
+    (source,) = find_sources(["harsh", *TINY], [5])
+    found = []
+    for together in (False, True):
+        with source.open(together=together) as lab:
+            n_observations = len(lab.observations)
+            topology = infer_lab(lab)
+            found.append((lab.describe(), lab.visible, score(topology, lab.truth, [], lab.visible)))
+        assert (n_observations > 1) != together
+    assert found[0] == found[1]
+
+
+def test_laboratories_are_those_of_this_machine() -> None:
+    found = find_sources([ON_DISK], [1, 2])
+    assert [one.family for one in found] == [ON_DISK] * len(found)
+    assert found[0].name == "lab"
+    assert len({one.name for one in found}) == len(found)
 
 
 def test_means_are_of_the_networks_of_a_kind(capsys: pytest.CaptureFixture) -> None:
