@@ -25,13 +25,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.traces.counting import key_set, slot_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.merge import ObservedAddresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.tables.aliases import AliasTable
 
 
 @njit(cache=True, nogil=True)

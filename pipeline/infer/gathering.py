@@ -9,21 +9,21 @@ import numpy as np
 
 from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
-from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.unannounced import (
     find_holders,
     find_possible,
     number_unannounced,
 )
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.exchanges import ExchangePoints
-from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.gateways import find_gateways
 from pipeline.infer.routers.mates import find_mates, part_strangers
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.turns import Evidence
+from pipeline.model.tables.aliases import AliasTable
+from pipeline.model.tables.exchanges import ExchangePoints
+from pipeline.model.tables.prefixes import PrefixTable
+from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
 

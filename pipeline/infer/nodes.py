@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
-from pipeline.infer.routers.aliases import AliasTable
+from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.topology import NO_ASN
 
 

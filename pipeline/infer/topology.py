@@ -22,26 +22,27 @@ from pipeline.infer.nodes import Nodes
 from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.election.borders import Election
-from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.private import Around, follow_private_links
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.paths import collect_paths
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.exchanges import ExchangePoints
-from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, name_lans
 from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.silent import SilentRouters, find_silent
 from pipeline.infer.traces.links import NodeLinks, count_links, join_links
-from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
+from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
+from pipeline.model.columns.sorted_addrs import find_addrs
 from pipeline.model.measured.mapped import MappedShare
+from pipeline.model.tables.aliases import AliasTable
+from pipeline.model.tables.exchanges import ExchangePoints
+from pipeline.model.tables.prefixes import PrefixTable
+from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN, SIBLINGS, SILENT, Topology
 
 

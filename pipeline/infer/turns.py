@@ -34,11 +34,11 @@ from pipeline.infer.owners.election.earlier import (
 )
 from pipeline.infer.owners.election.evidence import AddressEvidence
 from pipeline.infer.owners.private import locate_private
-from pipeline.infer.registries import Registries
 from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import part_mates
 from pipeline.infer.routers.point_to_point import Groups, group_interfaces
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
 

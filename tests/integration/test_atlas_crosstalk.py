@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.infer import Observer, infer_topology, read_pfx2as
+from pipeline.infer import Observer, infer_topology
 from pipeline.ingest import open_reader
+from pipeline.ingest.tables import read_pfx2as
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import Topology
 from tests.addresses import format_addrs

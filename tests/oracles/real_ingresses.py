@@ -17,15 +17,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pipeline.infer import (
-    Observer,
-    PrefixTable,
-    Registries,
-    infer_topology,
-    read_exchanges,
-    read_pfx2as,
-)
+from pipeline.infer import Observer, PrefixTable, Registries, infer_topology
 from pipeline.ingest import open_reader
+from pipeline.ingest.tables import read_exchanges, read_pfx2as
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.addresses import format_addrs, parse_addrs

@@ -29,12 +29,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.prefixes import PrefixTable
-from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import CUT, DESTINATION
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.columns.keys import split_key
+from pipeline.model.tables.exchanges import ExchangePoints
+from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.topology import NO_ASN
 
 MANY = NO_ASN - 1  # in place of an AS: traces were aimed at several

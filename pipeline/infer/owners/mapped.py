@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.owners.prefixes import PrefixTable
 from pipeline.infer.owners.special import OF_NO_ROUTER, special_range, special_ranges
-from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.model.addresses import PRIVATE, format_addr, is_v4
 from pipeline.model.measured.mapped import MappedShare
+from pipeline.model.tables.exchanges import ExchangePoints
+from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.topology import NO_ASN
 
 N_LARGEST = 5  # unmapped prefixes that are named

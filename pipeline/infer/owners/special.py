@@ -20,7 +20,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pipeline.errors import UsageError
-from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
+from pipeline.model.tables.intervals import IntervalTable, Network, prefix_range, table_of
 from pipeline.model.topology import NO_ASN
 
 SPECIAL_V4 = (

@@ -33,9 +33,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.registries.delegations import Delegations
 from pipeline.model.addresses import is_v4
 from pipeline.model.columns.keys import split_key
+from pipeline.model.tables.delegations import Delegations
 from pipeline.model.topology import NO_ASN
 
 FIRST_LEAD, LEAD = 3.0, 1.5  # times the votes of any other AS, before an election and after it

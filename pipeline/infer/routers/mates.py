@@ -25,8 +25,8 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.merge import find_addrs
 from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.sorted_addrs import find_addrs
 
 # Where links are /31, half of the addresses end in 0 or 3; where they are /30, only the odd
 # loopback does.

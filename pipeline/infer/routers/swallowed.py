@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.addresses import format_addr
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.measured.swallowed import SwallowedLinks
+from pipeline.model.tables.aliases import AliasTable
 
 
 def find_swallowed(

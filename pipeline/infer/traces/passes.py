@@ -16,7 +16,6 @@ from typing import TypeVar
 import numpy as np
 
 from pipeline.infer.traces.early import find_believed
-from pipeline.infer.traces.merge import find_addrs
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.spool import (
     FURTHER,
@@ -27,6 +26,7 @@ from pipeline.infer.traces.spool import (
     read_vantages,
     scratch_faults,
 )
+from pipeline.model.columns.sorted_addrs import find_addrs
 
 State = TypeVar("State")
 _NOT_BELIEVED = -2  # id of an early reply that shows nothing

@@ -7,7 +7,7 @@ from numba import njit
 
 from pipeline.model.addresses import V4_PREFIX
 
-_U4, _U8, _U16, _U48 = np.uint64(4), np.uint64(8), np.uint64(16), np.uint64(48)
+_U4, _U16, _U48 = np.uint64(4), np.uint64(16), np.uint64(48)
 _ZERO = np.uint64(0)
 
 
@@ -24,28 +24,42 @@ def hex_digit(c):
 
 
 @njit(cache=True, nogil=True)
+def parse_v4(data, start, end):
+    """Number of the dotted quad in data[start:end], -1 if it is not one.
+
+    A part that begins with 0 is not one: it is octal to some programs, decimal to others.
+    """
+    number, part = np.int64(0), np.int64(0)
+    digits, dots = 0, 0
+    for i in range(start, end):
+        byte = data[i]
+        if 48 <= byte <= 57:
+            if digits > 0 and part == 0:
+                return np.int64(-1)
+            part = 10 * part + np.int64(byte) - 48
+            digits += 1
+            if digits > 3 or part > 255:
+                return np.int64(-1)
+        elif byte == 46:
+            if digits == 0 or dots == 3:
+                return np.int64(-1)
+            number = number * 256 + part
+            part, digits = np.int64(0), 0
+            dots += 1
+        else:
+            return np.int64(-1)
+    if dots != 3 or digits == 0:
+        return np.int64(-1)
+    return number * 256 + part
+
+
+@njit(cache=True, nogil=True)
 def _v4(text, start, stop, out, row):
-    value = _ZERO
-    groups = 0
-    i = start
-    while groups < 4:
-        first = i
-        group = np.int64(0)
-        while i < stop and 48 <= text[i] <= 57 and i - first < 3:
-            group = group * 10 + (np.int64(text[i]) - 48)
-            i += 1
-        if i == first or group > 255 or (i - first > 1 and text[first] == 48):
-            return False
-        value = (value << _U8) | np.uint64(group)
-        groups += 1
-        if groups < 4:
-            if i >= stop or text[i] != 46:
-                return False
-            i += 1
-    if i != stop:
+    value = parse_v4(text, start, stop)
+    if value < 0:
         return False
     out[row, 0] = _ZERO
-    out[row, 1] = V4_PREFIX | value
+    out[row, 1] = V4_PREFIX | np.uint64(value)
     return True
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from pipeline.config import IngestConfig
 from pipeline.infer import Registries
-from pipeline.infer.registries.organisations import UNKNOWN
-from pipeline.infer.registries.relationships import SIBLING
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.organisations import UNKNOWN
+from pipeline.model.tables.relationships import SIBLING
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import number
 from pipeline.stages.inputs.tables import Tables, files_text

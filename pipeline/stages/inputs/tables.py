@@ -12,10 +12,9 @@ import numpy as np
 
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
-from pipeline.infer import (
-    AliasTable,
-    PrefixTable,
-    Registries,
+from pipeline.infer import AliasTable, PrefixTable, Registries
+from pipeline.ingest.opening import hash_file, table_blocks
+from pipeline.ingest.tables import (
     read_aliases,
     read_delegations,
     read_exchanges,
@@ -23,9 +22,8 @@ from pipeline.infer import (
     read_pfx2as,
     read_relationships,
 )
-from pipeline.ingest.as_names import read_as_names
-from pipeline.ingest.host_names import read_host_names
-from pipeline.ingest.opening import hash_file, table_blocks
+from pipeline.ingest.tables.as_names import read_as_names
+from pipeline.ingest.tables.host_names import read_host_names
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.host_names import HostNames

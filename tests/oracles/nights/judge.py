@@ -15,7 +15,8 @@ from pipeline.compare import Changes, Events, References, compare_nights, follow
 from pipeline.compare import Night as Compared
 from pipeline.compare.changes import WIDTHS
 from pipeline.graphs import build_graphs
-from pipeline.infer import AliasTable, Observer, PrefixTable, infer_topology, read_pfx2as
+from pipeline.infer import AliasTable, Observer, PrefixTable, infer_topology
+from pipeline.ingest.tables import read_pfx2as
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import Snapshot, open_snapshot, write_snapshot

@@ -12,21 +12,17 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.errors import FormatError, UsageError
-from pipeline.infer import (
-    AliasTable,
-    Observation,
-    Observer,
-    PrefixTable,
-    Registries,
+from pipeline.infer import AliasTable, Observation, Observer, PrefixTable, Registries
+from pipeline.infer.traces.merge import merge_addresses
+from pipeline.ingest import FORMATS, open_reader
+from pipeline.ingest.tables import (
+    read_aliases,
     read_delegations,
     read_exchanges,
     read_organisations,
     read_pfx2as,
     read_relationships,
 )
-from pipeline.infer.routers.aliases import read_aliases
-from pipeline.infer.traces.merge import merge_addresses
-from pipeline.ingest import FORMATS, open_reader
 from pipeline.model.addresses import sort_addrs
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs

@@ -131,9 +131,9 @@ from pipeline.infer.owners.unannounced import (
     LEAD,
     name_stand_ins,
 )
-from pipeline.infer.registries import Registries
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
 _LESSONS = 4  # how often the habit is learned

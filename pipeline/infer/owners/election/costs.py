@@ -27,7 +27,7 @@ from pipeline.infer.owners.election.surroundings import (
     UNNUMBERED,
     Surroundings,
 )
-from pipeline.infer.registries.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
+from pipeline.model.tables.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
 
 # Costs, in tenths of a nat where they stand for a probability. The cost of the habit must be one
 # too: if it is higher than the habit's probability warrants, a link numbered the rarer way outvotes

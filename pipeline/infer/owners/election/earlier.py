@@ -30,9 +30,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.infer.owners.election.evidence import rows_of
-from pipeline.infer.registries import Registries
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.model.columns.keys import split_key
+from pipeline.model.tables.registries import Registries
 
 # Cost, in tenths of a nat, of another AS than before, where alias sets and where relationships or
 # organisations were added.

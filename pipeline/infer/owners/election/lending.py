@@ -50,9 +50,9 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED_SILENT,
     HOST,
 )
-from pipeline.infer.registries.relationships import CUSTOMER
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
+from pipeline.model.tables.relationships import CUSTOMER
 
 _PRIOR = 45  # tenths of a nat: how much an AS that uses another's addresses must explain
 _MOVES = 8  # of one router for one pair, at most; usually one or two are made

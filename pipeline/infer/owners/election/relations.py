@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.organisations import UNKNOWN
-from pipeline.infer.registries.relationships import SIBLING, UNRELATED
+from pipeline.model.tables.organisations import UNKNOWN
+from pipeline.model.tables.registries import Registries
+from pipeline.model.tables.relationships import SIBLING, UNRELATED
 
 NOTHING = -1  # is known of two ASes
 
@@ -36,7 +36,7 @@ class Relations(NamedTuple):
     pairs : (n_pairs,) int64, sorted
         ``row << 32 | other``; both ways.
     kind : (n_pairs,) int8
-        What the first is to the other, as in ``infer.registries.relationships``.
+        What the first is to the other, as in ``model.tables.relationships``.
     listed : (n_ases + 1,) bool
         ASes that relationships are known of; the last entry stands for an AS without a row.
     organisation : (n_ases + 1,) int64

@@ -13,14 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.infer import (
-    AliasTable,
-    Observation,
-    Observer,
-    PrefixTable,
-    infer_topology,
-    read_pfx2as,
-)
+from pipeline.infer import AliasTable, Observation, Observer, PrefixTable, infer_topology
+from pipeline.ingest.tables import read_pfx2as
 from pipeline.model.addresses import parse_addr, sort_addrs
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (

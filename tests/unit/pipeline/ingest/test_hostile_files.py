@@ -15,8 +15,8 @@ import pytest
 
 from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, opening
-from pipeline.ingest.as_names import read_as_names
 from pipeline.ingest.opening import CHUNK, MAX_EXPANSION, open_bytes
+from pipeline.ingest.tables.as_names import read_as_names
 from pipeline.model.measured.reading import ReadReport
 from tests.real_data import REPOSITORY
 

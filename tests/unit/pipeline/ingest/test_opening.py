@@ -14,8 +14,8 @@ import pytest
 
 from pipeline.errors import FormatError
 from pipeline.ingest import detect_format, hash_file, open_reader
-from pipeline.ingest.as_names import read_as_names
 from pipeline.ingest.opening import CHUNK, open_bytes
+from pipeline.ingest.tables.as_names import read_as_names
 from pipeline.model.measured.reading import ReadReport
 
 DATA = b"".join(b"line %d of some text\n" % i for i in range(200_000))

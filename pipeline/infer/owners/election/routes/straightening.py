@@ -31,9 +31,9 @@ from pipeline.infer.owners.election.costs import Case
 from pipeline.infer.owners.election.relations import relation
 from pipeline.infer.owners.election.routes.loops import LONGEST, Loops, find_loops
 from pipeline.infer.owners.election.routes.moves import MAX_ROUNDS, MOST, cost_of_move
-from pipeline.infer.registries.relationships import SIBLING
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.tables.relationships import SIBLING
 
 # Least by which everything else that would straighten its loops costs more, in tenths of a nat;
 # chosen on simulated networks.

@@ -24,10 +24,10 @@ from numba import njit
 from pipeline.infer.owners.election.costs import Case
 from pipeline.infer.owners.election.relations import NOTHING, relation
 from pipeline.infer.owners.election.routes.distinct import DistinctRows
-from pipeline.infer.registries.relationships import CUSTOMER, SIBLING
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.random_words import GOLDEN, mix
+from pipeline.model.tables.relationships import CUSTOMER, SIBLING
 
 _REACH = 4
 WIDTH = 2 * _REACH + 1

@@ -12,8 +12,9 @@ from pipeline.infer.owners.election.surroundings import (
     aims_of_groups,
     worth_of_silence,
 )
-from pipeline.infer.traces.merge import find_addrs, merge_addresses
+from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.sorted_addrs import find_addrs
 from pipeline.model.measured.traces import PART_CUT, PART_FURTHER
 from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs, parse_addrs

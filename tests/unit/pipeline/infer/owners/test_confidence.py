@@ -29,7 +29,7 @@ from pipeline.infer.owners.election.costs import Case, Ways, nothing_lent
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import find_margins
 from pipeline.infer.owners.election.surroundings import HOST, Surroundings
-from pipeline.infer.registries import Registries
+from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
 from pipeline.model.words import LOW_CONFIDENCE
 from tests.oracles.truth.calibration import Rated

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from pipeline.infer import infer_topology, read_exchanges
+from pipeline.infer import infer_topology
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import OF_NO_ROUTER, is_special
-from pipeline.infer.registries.exchanges import ExchangePoints
+from pipeline.ingest.tables import read_exchanges
 from pipeline.model.addresses import PRIVATE, unique_addrs
 from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.exchanges import ExchangePoints
 from tests.addresses import format_addrs, parse_addrs
 from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import infer, observe, prefix_table, traces

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.intervals import table_of
 from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.unannounced import (
     FIRST_LEAD,
@@ -12,7 +11,8 @@ from pipeline.infer.owners.unannounced import (
     name_stand_ins,
     number_unannounced,
 )
-from pipeline.infer.registries.delegations import Delegations
+from pipeline.model.tables.delegations import Delegations
+from pipeline.model.tables.intervals import table_of
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, ingresses_of

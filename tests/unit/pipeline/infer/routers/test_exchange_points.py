@@ -7,13 +7,13 @@ import pytest
 
 from pipeline.infer import Registries
 from pipeline.infer.owners.special import is_special
-from pipeline.infer.registries.exchange_files import Entries
-from pipeline.infer.registries.exchanges import join_entries
 from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.ingest.tables.exchanges import join_entries
+from pipeline.ingest.tables.exchanges.entries import Entries
 from pipeline.model.addresses import parse_addr
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN

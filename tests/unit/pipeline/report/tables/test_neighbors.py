@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.graphs import build_graphs
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.organisations import Organisations
+from pipeline.model.tables.organisations import Organisations
+from pipeline.model.tables.registries import Registries
 from pipeline.report import write_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table
 from pipeline.report.tables.summarise import summarise

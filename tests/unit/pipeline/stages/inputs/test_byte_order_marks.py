@@ -11,8 +11,8 @@ import pytest
 
 from pipeline.config import IngestConfig
 from pipeline.files import BOM
-from pipeline.ingest.as_names import read_as_names
-from pipeline.ingest.host_names import read_host_names
+from pipeline.ingest.tables.as_names import read_as_names
+from pipeline.ingest.tables.host_names import read_host_names
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.inputs.tables import read_tables
 

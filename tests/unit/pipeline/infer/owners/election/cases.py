@@ -5,8 +5,8 @@ import numpy as np
 from pipeline.infer.owners.election.costs import Case, without_habit
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import ADJACENCY, Surroundings
-from pipeline.infer.registries import Registries
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.tables.registries import Registries
 
 
 def case_of(links, evidence, labels, registries=None, n_ases=2):

@@ -4,16 +4,20 @@ The networks are drawn, numbered and measured by ``simulate``; none is a laborat
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pipeline.infer import infer_topology, read_pfx2as
+from pipeline.infer import infer_topology
+from pipeline.ingest.tables import read_pfx2as
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.prefixes import no_intervals
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import (
+    PREFIXES,
     alias_sets,
     asn_of,
     asn_of_addr,
@@ -352,3 +356,22 @@ def test_between_equal_ases_a_router_is_in_that_of_its_own_address(tmp_path, ins
     line = f"20.{inside}.0.10 20.{inside}.0.5 20.{beyond}.0.5 20.{beyond}.0.10 > 20.{beyond}.9.9"
     found = asn_of(infer(tmp_path, line, borders="elected"))
     assert found[f"20.{inside}.0.5"] == inside
+
+
+SHARED = ("20.2.4.1", "20.2.4.5", "20.2.4.9")
+# Packets come in from three routers of AS 2 by addresses of 20.2.4.0/24, and go on to two of AS 2.
+THROUGH_SHARED = [
+    f"20.1.0.1 {before} {here} {after}"
+    for before, here in zip(("20.2.0.1", "20.2.0.5", "20.2.0.17"), SHARED, strict=True)
+    for after in ("20.2.0.9", "20.2.0.13")
+]
+
+
+@pytest.mark.parametrize("origin", ["2_77", "77_2"])
+def test_the_links_of_a_router_decide_between_both_origins_of_a_prefix(tmp_path, origin):
+    # AS 77 has least space of its own, so it is the first origin.
+    table = prefix_table(tmp_path, f"{PREFIXES}20.2.4.0\t24\t{origin}\n")
+    first = replace(table, seconds=no_intervals())
+    for prefixes, expected in ((table, 2), (first, 77)):
+        found = asn_of(infer(tmp_path, *THROUGH_SHARED, borders="elected", prefixes=prefixes))
+        assert {found[addr] for addr in SHARED} == {expected}

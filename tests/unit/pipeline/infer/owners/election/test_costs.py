@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pipeline.infer import read_relationships
 from pipeline.infer.owners.election.costs import UNLIMITED, Case, by_habit, cost_of, without_habit
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import (
@@ -22,10 +21,11 @@ from pipeline.infer.owners.election.surroundings import (
     UNNUMBERED,
     Surroundings,
 )
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.organisations import UNKNOWN
+from pipeline.ingest.tables import read_relationships
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.organisations import UNKNOWN
+from pipeline.model.tables.registries import Registries
 from tests.tables import table_of_file
 
 NONE = Registries()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.infer import AliasTable, infer_topology, read_pfx2as
+from pipeline.infer import AliasTable, infer_topology
 from pipeline.infer.owners.election.costs import Case, by_habit
 from pipeline.infer.owners.election.earlier import (
     Earlier,
@@ -16,11 +16,12 @@ from pipeline.infer.owners.election.earlier import (
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
 from pipeline.infer.owners.election.surroundings import HOST, Surroundings
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.relationships import Relationships
 from pipeline.infer.routers.point_to_point import Groups
+from pipeline.ingest.tables import read_pfx2as
 from pipeline.model.addresses import V4_PREFIX, sort_addrs
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.registries import Registries
+from pipeline.model.tables.relationships import Relationships
 from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import observe
 from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines

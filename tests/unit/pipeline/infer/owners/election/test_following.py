@@ -8,8 +8,8 @@ from pipeline.infer.owners.election.following import take_back
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
 from pipeline.infer.owners.election.surroundings import ADJACENCY, PRIVATE, UNNUMBERED, Surroundings
-from pipeline.infer.registries import Registries
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.tables.registries import Registries
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer
 
 BEFORE, NOW = 0, 1  # AS rows

@@ -7,10 +7,10 @@ from pipeline.infer.owners.election.costs import Case, without_habit
 from pipeline.infer.owners.election.lending import find_users
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import AIMED, UNNUMBERED, Surroundings
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.relationships import read_relationships
+from pipeline.ingest.tables import read_relationships
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.registries import Registries
 from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import asn_of, infer
 

@@ -7,8 +7,8 @@ from pipeline.infer.owners.election.costs import Case, without_habit
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import ADJACENCY, AIMED, Surroundings
-from pipeline.infer.registries import Registries
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.tables.registries import Registries
 
 N_ASES = 400
 

@@ -13,8 +13,8 @@ from pipeline.infer.owners.election.surroundings import (
     UNNUMBERED,
     Surroundings,
 )
-from pipeline.infer.registries import Registries
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.tables.registries import Registries
 
 HERE, THERE = 0, 1  # AS rows
 LOOSE, FIRM = ADJACENCY, UNNUMBERED  # 13 and 25 between two ASes

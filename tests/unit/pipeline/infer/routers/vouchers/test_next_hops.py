@@ -5,8 +5,9 @@ import pytest
 
 from pipeline.infer.routers.vouchers.ends import Aimed
 from pipeline.infer.routers.vouchers.next_hops import find_diverging, take_apart_diverging
-from pipeline.infer.traces.merge import find_addrs, merge_addresses
+from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.sorted_addrs import find_addrs
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import observe, traces
 

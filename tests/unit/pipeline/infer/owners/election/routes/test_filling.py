@@ -5,11 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pipeline.infer import Registries, read_relationships
+from pipeline.infer import Registries
 from pipeline.infer.owners.election import borders
 from pipeline.infer.owners.election.routes.filling import fill
 from pipeline.infer.owners.election.routes.valleys import LONGEST, WIDTH
 from pipeline.infer.owners.election.settling import settle
+from pipeline.ingest.tables import read_relationships
 from pipeline.model.measured.reading import ReadReport
 from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import asn_of, infer

@@ -7,7 +7,8 @@ from pipeline.infer.owners.election import borders
 from pipeline.infer.owners.election.routes.loops import LONGEST, WIDTH, Loops
 from pipeline.infer.owners.election.routes.straightening import straighten
 from pipeline.infer.owners.election.settling import settle
-from pipeline.infer.registries import Organisations, Registries
+from pipeline.model.tables.organisations import Organisations
+from pipeline.model.tables.registries import Registries
 from tests.unit.pipeline.infer.handmade import asn_of, infer
 from tests.unit.pipeline.infer.owners.election.cases import case_of
 

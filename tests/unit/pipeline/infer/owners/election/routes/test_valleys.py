@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from pipeline.infer import Registries, read_relationships
+from pipeline.infer import Registries
 from pipeline.infer.owners.election.routes import distinct
 from pipeline.infer.owners.election.routes.valleys import LONGEST, WIDTH, find_windows
-from pipeline.infer.registries import Organisations
 from pipeline.infer.traces import spool
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.ingest.tables import read_relationships
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.organisations import Organisations
 from tests.addresses import format_addrs
 from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import observe, traces

@@ -24,9 +24,9 @@ from enum import Enum
 
 import numpy as np
 
-from pipeline.infer.routers.forest import unite
-from pipeline.infer.traces.merge import find_addrs
+from kernels import CSRGraph, components
 from pipeline.model.addresses import V4_PREFIX, parse_addr, unique_addrs
+from pipeline.model.columns.sorted_addrs import find_addrs
 from pipeline.model.measured.reading import ReadReport
 
 
@@ -190,7 +190,7 @@ def read_lines(
 def _chain(addrs: np.ndarray, label: np.ndarray) -> np.ndarray:
     """Routers of addresses if labels that share an address are one."""
     number = find_addrs(unique_addrs([addrs]), addrs).astype(np.int64)
-    root = np.arange(int(number.max(initial=-1)) + 1)
     same = np.flatnonzero(label[1:] == label[:-1])
-    unite(root, number[same], number[same + 1])
-    return root[number]
+    n = int(number.max(initial=-1)) + 1
+    graph = CSRGraph.from_edges(number[same], number[same + 1], n_nodes=n, symmetrise=True)
+    return components(graph).component.astype(np.int64)[number]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
-from pipeline.ingest.as_names import MAX_NAME, read_as_names
+from pipeline.ingest.tables.as_names import MAX_NAME, read_as_names
 from pipeline.model.measured.reading import ReadReport
 from tests.real_data import real_data
 from tests.soak import examples

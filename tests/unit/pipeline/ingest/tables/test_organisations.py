@@ -7,9 +7,9 @@ import gzip
 import numpy as np
 import pytest
 
-from pipeline.infer import read_organisations
-from pipeline.infer.registries.organisations import UNKNOWN
+from pipeline.ingest.tables import read_organisations
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.organisations import UNKNOWN
 from tests.tables import table_of_file
 
 TEXT = b"""# name: AS Org

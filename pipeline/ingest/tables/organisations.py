@@ -19,40 +19,17 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import orjson
 
-from pipeline.infer.tables import Blocks, read_lines
+from pipeline.ingest.tables.lines import Blocks, read_lines
 from pipeline.json_text import parse_json
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.organisations import Organisations
 
-UNKNOWN = -1
 _FORMAT = "format:"
-
-
-@dataclass(frozen=True, eq=False)
-class Organisations:
-    """Organisation of each AS.
-
-    Attributes
-    ----------
-    asn : (n_ases,) int64, sorted, distinct
-    organisation : (n_ases,) int64
-        Equal for ASes of one organisation; the numbers mean nothing else.
-    """
-
-    asn: np.ndarray
-    organisation: np.ndarray
-
-    def of(self, asn: np.ndarray) -> np.ndarray:
-        """Organisation of each AS, (n,) int64; ``UNKNOWN`` if not listed."""
-        if not len(self.asn):
-            return np.full(len(asn), UNKNOWN)
-        at = np.minimum(np.searchsorted(self.asn, asn), len(self.asn) - 1)
-        return np.where(self.asn[at] == asn, self.organisation[at], UNKNOWN)
 
 
 def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:

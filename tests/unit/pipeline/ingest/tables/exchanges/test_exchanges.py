@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from pipeline.infer import read_exchanges
-from pipeline.infer.registries.exchange_files import MAX_NAME
+from pipeline.ingest.tables import read_exchanges
+from pipeline.ingest.tables.exchanges.entries import MAX_NAME
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs

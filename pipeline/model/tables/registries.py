@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.infer.registries.delegations import Delegations
-from pipeline.infer.registries.exchanges import ExchangePoints
-from pipeline.infer.registries.organisations import UNKNOWN, Organisations
-from pipeline.infer.registries.relationships import SIBLING, Relationships
+from pipeline.model.tables.delegations import Delegations
+from pipeline.model.tables.exchanges import ExchangePoints
+from pipeline.model.tables.organisations import UNKNOWN, Organisations
+from pipeline.model.tables.relationships import SIBLING, Relationships
 
 
 @dataclass(frozen=True, eq=False)

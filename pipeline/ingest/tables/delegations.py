@@ -24,54 +24,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
-from pipeline.infer.tables import Blocks, read_lines
+from pipeline.ingest.tables.lines import Blocks, read_lines
 from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.columns.ragged import offset_in_row, offsets, row_of_value
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.topology import NO_ASN
+from pipeline.model.tables.delegations import Delegations
+from pipeline.model.tables.intervals import Network, prefix_range, table_of
 
 MAX_ASES = 64
 _HELD = ("allocated", "assigned")
 _TYPES = ("asn", "ipv4", "ipv6")
-
-
-@dataclass(frozen=True, eq=False)
-class Delegations:
-    """Blocks and AS numbers by holder.
-
-    Attributes
-    ----------
-    blocks : IntervalTable
-        Its values are holders.
-    holder : (n_ases,) int64, sorted
-    asn : (n_ases,) int64
-        AS numbers of each holder, ascending within one.
-    """
-
-    blocks: IntervalTable
-    holder: np.ndarray
-    asn: np.ndarray
-
-    def holders_of(self, addrs: np.ndarray) -> np.ndarray:
-        """(n,) int64: holder of each of (n, 2) uint64 addresses, ``NO_ASN`` where nobody is."""
-        return self.blocks.lookup(addrs)
-
-    def only_as(self, holder: np.ndarray) -> np.ndarray:
-        """(n,) int64: the AS of each holder that has a single one, else ``NO_ASN``."""
-        first = np.searchsorted(self.holder, holder)
-        one = (np.searchsorted(self.holder, holder, side="right") == first + 1) & (holder >= 0)
-        asn = self.asn[np.minimum(first, len(self.asn) - 1)] if len(self.asn) else NO_ASN
-        return np.where(one, asn, NO_ASN)
-
-    def ases_of(self, holder: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Positions in (n,) int64 holders, and an AS of the holder there, for each that it has."""
-        first = np.searchsorted(self.holder, holder)
-        last = np.searchsorted(self.holder, holder, side="right")
-        ptr = offsets(last - first)
-        row = row_of_value(ptr)
-        return row, self.asn[first[row] + offset_in_row(ptr)]
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What several tests of inference need set up and taken down."""
+"""What several tests of tables need set up and taken down."""
 
 import os
 from pathlib import Path

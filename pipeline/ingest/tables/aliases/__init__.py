@@ -1,7 +1,7 @@
 """Interfaces of one router, from a file: ``--aliases``.
 
 Most files are ITDK ``nodes`` [1]_, MIDAR's and kapar's results: lines ``node N1:  addr addr ...``;
-``alias_lines`` reads the other forms. The form is recognised by content. Lines that begin with
+``lines`` reads the other forms. The form is recognised by content. Lines that begin with
 ``#`` are comments, except the heads of MIDAR's sets.
 
 Addresses in 0.0.0.0/8 (and 224.0.0.0/3, in newer files) are placeholders for routers that never
@@ -17,39 +17,19 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.alias_lines import Form, is_placeholder, read_lines, recognise
-from pipeline.infer.tables import Blocks, parse_v4, read_chunks
-from pipeline.infer.traces.merge import find_addrs
+from pipeline.ingest.tables.aliases.lines import Form, is_placeholder, read_lines, recognise
+from pipeline.ingest.tables.lines import Blocks, read_chunks
+from pipeline.ingest.text.addresses import parse_v4
 from pipeline.model.addresses import V4_PREFIX, parse_addr, sort_addrs
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.aliases import AliasTable
 
 _NODE, _SLOW, _IGNORED, _BROKEN = 0, 1, 2, 3
-
-
-@dataclass(frozen=True, eq=False)
-class AliasTable:
-    """Alias sets as two columns.
-
-    Attributes
-    ----------
-    addrs : (n_addrs, 2) uint64, sorted, distinct
-    router : (n_addrs,) int64
-        Equal for addresses of one router; the numbers mean nothing else.
-    """
-
-    addrs: np.ndarray
-    router: np.ndarray
-
-    def routers_of(self, addrs: np.ndarray) -> np.ndarray:
-        """(n,) int64: router of each address, -1 where no set holds it."""
-        at = find_addrs(self.addrs, addrs)
-        return np.where(at >= 0, self.router[at] if len(self.router) else -1, -1)
 
 
 @njit(cache=True, nogil=True)

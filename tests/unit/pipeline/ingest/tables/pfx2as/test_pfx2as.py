@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kernels.errors import HostMemoryError
 from pipeline.errors import UsageError
-from pipeline.infer import read_pfx2as
-from pipeline.infer.owners.prefixes import V4Prefixes
+from pipeline.ingest.tables import read_pfx2as
+from pipeline.ingest.tables.pfx2as.v4_prefixes import V4Prefixes
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import parse_addrs
 from tests.real_data import real_data
@@ -333,7 +333,7 @@ def test_a_table_beyond_memory_ends_in_one_line(tmp_path, monkeypatch, error):
     def refuse(n_bytes, what):
         raise error
 
-    monkeypatch.setattr("pipeline.infer.owners.prefixes.check_fits", refuse)
+    monkeypatch.setattr("pipeline.ingest.tables.pfx2as.v4_prefixes.check_fits", refuse)
     text = "".join(f"{20 + i // 65536}.{i // 256 % 256}.{i % 256}.0 24 7\n" for i in range(70000))
     with pytest.raises(UsageError, match=r"0\.pfx2as: the prefix tables do not fit into memory at"):
         read(tmp_path, text)

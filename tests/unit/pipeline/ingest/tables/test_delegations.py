@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.infer import read_delegations
-from pipeline.infer.registries.delegations import MAX_ASES
+from pipeline.ingest.tables import read_delegations
+from pipeline.ingest.tables.delegations import MAX_ASES
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs

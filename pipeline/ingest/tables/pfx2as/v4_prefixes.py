@@ -1,4 +1,4 @@
-"""Announced address space: IPv4 prefixes in few bytes each, IPv6 as intervals.
+"""IPv4 prefixes in few bytes each.
 
 A full table of IPv4 has a million prefixes, many tables together a hundred million; so they are
 kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and become intervals of
@@ -8,80 +8,21 @@ kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kernels.host import check_fits
-from pipeline.infer.intervals import IntervalTable, Network, space_of_prefixes
 from pipeline.model.addresses import V4_PREFIX
+from pipeline.model.tables.intervals import Network, space_of_prefixes
+from pipeline.model.tables.prefixes import NO_ORIGIN
 from pipeline.model.topology import NO_ASN
 
 _LENGTH_BITS = 6  # of a key: start << 6 | length sorts by start, wider prefixes first
-_NONE = 0  # AS 0 is never an origin
 _LEAST_ROWS = 1 << 16
 _GROWTH = 1.25
 _CHUNK = 1 << 20  # prefixes looked at in one go
-
-
-@dataclass(frozen=True, eq=False)
-class PrefixTable:
-    """Announced address space as disjoint intervals.
-
-    Attributes
-    ----------
-    v4_first : (n_intervals,) uint32, sorted
-        First IPv4 address of each interval; it ends where the next one begins.
-    v4_asn : (n_intervals,) uint32
-        0 between prefixes.
-    v6 : IntervalTable
-    n_prefixes : int
-    seconds : IntervalTable
-        Second origin of prefixes of several origins, both families.
-    """
-
-    v4_first: np.ndarray
-    v4_asn: np.ndarray
-    v6: IntervalTable
-    n_prefixes: int
-    seconds: IntervalTable = field(default_factory=lambda: no_intervals())
-
-    def lookup(self, addrs: np.ndarray) -> np.ndarray:
-        """AS of each address by longest-prefix match.
-
-        Parameters
-        ----------
-        addrs : (n, 2) uint64
-            Sorted columns are fastest: the search stays in cache.
-
-        Returns
-        -------
-        (n,) int64
-            ``NO_ASN`` where no prefix holds the address.
-        """
-        addrs = np.ascontiguousarray(addrs, np.uint64)
-        out = self.v6.lookup(addrs)
-        _lookup_v4(self.v4_first, self.v4_asn, addrs, out)
-        return out
-
-    def lookup_second(self, addrs: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """Second origin of each address: (n,) int64; ``NO_ASN`` where there is none.
-
-        Parameters
-        ----------
-        addrs : (n, 2) uint64
-        first : (n,) int64
-            As from ``lookup``; where it was replaced by ``NO_ASN`` there is no second one either.
-        """
-        second = self.seconds.lookup(addrs)
-        return np.where((first == NO_ASN) | (second == first), NO_ASN, second)
-
-
-def no_intervals() -> IntervalTable:
-    """A table that holds nothing."""
-    return IntervalTable(np.empty((0, 2), np.uint64), np.empty(0, np.int64))
 
 
 class V4Prefixes:
@@ -212,23 +153,6 @@ def _add_space(key, row, space):
             last, end = row[i], start + size
 
 
-@njit(cache=True, nogil=True)
-def _lookup_v4(first, asn, addrs, out):
-    for i in range(len(addrs)):
-        if addrs[i, 0] != 0 or addrs[i, 1] >> np.uint64(32) != 0xFFFF:
-            continue
-        addr = np.int64(addrs[i, 1] & np.uint64(0xFFFFFFFF))
-        left, right = 0, len(first)  # intervals that begin at or before the address
-        while left < right:
-            middle = (left + right) >> 1
-            if np.int64(first[middle]) <= addr:
-                left = middle + 1
-            else:
-                right = middle
-        found = np.int64(asn[left - 1]) if left > 0 else _NONE
-        out[i] = found if found != _NONE else NO_ASN
-
-
 class _Intervals(NamedTuple):
     """Intervals so far: ``n`` are written, and one is pending."""
 
@@ -260,13 +184,13 @@ def _flatten_v4(key, origin, first, asn):
     ends = np.empty(33, np.int64)  # prefixes around this place; each is longer than the last
     values = np.empty(33, np.int64)
     depth = 0
-    so_far = _Intervals(np.int64(0), np.int64(_NONE), np.int64(-1), np.int64(_NONE))
+    so_far = _Intervals(np.int64(0), np.int64(NO_ORIGIN), np.int64(-1), np.int64(NO_ORIGIN))
     for i in range(len(key) + 1):
         start = np.int64(key[i] >> np.uint64(_LENGTH_BITS)) if i < len(key) else size
         while depth > 0 and ends[depth - 1] <= start:
             depth -= 1
             if ends[depth] < size:
-                around = values[depth - 1] if depth > 0 else np.int64(_NONE)
+                around = values[depth - 1] if depth > 0 else np.int64(NO_ORIGIN)
                 so_far = _emit_v4(first, asn, so_far, ends[depth], around)
         if i < len(key):
             length = np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1))
@@ -274,4 +198,4 @@ def _flatten_v4(key, origin, first, asn):
             values[depth] = np.int64(origin[i])
             so_far = _emit_v4(first, asn, so_far, start, values[depth])
             depth += 1
-    return _emit_v4(first, asn, so_far, size, np.int64(_NONE)).n
+    return _emit_v4(first, asn, so_far, size, np.int64(NO_ORIGIN)).n

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
-from pipeline.ingest import host_names
-from pipeline.ingest.host_names import MAX_NAME, read_host_names
+from pipeline.ingest.tables import host_names
+from pipeline.ingest.tables.host_names import MAX_NAME, read_host_names
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import parse_addrs
 from tests.soak import examples

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.unit.pipeline.infer.routers.test_aliases import read, sets_of
+from tests.unit.pipeline.ingest.tables.aliases.test_aliases import read, sets_of
 
 A, B, C, D, E = (f"20.1.0.{i}" for i in (10, 20, 30, 40, 50))
 V6 = ["2600::1", "2600::2"]

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 
-import numpy as np
-from numba import njit
-
 from pipeline.errors import FormatError
 from pipeline.model.measured.reading import ReadReport
 
@@ -79,33 +76,3 @@ def read_whole(blocks: Blocks, report: ReadReport, limit: int) -> bytes:
     except FormatError as error:
         report.refuse(error, partly=bool(data))
     return bytes(data)
-
-
-@njit(cache=True, nogil=True)
-def parse_v4(data, start, end):
-    """Number of the dotted quad in data[start:end], -1 if it is not one.
-
-    A part that begins with 0 is not one: it is octal to some programs, decimal to others.
-    """
-    number, part = np.int64(0), np.int64(0)
-    digits, dots = 0, 0
-    for i in range(start, end):
-        byte = data[i]
-        if 48 <= byte <= 57:
-            if digits > 0 and part == 0:
-                return np.int64(-1)
-            part = 10 * part + np.int64(byte) - 48
-            digits += 1
-            if digits > 3 or part > 255:
-                return np.int64(-1)
-        elif byte == 46:
-            if digits == 0 or dots == 3:
-                return np.int64(-1)
-            number = number * 256 + part
-            part, digits = np.int64(0), 0
-            dots += 1
-        else:
-            return np.int64(-1)
-    if dots != 3 or digits == 0:
-        return np.int64(-1)
-    return number * 256 + part

@@ -11,12 +11,12 @@ from typing import Any
 
 import orjson
 
-from pipeline.infer.intervals import Network
-from pipeline.infer.tables import Blocks, read_whole
+from pipeline.ingest.tables.lines import Blocks, read_whole
 from pipeline.json_text import parse_json
 from pipeline.model.addresses import MAPPED_V4, parse_addr
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.intervals import Network
 from pipeline.model.words import UNPRINTABLE
 
 FORMAT = "exchange points"

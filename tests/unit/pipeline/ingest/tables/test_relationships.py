@@ -8,11 +8,11 @@ import gzip
 import numpy as np
 import pytest
 
-from pipeline.infer import read_relationships
-from pipeline.infer.registries import Registries
-from pipeline.infer.registries.organisations import Organisations
-from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
+from pipeline.ingest.tables import read_relationships
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.organisations import Organisations
+from pipeline.model.tables.registries import Registries
+from pipeline.model.tables.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from tests.real_data import real_data
 from tests.tables import table_of_file
 

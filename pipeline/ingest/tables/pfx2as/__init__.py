@@ -20,7 +20,7 @@ not be announced; a default route would give every unrouted address an AS: both 
 so are a prefix with bits set beyond its length and an IPv6 prefix that overlaps ::ffff:0:0/96,
 where IPv4 is kept: it would route all IPv4.
 
-An address takes the AS of the longest prefix that covers it, or none (``prefixes``).
+An address takes the AS of the longest prefix that covers it, or none.
 
 References
 ----------
@@ -32,30 +32,20 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
 
 from kernels.errors import HostMemoryError
 from pipeline.errors import UsageError
-from pipeline.infer.intervals import (
-    IntervalTable,
-    Network,
-    prefix_range,
-    space_of_prefixes,
-    table_of,
-)
-from pipeline.infer.owners.prefixes import (
-    PrefixTable,
-    V4Prefixes,
-    no_intervals,
-)
-from pipeline.infer.tables import Blocks, parse_v4, read_chunks
+from pipeline.ingest.tables.lines import Blocks, read_chunks
+from pipeline.ingest.tables.pfx2as.origins import Prefixes
+from pipeline.ingest.text.addresses import parse_v4
 from pipeline.model.addresses import MAPPED_V4
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.topology import NO_ASN
+from pipeline.model.tables.intervals import Network
+from pipeline.model.tables.prefixes import PrefixTable
 
 # Tables of other tools, recognised by their first lines: pyasn's, and ranges with commas.
 _PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
@@ -134,121 +124,7 @@ def _slow_line(line: str) -> tuple[Network, tuple[int, ...], bool]:
     return network, *_origins(fields[2])
 
 
-@dataclass
-class _V6Prefixes:
-    """IPv6 prefixes: columns per chunk."""
-
-    start: list[np.ndarray] = field(default_factory=list)
-    end: list[np.ndarray] = field(default_factory=list)
-    origin: list[np.ndarray] = field(default_factory=list)
-
-    def add(self, networks: list[Network], origins: list[int]) -> None:
-        ranges = [prefix_range(network) for network in networks]
-        words = np.array(ranges, np.uint64).reshape(len(ranges), 2, 2)
-        self.start.append(words[:, 0])
-        self.end.append(words[:, 1])
-        self.origin.append(np.array(origins, np.int64))
-
-    def space_of(self, asns: np.ndarray) -> list[int]:
-        """Addresses in the prefixes of each AS; of nested prefixes of one AS the widest counts."""
-        none = np.empty((0, 2), np.uint64)
-        start, end = np.concatenate([none, *self.start]), np.concatenate([none, *self.end])
-        origin = np.concatenate([np.empty(0, np.int64), *self.origin])
-        wanted = np.flatnonzero(np.isin(origin, asns))
-        start, end, origin = start[wanted], end[wanted], origin[wanted]
-        order = np.lexsort((~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0], origin))
-        space = dict.fromkeys(asns.tolist(), 0)
-        reached = (-1, -1)  # AS and last address of the last prefix that counted
-        for asn, first, last in zip(
-            origin[order].tolist(), start[order].tolist(), end[order].tolist(), strict=True
-        ):
-            begin, stop = (first[0] << 64) + first[1], (last[0] << 64) + last[1]
-            if (asn, begin) > reached:  # else it is inside that one
-                space[asn] += stop - begin + 1
-                reached = asn, stop
-        return list(space.values())
-
-    def inside(self, networks: list[Network]) -> tuple[np.ndarray, np.ndarray]:
-        """First and last addresses, (n, 2) uint64 each, of the prefixes that begin in others."""
-        none = np.empty((0, 2), np.uint64)
-        start, end = np.concatenate([none, *self.start]), np.concatenate([none, *self.end])
-        begins = space_of_prefixes(networks).lookup(start) != NO_ASN
-        return start[begins], end[begins]
-
-    def intervals(self) -> tuple[IntervalTable, int, int]:
-        """The table, how many distinct prefixes and how many other origins there were."""
-        start = np.concatenate([np.empty((0, 2), np.uint64), *self.start])
-        end = np.concatenate([np.empty((0, 2), np.uint64), *self.end])
-        origin = np.concatenate([np.empty(0, np.int64), *self.origin])
-        # Wider prefixes first at the same start: a later end; then the smaller AS number.
-        order = np.lexsort((origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
-        start, end, origin = start[order], end[order], origin[order]
-        again = np.zeros(len(start), bool)
-        again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
-        n_changed = int(np.count_nonzero(again[1:] & (origin[1:] != origin[:-1])))
-        table = table_of(start[~again], end[~again], origin[~again])
-        return table, int(np.count_nonzero(~again)), n_changed
-
-
-def _over(
-    networks: list[Network], origins: list[int], inside: list[tuple[np.ndarray, np.ndarray]]
-) -> IntervalTable:
-    """Origins of some prefixes, none in the prefixes inside them: first and last addresses."""
-    words = np.array([prefix_range(network) for network in networks], np.uint64)
-    start = np.concatenate([words[:, 0], *(start for start, _ in inside)])
-    end = np.concatenate([words[:, 1], *(end for _, end in inside)])
-    origin = np.full(len(start), NO_ASN, np.int64)
-    origin[: len(origins)] = origins
-    order = np.lexsort((-origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
-    start, end, origin = start[order], end[order], origin[order]
-    again = np.zeros(len(start), bool)
-    again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
-    return table_of(start[~again], end[~again], origin[~again])
-
-
-@dataclass
-class _Prefixes:
-    """Prefixes of all files; ``shared`` are those of several origins."""
-
-    v4: V4Prefixes = field(default_factory=V4Prefixes)
-    v6: _V6Prefixes = field(default_factory=_V6Prefixes)
-    shared: set[tuple[Network, tuple[int, ...]]] = field(default_factory=set)
-
-    def add(self, networks: list[Network], origins: list[int]) -> None:
-        """Append prefixes of one origin each."""
-        v4 = [(n, asn) for n, asn in zip(networks, origins, strict=True) if n.version == 4]
-        v6 = [(n, asn) for n, asn in zip(networks, origins, strict=True) if n.version == 6]
-        if v4:
-            self.v4.add(
-                np.array([int(network.network_address) for network, _ in v4], np.int64),
-                np.array([network.prefixlen for network, _ in v4], np.int64),
-                np.array([asn for _, asn in v4], np.int64),
-            )
-        if v6:
-            self.v6.add([network for network, _ in v6], [asn for _, asn in v6])
-
-    def choose_origins(self) -> IntervalTable:
-        """Append the shared prefixes, each with the origin of least space of its own.
-
-        Returns the second origin of each shared prefix, without the prefixes inside it.
-        """
-        if not self.shared:
-            return no_intervals()
-        asns = np.unique([asn for _, origins in self.shared for asn in origins])
-        v4, v6 = self.v4.space_of(asns).tolist(), self.v6.space_of(asns)
-        space = {  # by family of a prefix; that of the other family decides between equal ones
-            4: dict(zip(asns.tolist(), zip(v4, v6, strict=True), strict=True)),
-            6: dict(zip(asns.tolist(), zip(v6, v4, strict=True), strict=True)),
-        }
-        shared = sorted(self.shared, key=lambda one: (one[0].version, *one))
-        networks = [network for network, _ in shared]
-        chosen = [sorted(asns, key=space[n.version].__getitem__)[:2] for n, asns in shared]
-        inside = [self.v4.inside(networks), self.v6.inside(networks)]
-        self.add(networks, [first for first, _ in chosen])
-        return _over(networks, [second for _, second in chosen], inside)
-
-
-def _read_one(blocks: Blocks, report: ReadReport, found: _Prefixes) -> None:
+def _read_one(blocks: Blocks, report: ReadReport, found: Prefixes) -> None:
     """Add the prefixes of one file."""
     foreign = ""
     for first_line, text in read_chunks(blocks, report):
@@ -337,7 +213,7 @@ def read_pfx2as(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> Prefi
         If the table does not fit into memory. It takes some 45 bytes per IPv4 prefix while it is
         read, 20 if they are sorted and each has one origin.
     """
-    found = _Prefixes()
+    found = Prefixes()
     path = ""
     try:
         for blocks, report in zip(files, reports, strict=True):

@@ -1,0 +1,1 @@
+"""What tables about addresses and ASes say, as it is looked up."""

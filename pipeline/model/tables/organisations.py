@@ -1,0 +1,31 @@
+"""Which ASes are of one organisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Organisations:
+    """Organisation of each AS.
+
+    Attributes
+    ----------
+    asn : (n_ases,) int64, sorted, distinct
+    organisation : (n_ases,) int64
+        Equal for ASes of one organisation; the numbers mean nothing else.
+    """
+
+    asn: np.ndarray
+    organisation: np.ndarray
+
+    def of(self, asn: np.ndarray) -> np.ndarray:
+        """Organisation of each AS, (n,) int64; ``UNKNOWN`` if not listed."""
+        if not len(self.asn):
+            return np.full(len(asn), UNKNOWN)
+        at = np.minimum(np.searchsorted(self.asn, asn), len(self.asn) - 1)
+        return np.where(self.asn[at] == asn, self.organisation[at], UNKNOWN)
