@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.model.words import printable
+from pipeline.places.command_lines import command_line
 
 COMPARISON = frozenset({"changes.parquet", "events.parquet", "changes.html"})  # its files
 # How our files begin, of any version, and columns that its tables have.
@@ -48,7 +49,7 @@ class Compared(NamedTuple):
         now = versions.get(self.old, "")
         return bool(self.old_version and now) and now != self.old_version
 
-    def left_out(self, version: str, versions: Mapping[str, str]) -> str:
+    def left_out(self, version: str, versions: Mapping[str, str], store: str, out: Path) -> str:
         """A line if it does not belong to the report of a version any more; empty: it does.
 
         Parameters
@@ -57,6 +58,9 @@ class Compared(NamedTuple):
             Of the newer night, whose report is written.
         versions : mapping of str to str
             As for ``is_replaced``.
+        store : str
+        out : Path
+            Of both nights, and of their reports: for the command that makes it again.
         """
         old, new = printable(self.old), printable(self.new)
         if not self.is_of(version):
@@ -66,7 +70,8 @@ class Compared(NamedTuple):
         else:
             return ""
         named = f" with {old}" if old else ""
-        command = f"hopscope compare {old} {new}" if old and new else "hopscope compare"
+        names = (old, new) if old and new else ("OLD", "NEW")
+        command = command_line("compare", *names, store=store, out=out)
         return f"the comparison{named} {why} and was left out; {command} makes it again"
 
 

@@ -145,7 +145,9 @@ def write_reports(
     earlier = earlier_report(final)
     is_kept = _is_of_version(earlier, snapshot.version)
     before = None if earlier is None else str(earlier.get("snapshot_version"))
-    left_out = compared_before(final, before).left_out(snapshot.version, versions)
+    left_out = compared_before(final, before).left_out(
+        snapshot.version, versions, options.get("store", "DIR"), final.parent
+    )
     stay_behind = COMPARISON if left_out else ()
     pages = pages or (is_kept and (final / "index.html").exists())
     try:

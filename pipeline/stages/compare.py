@@ -11,6 +11,7 @@ from pipeline.compare import Changes, compare_nights
 from pipeline.config import CompareConfig
 from pipeline.errors import UsageError
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.places.command_lines import command_line
 from pipeline.report.compared import compared_in
 from pipeline.report.comparison import write_comparison
 from pipeline.report.folder import report_of, report_turn
@@ -78,7 +79,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         check_comparison(config, old, new)
         _check_not_own(config)
         progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
-        warnings = [order_warning(old, new), *map(synthetic_warning, (old, new))]
+        warnings = [order_warning(old, new, config.out), *map(synthetic_warning, (old, new))]
         warnings += [figures_warning(night, config.out) for night in (old, new)]
         warnings = [line for line in warnings if line]
         nights = open_night(old, config.out), open_night(new, config.out)
@@ -124,9 +125,11 @@ def _not_shown(config: CompareConfig, version: str) -> str:
     report = report_of(folder)
     if report is None or report.get("snapshot_version") == version:
         return ""
+    words = ("analyze", "--snapshot", config.new)
     return (
         f"{folder}: the report is of another version of {config.new} than the store has, so its "
-        f"pages do not show what changed; hopscope analyze --snapshot {config.new} writes it again"
+        "pages do not show what changed; "
+        f"{command_line(*words, store=config.store, out=config.out)} writes it again"
     )
 
 

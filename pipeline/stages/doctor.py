@@ -19,6 +19,7 @@ from pipeline.errors import StoreError, address_space_fault, said_by_system
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, number, size_text
 from pipeline.places import url_of
+from pipeline.places.command_lines import command_line
 from pipeline.report.checking import check_report
 from pipeline.report.names import REPORT
 from pipeline.schedule.calibrate.file import save
@@ -119,14 +120,13 @@ def _snapshots(store: Path, clean: bool) -> Iterator[Finding]:
         size = size_text(bytes_of_snapshot(store, name))
         yield Finding(f"snapshot {name}", not fault, fault or f"every byte unchanged, {size}")
     for name, (n_bytes, fault) in check_replaced(store).items():
-        state = (
-            f"cannot be restored: {fault}" if fault else f"`hopscope restore {name}` restores it"
-        )
+        restore = command_line("restore", name, store=store)
+        state = f"cannot be restored: {fault}" if fault else f"{restore} restores it"
         end = "removed" if clean else "the next replacement removes it, and so does --clean"
         yield Finding(f"replaced {name}", True, f"{size_text(n_bytes)}, {state}; {end}")
 
 
-def _reports(out: Path) -> Iterator[Finding]:
+def _reports(store: Path | None, out: Path) -> Iterator[Finding]:
     """Each report: what is damaged, or else its space.
 
     Pages that are the same on several nights are one file on disk.
@@ -140,7 +140,7 @@ def _reports(out: Path) -> Iterator[Finding]:
         yield Finding("reports", True, f"none in {out} yet")
     for folder in folders:
         if faults := check_report(folder):
-            yield Finding(f"report {folder.name}", False, _faults_in_words(folder, faults))
+            yield Finding(f"report {folder.name}", False, _faults_in_words(store, folder, faults))
             continue
         files = _files(folder)
         own = sum(each.st_size for each in files if each.st_nlink == 1)
@@ -151,9 +151,11 @@ def _reports(out: Path) -> Iterator[Finding]:
         yield Finding(f"report {folder.name}", True, text)
 
 
-def _faults_in_words(folder: Path, faults: list[str]) -> str:
+def _faults_in_words(store: Path | None, folder: Path, faults: list[str]) -> str:
     more = f"; and {len(faults) - N_NAMED:,} more" if len(faults) > N_NAMED else ""
-    remedy = f"move it away, then `hopscope analyze --snapshot {folder.name}` writes it again"
+    words = ("analyze", "--snapshot", folder.name)
+    command = command_line(*words, store=store or "DIR", out=folder.parent)
+    remedy = f"move it away, then {command} writes it again"
     return f"{folder}: {'; '.join(faults[:N_NAMED])}{more}; {remedy}"
 
 
@@ -239,7 +241,7 @@ def examine(
         yield from _snapshots(store, clean)
         yield from _results(store, clean)
     if out is not None:
-        yield from _reports(out)
+        yield from _reports(store, out)
     yield from _leftovers(store, out, clean)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from kernels import CSRGraph, GraphError
 from pipeline.errors import StoreError
 from pipeline.places import url_of
+from pipeline.places.command_lines import command_line
 from pipeline.store.alone import crashed_alone, forget_crashed
 from pipeline.store.counts import check_graph_counts
 from pipeline.store.pointers import open_snapshot, open_version
@@ -50,7 +51,7 @@ def check_store(store: Path) -> dict[str, str]:
     refresh_pointers(store)
     paths = pointer_paths(store)
     if not has_store(store):
-        made_by = f"`hopscope ingest INPUT... --store {store}`"
+        made_by = command_line("ingest", "INPUT...", store=store)
         raise StoreError(f"{store}: no store here; {made_by} makes one")
     found = {}
     for path in paths:

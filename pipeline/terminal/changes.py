@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.model.words import size_text
+from pipeline.places.command_lines import command_line
 from pipeline.terminal.lines import print_line
 
 
@@ -17,9 +18,11 @@ def print_removed(removed: Sequence[Mapping[str, Any]]) -> None:
 
 def print_renamed(renamed: Mapping[str, Any]) -> None:
     """The new name, and what it means for reports."""
+    new = renamed["name"]
+    command = command_line("analyze", "--snapshot", new, store=renamed["store"])
     print_line(
-        f"Snapshot {renamed['snapshot']} is now {renamed['name']}; its reports keep the old name: "
-        f"`hopscope analyze --snapshot {renamed['name']}` writes new ones from kept results"
+        f"Snapshot {renamed['snapshot']} is now {new}; its reports keep the old name: {command} "
+        "writes new ones from kept results"
     )
 
 
@@ -30,6 +33,5 @@ def print_restored(restored: Mapping[str, Any]) -> None:
     name, before = restored["snapshot"], restored["before"]
     print_line(f"Snapshot {name} holds what it held before: {holds_text(restored['now'])}")
     if before is not None:
-        print_line(
-            f"Kept in its place: {holds_text(before)}; `hopscope restore {name}` swaps them again"
-        )
+        command = command_line("restore", name, store=before["store"])
+        print_line(f"Kept in its place: {holds_text(before)}; {command} swaps them again")

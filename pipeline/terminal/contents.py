@@ -26,6 +26,7 @@ from pipeline.model.words import (
     rough_duration,
     sizes,
 )
+from pipeline.places.command_lines import command_line
 from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.step_line import cut
 
@@ -107,9 +108,11 @@ def _kept(facts: Mapping[str, Any]) -> str:
     from pipeline.stages.contents.replaced import holds_text
 
     kept = facts["replaced"]
+    restore = command_line("restore", facts["snapshot"], store=kept["store"])
+    clean = command_line("doctor", "--clean", store=kept["store"])
     return (
-        f"replaced {holds_text(kept)} of {_minute(kept['created'])} UTC; `hopscope restore "
-        f"{facts['snapshot']}` brings it back, `hopscope doctor --clean` frees its space"
+        f"replaced {holds_text(kept)} of {_minute(kept['created'])} UTC; {restore} brings it back, "
+        f"{clean} frees its space"
     )
 
 

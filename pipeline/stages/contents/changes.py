@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.config import RemoveConfig, RenameConfig, RestoreConfig
+from pipeline.places import shown
 from pipeline.stages.contents.replaced import holds, kept_of
 from pipeline.store import bytes_of_snapshot, check_name, open_snapshot
 from pipeline.store.pointers import names_and_faults
@@ -47,7 +48,7 @@ def remove(config: RemoveConfig) -> list[dict[str, Any]]:
 
 
 def rename(config: RenameConfig) -> dict[str, Any]:
-    """Give a snapshot another name; ``snapshot`` and ``name``.
+    """Give a snapshot another name; ``snapshot``, ``name`` and ``store``.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def rename(config: RenameConfig) -> dict[str, Any]:
         remove_orphaned_references(config.store)
     except OSError as error:
         raise unwritable(config.store, error) from None
-    return {"snapshot": config.snapshot, "name": config.name}
+    return {"snapshot": config.snapshot, "name": config.name, "store": shown(config.store)}
 
 
 def restore(config: RestoreConfig) -> dict[str, Any]:

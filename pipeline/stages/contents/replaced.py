@@ -12,6 +12,7 @@ from pipeline.errors import StoreError
 from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import number, printable, size_text, sizes
 from pipeline.places import shown
+from pipeline.places.command_lines import command_line
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.pointers.changing import open_replaced
 from pipeline.store.pointers.nights import origin_of
@@ -92,8 +93,9 @@ def replacement_warnings(store: Path, replaced: Mapping[str, Any] | None) -> lis
     before, now = replaced["before"], replaced["now"]
     return [
         f"snapshot {replaced['snapshot']} held other data, which is replaced: "
-        f"{holds_text(before)} by {holds_text(now)}; `hopscope restore {replaced['snapshot']} "
-        f"--store {shown(store)}` brings it back, until the next replacement"
+        f"{holds_text(before)} by {holds_text(now)}; "
+        f"{command_line('restore', replaced['snapshot'], store=store)} brings it back, until the "
+        "next replacement"
     ]
 
 
@@ -132,12 +134,12 @@ def _sha256_of(path: Path) -> str:
 
 
 def kept_of(store: Path, name: str) -> dict[str, Any] | None:
-    """``holds`` of the version that can be restored; None if there is none, or it is broken."""
+    """``holds`` and ``store`` of the version that can be restored; None: none, or a broken one."""
     try:
         replaced = open_replaced(store, name)
         if replaced is None:
             return None
         with replaced:
-            return holds(replaced)
+            return holds(replaced) | {"store": shown(store)}
     except StoreError:
         return None

@@ -16,6 +16,7 @@ from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
 from pipeline.places import shown
+from pipeline.places.command_lines import command_line
 from pipeline.report.folder import earlier_report
 from pipeline.report.names import ASES
 from pipeline.report.published import bring_reports
@@ -177,10 +178,12 @@ def other_report(snapshot: Snapshot, out: Path | None) -> str | None:
         return None
     if earlier_report(out / snapshot.name) is None:
         return None
+    store = snapshot.path.parents[1]
+    command = command_line("analyze", "--snapshot", snapshot.name, store=store, out=out)
     return (
         f"{shown(out / snapshot.name)}: the report there is of another version of {snapshot.name} "
-        "than the store has now, so its figures are not those of this one; `hopscope analyze "
-        f"--snapshot {snapshot.name}` writes its own"
+        "than the store has now, so its figures are not those of this one; "
+        f"{command} writes its own"
     )
 
 

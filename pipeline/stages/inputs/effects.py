@@ -13,6 +13,7 @@ from pipeline.model.tables.organisations import UNKNOWN
 from pipeline.model.tables.relationships import SIBLING
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import number
+from pipeline.places.command_lines import command_line
 from pipeline.stages.inputs.tables import Tables, files_text
 
 
@@ -43,7 +44,7 @@ def without_effect(
     if config.asn is not None and not takes_asn:
         unused.append(
             f"--asn {config.asn} (only for inputs that name no AS, and all do; to measure one AS: "
-            f"hopscope analyze --asn {config.asn})"
+            f"{command_line('analyze', '--asn', config.asn, store=config.store)})"
         )
     n_drawn = sum(topology.counts.get("ingresses_drawn", 0) for topology in declared)
     if config.ingresses is not None and declared and not n_drawn:

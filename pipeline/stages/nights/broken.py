@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.errors import StoreError
+from pipeline.places.command_lines import command_line
 from pipeline.report.folder import report_fault, report_of
 from pipeline.store import open_snapshot
 from pipeline.store.pointers import names_and_faults
@@ -43,10 +44,8 @@ def check_report(store: Path, out: Path, name: str) -> None:
         If it is broken; says what to do.
     """
     if fault := report_fault(out / name):
-        raise StoreError(
-            f"{out / name}: {fault}; move it away, and `hopscope analyze --snapshot {name} "
-            f"--store {store} --out {out}` makes it again"
-        )
+        command = command_line("analyze", "--snapshot", name, store=store, out=out)
+        raise StoreError(f"{out / name}: {fault}; move it away, and {command} makes it again")
 
 
 def is_there(store: Path, name: str) -> bool:

@@ -18,6 +18,7 @@ from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import held_by, origins_of
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.topology import SILENT
+from pipeline.places.command_lines import command_line
 from pipeline.report.names import ASES
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.stages.nights.broken import check_report, is_reported, is_there
@@ -174,7 +175,7 @@ def synthetic_warning(night: Snapshot) -> str:
     return f"{night.name} is {share}synthetic, not measured: {'; '.join(origins.made())}"
 
 
-def order_warning(old: Snapshot, new: Snapshot) -> str:
+def order_warning(old: Snapshot, new: Snapshot, out: Path) -> str:
     """What to say if the night given as the older one is the newer one; empty: it is not.
 
     Their newest records decide; if these are equal or unknown, names that are dates do.
@@ -187,10 +188,11 @@ def order_warning(old: Snapshot, new: Snapshot) -> str:
         is_reversed = len(dated) == 2 and age_of(dated[0]) > age_of(dated[1])
     if not is_reversed:
         return ""
+    command = command_line("compare", new.name, old.name, store=new.path.parents[1], out=out)
     return (
         f"{old.name} is newer than {new.name}, so this comparison goes back in time: what it calls "
         f"removed is new in {old.name}, what it calls added is gone there; the other way round: "
-        f"hopscope compare {new.name} {old.name}"
+        f"{command}"
     )
 
 

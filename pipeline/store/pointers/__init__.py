@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from pipeline.errors import StoreError, said_by_system
+from pipeline.places.command_lines import command_line
 from pipeline.store.pointers.garbage import set_garbage_aside
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.versions.listing import pointer_paths
@@ -105,9 +106,8 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
         except StoreError as error:  # which one is the newest is unknown
             raise StoreError(f"{error}; or give --snapshot NAME of another one") from None
         if not names:
-            raise StoreError(
-                f"{store}: no snapshot here; `hopscope ingest INPUT... --store {store}` makes one"
-            )
+            made_by = command_line("ingest", "INPUT...", store=store)
+            raise StoreError(f"{store}: no snapshot here; {made_by} makes one")
         name = names[-1]
     path = pointer_path(store, check_name(name))
     refresh_pointers(store, name)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipeline.errors import StoreError, UsageError
+from pipeline.places.command_lines import command_line
 from pipeline.store.pointers import (
     abandon_version,
     begin_version,
@@ -73,9 +74,10 @@ def restore_snapshot(store: Path, name: str) -> None:
     store = Path(store)
     replaced = open_replaced(store, name)
     if replaced is None:
+        clean = command_line("doctor", "--clean", store=store)
         raise StoreError(
             f"{store}: nothing to restore: no version that snapshot {name} replaced is kept (one "
-            "is, from a replacement to the next or to `hopscope doctor --clean`)"
+            f"is, from a replacement to the next or to {clean})"
         )
     with replaced:
         replaced.verify()
@@ -182,7 +184,7 @@ def rename_snapshot(store: Path, old: str, new: str) -> None:
         elif not _is_renamed(store, pointer, new):
             raise UsageError(
                 f"{store} has a snapshot {new} already: give another name, or first "
-                f"`hopscope remove {new} --store {store}`"
+                f"{command_line('remove', new, store=store)}"
             )
     remove_snapshots(store, [old], where=lambda there: _is_renamed(store, there, new))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.choices import NAME_RULE, is_name
+from pipeline.places.command_lines import command_line
 
 POINTERS = "snapshots"  # folder: <name>.json, one per snapshot
 VERSIONS = "versions"  # folder: <name>-<12 hex digits>/, the files of one version
@@ -125,6 +126,6 @@ def broken(path: Path, reason: str) -> StoreError:
     parents = path.absolute().parents
     at = next((p.parent for p in parents if p.name in (VERSIONS, POINTERS)), path.parent)
     return StoreError(
-        f"{path}: {reason}; `hopscope doctor --store {at}` checks every file, "
+        f"{path}: {reason}; {command_line('doctor', store=at)} checks every file, "
         "and ingesting again under the same name replaces the snapshot"
     )

@@ -13,13 +13,18 @@ from tests.unit.pipeline.report.test_folder import snapshot
 
 ONE, TWO = "night-000000000001", "night-000000000002"
 OLD, OLDER = "old-000000000002", "old-000000000001"
-AGAIN = "and was left out; hopscope compare old night makes it again"
+
+
+def left_out(which, out, command):
+    """The line of a comparison that was left out."""
+    again = f"`hopscope compare {command} --store 'a store' --out {out}` makes it again"
+    return f"the comparison {which} and was left out; {again}"
 
 
 def report(out, version, **more):
     found = snapshot()
     found.version = version
-    said = {"options": {}, "warnings": [], "started": 0.0}
+    said = {"options": {"store": "a store"}, "warnings": [], "started": 0.0}
     return write_reports(found, measured(found), out, **said, **more)
 
 
@@ -46,21 +51,22 @@ def test_it_says_which_versions_it_is_of(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("versions", "line"),
+    ("versions", "which"),
     [
-        ((OLD, ONE), f"the comparison with old is not of this version of night {AGAIN}"),
-        ((), f"the comparison with old is not of this version of night {AGAIN}"),
-        ((OLDER, TWO), f"the comparison with old is of an earlier version of old {AGAIN}"),
+        ((OLD, ONE), "with old is not of this version of night"),
+        ((), "with old is not of this version of night"),
+        ((OLDER, TWO), "with old is of an earlier version of old"),
         ((OLD, TWO), ""),
     ],
     ids=["new night replaced", "versions unknown", "old night replaced", "the same"],
 )
-def test_a_report_of_another_version_leaves_it_out_and_says_so(tmp_path, versions, line):
+def test_a_report_of_another_version_leaves_it_out_and_says_so(tmp_path, versions, which):
     report(tmp_path, ONE if versions[1:] != (TWO,) else TWO)
     compare(tmp_path, *versions)
     assert shown(tmp_path)
+    line = which and left_out(which, tmp_path, "old night")
     assert report(tmp_path, TWO, versions={"old": OLD}).left_out == line
-    assert shown(tmp_path) == (not line)
+    assert shown(tmp_path) == (not which)
 
 
 @pytest.mark.parametrize("versions", [(OLD, ONE), ()])
@@ -75,7 +81,7 @@ def test_what_cannot_be_read_is_left_out_with_the_version_beside_it(tmp_path):
     report(tmp_path, ONE)
     (compare(tmp_path, OLD, ONE).folder / "events.parquet").write_bytes(b"PAR1 cut")
     assert report(tmp_path, ONE).left_out == ""
-    line = "the comparison is of another version and was left out; hopscope compare makes it again"
+    line = left_out("is of another version", tmp_path, "OLD NEW")
     assert report(tmp_path, TWO).left_out == line
     assert not any((tmp_path / "night" / name).exists() for name in COMPARISON)
 

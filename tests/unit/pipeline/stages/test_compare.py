@@ -185,7 +185,8 @@ def test_a_comparison_has_the_versions_and_a_report_of_another_one_is_named(stor
     report(store, tmp_path, "new", snapshot_version="new-000000000000")
     (line,) = compare(CompareConfig("old", "new", store, tmp_path)).warnings
     assert line.startswith(f"{tmp_path / 'new'}: the report is of another version of new than")
-    assert line.endswith("; hopscope analyze --snapshot new writes it again")
+    command = f"hopscope analyze --snapshot new --store {store} --out {tmp_path}"
+    assert line.endswith(f"; `{command}` writes it again")
 
 
 def test_routers_of_as_0_have_the_ids_of_their_input_and_short_addresses_stay(tmp_path):
@@ -351,7 +352,9 @@ def test_nights_in_reverse_order_are_said_to_be(tmp_path, nights, given, is_said
     page = summary.page.read_text()
     assert (f"{old} is newer than {new}, so" in page) == is_said
     for line in summary.warnings:
-        assert line.endswith(f"hopscope compare {new} {old}")
+        assert line.endswith(
+            f"`hopscope compare {new} {old} --store {store} --out {tmp_path / 'out'}`"
+        )
 
 
 def test_a_night_that_was_not_measured_is_said_to_be_synthetic(store, tmp_path):

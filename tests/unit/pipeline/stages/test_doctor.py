@@ -82,7 +82,7 @@ def test_what_runs_remove_while_the_doctor_looks_is_no_finding(tmp_path, monkeyp
     monkeypatch.setattr(doctor.os, "walk", later)
     (finding,) = doctor._leftovers(None, tmp_path, clean=False)
     assert finding.text.startswith(f"{there}: left by a killed run, 3.0 MiB")
-    assert [each.subject for each in doctor._reports(tmp_path)] == ["report report"]
+    assert [each.subject for each in doctor._reports(None, tmp_path)] == ["report report"]
 
 
 @pytest.mark.parametrize("made", [False, True])
@@ -90,24 +90,27 @@ def test_a_folder_without_reports_is_said_to_have_none_yet(tmp_path, made):
     out = tmp_path / "out"
     if made:
         (out / "no report").mkdir(parents=True)
-    assert list(doctor._reports(out)) == [Finding("reports", True, f"none in {out} yet")]
+    assert list(doctor._reports(None, out)) == [Finding("reports", True, f"none in {out} yet")]
 
 
 def test_damaged_files_of_a_report_are_named(tmp_path):
     write(tmp_path)
-    (whole,) = doctor._reports(tmp_path)
+    (whole,) = doctor._reports(None, tmp_path)
     assert whole.ok
     assert whole.subject == "report night"
     assert "KiB" in whole.text
     shutil.rmtree(tmp_path / "night" / "as")
     os.truncate(tmp_path / "night" / "ases.parquet", 50)
     (tmp_path / "night" / "report.json").write_bytes(b"")
-    (damaged,) = doctor._reports(tmp_path)
+    (damaged,) = doctor._reports(None, tmp_path)
     assert not damaged.ok
     assert damaged.text.startswith(f"{tmp_path / 'night'}: report.json: is not")
     assert "; ases.parquet: cannot be read" in damaged.text
     assert "; as/10.html: is missing; " in damaged.text
-    assert damaged.text.endswith("`hopscope analyze --snapshot night` writes it again")
+    for store, named in ((None, "DIR"), (tmp_path / "my store", f"'{tmp_path / 'my store'}'")):
+        (damaged,) = doctor._reports(store, tmp_path)
+        command = f"hopscope analyze --snapshot night --store {named} --out {tmp_path}"
+        assert damaged.text.endswith(f"`{command}` writes it again")
 
 
 @pytest.fixture
@@ -165,7 +168,7 @@ def test_reports_at_a_url_that_a_variable_names_are_said_to_be_unchecked(at_urls
         main(["doctor"])
     assert ended.value.code == 0
     ((_, out),) = at_urls
-    (finding,) = doctor._reports(out)
+    (finding,) = doctor._reports(None, out)
     assert finding.ok
     assert finding.subject == f"reports s3://{BUCKET}/reports"
     assert finding.text.startswith("not checked")

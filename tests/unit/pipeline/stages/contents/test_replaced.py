@@ -117,9 +117,9 @@ def test_a_report_of_a_replaced_version_is_named_instead_of_its_figures(store, c
 
 def test_what_is_kept_is_listed_and_restored(store, capsys):
     for words in (("list",), ("show", "night")):
-        assert "`hopscope restore night` brings it back" in said(capsys, *words, "--store", store)[
-            1
-        ].replace("\n", " ")
+        line = said(capsys, *words, "--store", store)[1].replace("\n", " ")
+        assert f"`hopscope restore night --store {store}` brings it back" in line
+        assert f"`hopscope doctor --clean --store {store}` frees its space" in line
     status, out, _ = said(capsys, "restore", "night", "--store", store, "--json")
     facts = json.loads(out)
     assert (status, facts["snapshot"]) == (0, "night")
