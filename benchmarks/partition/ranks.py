@@ -179,7 +179,7 @@ def _rank(
     for source in [int(sources[0]), *sources.tolist()]:  # the first one twice: it compiles
         result, wall_s = timed(source, early_bytes=asked.early_bytes)
         check_part(part, source, result, collective)
-        reached = steps.level >= 0
+        reached = result.level >= 0
         n_edges = (degree * reached).sum(dtype=np.int64).reshape(1)
         row = {key: value for key, value in vars(result).items() if key != "level"}
         row["wall_s"] = wall_s

@@ -76,7 +76,7 @@ def test_help_knows_a_model_that_has_a_row():
     models = "ba (Barabasi-Albert), top-down, grid, degrees, rmat (R-MAT), internet"
     assert f"{models} (ba --internet), or toy (a toy)." in help
     assert "ASes (top-down, internet)." in help
-    assert "Size of the smallest AS (internet, toy)." in help
+    assert "Size of the smallest AS (internet, toy) [up to 20]." in help
 
 
 def test_models_are_named_by_their_row_and_their_module_alone():
