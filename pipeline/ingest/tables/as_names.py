@@ -10,15 +10,12 @@ one AS counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
-from pipeline.errors import FormatError
-from pipeline.ingest.opening import table_blocks
+from pipeline.ingest.tables.lines import Blocks, read_whole
 from pipeline.ingest.text.names import CONTROL, clean_name
 from pipeline.json_text import parse_json
 from pipeline.model.choices import MAX_ASN
@@ -31,33 +28,26 @@ MAX_NAME = 500  # characters; longer ones are cut
 _ASN = re.compile(r"\s*(?:AS)?([0-9]{1,10})\s*\Z", re.IGNORECASE)
 
 
-def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
+def read_as_names(blocks: Blocks, report: ReadReport) -> dict[int, str]:
     """Read the names of ASes.
 
     Parameters
     ----------
-    path : Path
-        Plain, gzip, bzip2 or xz.
+    blocks : iterable of bytes
+        Of an opened file.
     report : ReadReport
-        Filled. Lines of a compressed file that is cut short are used up to the cut:
-        ``status`` is ``partial`` then.
-
-    Raises
-    ------
-    FormatError
-        If the file cannot be opened, is empty, holds no name, or is JSON that is broken. An empty
-        JSON object is valid.
+        Filled: ASes as ``n_records``, broken entries by reason. A file that cannot be read, is cut
+        short or holds no name has status ``rejected`` or ``partial`` and says why in ``error``;
+        nothing is raised for it. Lines before a cut are used; JSON that is cut short is broken. An
+        empty JSON object is valid.
     """
-    with closing(table_blocks(path, report)) as blocks:
-        data, fault = _read_all(blocks, path)
-    text = data.lstrip()
-    if text.startswith(b"{"):
-        if fault is not None:
-            raise fault
-        entries = _json_entries(text, path, report)
-    else:
-        entries = _line_entries(data, fault is not None, report)
+    data = read_whole(blocks, report, MAX_FILE_BYTES)
+    is_json = data.lstrip().startswith(b"{")
     names: dict[int, str] = {}
+    if is_json:
+        entries = _json_entries(data, report)
+    else:
+        entries = _line_entries(data, bool(report.error), report)
     for place, key, value in entries:
         asn = _asn(key)
         name = _name(value)
@@ -70,35 +60,19 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
                 report.notes["ASes named again"] += 1
             names[asn] = clean_name(name.strip(), MAX_NAME, report)
     report.n_records = len(names)
-    if fault is not None:
-        if not names:
-            raise fault
-        report.refuse(fault, partly=True)
-    elif not names and (report.rejected or not text.startswith(b"{")):  # {} names nothing
-        raise FormatError(path, "", "no AS name in it; give a JSON object or asn|name lines")
+    if not names and (report.error or report.rejected or not is_json):  # {} names nothing
+        report.refuse_empty("no AS name in it; give a JSON object or asn|name lines")
     return names
 
 
-def _read_all(blocks: Iterable[bytes], path: Path) -> tuple[bytes, FormatError | None]:
-    data = bytearray()
+def _json_entries(data: bytes, report: ReadReport) -> Iterator[tuple[str, str, Any]]:
+    """None of a broken object: its fault goes to the report, if it is not that of the file."""
     try:
-        for block in blocks:
-            data += block
-            if len(data) > MAX_FILE_BYTES:
-                limit = f"more than {MAX_FILE_BYTES >> 20} MiB of AS names"
-                return bytes(data), FormatError(path, "", limit)
-    except FormatError as error:
-        return bytes(data), error
-    return bytes(data), None
-
-
-def _json_entries(text: bytes, path: Path, report: ReadReport) -> Iterator[tuple[str, str, Any]]:
-    readable = text.decode("utf-8", "replace")
-    try:
-        table = parse_json(readable)
+        table = parse_json(data.decode("utf-8", "replace"))
     except orjson.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise FormatError(path, where, f"not valid JSON: {error.msg}") from None
+        report.refuse_empty(f"{where}: not valid JSON: {error.msg}")
+        return
     for key, value in table.items():
         _note_other_text(str(value), report)
         yield f"key {key[:20]}", key, value

@@ -11,14 +11,11 @@ counts.
 from __future__ import annotations
 
 from array import array
-from pathlib import Path
-from typing import BinaryIO, cast
+from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.errors import FormatError
-from pipeline.ingest.opening import open_bytes
-from pipeline.ingest.text.lines import Lines
+from pipeline.ingest.tables.lines import Blocks, read_chunks
 from pipeline.ingest.text.names import clean_name
 from pipeline.model.addresses import parse_addr, positions_of
 from pipeline.model.measured.reading import ReadReport
@@ -28,47 +25,40 @@ NO_NAME = b"FAIL."  # how CAIDA's names begin where a query had no answer
 _AT_ONCE = 1 << 19  # lines that wait before they are compared with the addresses
 
 
-def read_host_names(path: Path, addrs: np.ndarray, report: ReadReport) -> dict[int, str]:
-    """Read the names of some addresses; a file may have those of many others.
+def read_host_names(
+    files: Sequence[Blocks], reports: Sequence[ReadReport], addrs: np.ndarray
+) -> dict[int, str]:
+    """Read the names of some addresses; files may have those of many others.
 
     Parameters
     ----------
-    path : Path
-        Plain, gzip, bzip2 or xz.
+    files : sequence of iterables of bytes
+        The blocks of each opened file.
+    reports : sequence of ReadReport
+        One for each file, filled: all lines with a name as ``n_records``, broken ones by reason. A
+        file that cannot be read, is cut short or has no line of these forms has status
+        ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it.
     addrs : (n, 2) uint64
         Whose names are kept; distinct.
-    report : ReadReport
-        Filled; its records are all lines with a name. Lines of a compressed file that is cut short
-        are used up to the cut: ``status`` is ``partial`` then.
 
     Returns
     -------
     dict of int to str
-        Position in ``addrs`` -> name.
-
-    Raises
-    ------
-    FormatError
-        If the file cannot be opened, is empty, or has no line of these forms.
+        Position in ``addrs`` -> name, the last one of several.
     """
     names: dict[int, str] = {}
-    waiting = _Waiting()
-    with open_bytes(path) as stream:
-        stream.refuse_unread()
-        lines = Lines(cast(BinaryIO, stream))
-        while (line := lines.next_line()) is not None:
-            _read_line(line, lines.number, waiting, report)
-            if len(waiting.names) >= _AT_ONCE:
-                waiting.move(addrs, names, report)
-        waiting.move(addrs, names, report)
-        stream.finish()
-        report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
-    if not report.n_records and not report.skipped:
-        if lines.error is not None:
-            raise lines.error
-        raise FormatError(path, "", "no host name in it; give lines of `address name`")
-    if lines.error is not None:
-        report.refuse(lines.error, partly=True)
+    for blocks, report in zip(files, reports, strict=True):
+        of_file: dict[int, str] = {}
+        waiting = _Waiting()
+        for first_line, text in read_chunks(blocks, report):
+            for number, line in enumerate(text.split(b"\n"), first_line):
+                _read_line(line, number, waiting, report)
+                if len(waiting.names) >= _AT_ONCE:
+                    waiting.move(addrs, of_file, report)
+        waiting.move(addrs, of_file, report)
+        if not report.n_records and not report.skipped:
+            report.refuse_empty("no host name in it; give lines of `address name`")
+        names |= of_file
     return names
 
 

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pipeline.config import IngestConfig
-from pipeline.errors import FormatError, UsageError
-from pipeline.infer import AliasTable, PrefixTable, Registries
-from pipeline.ingest.opening import hash_file, table_blocks
+from pipeline.errors import UsageError
 from pipeline.ingest.tables import (
-    read_aliases,
-    read_delegations,
-    read_exchanges,
-    read_organisations,
-    read_pfx2as,
-    read_relationships,
+    ALIASES,
+    AS_NAMES,
+    DELEGATIONS,
+    EXCHANGES,
+    HOST_NAMES,
+    ORGANISATIONS,
+    PREFIXES,
+    RELATIONSHIPS,
+    Table,
 )
-from pipeline.ingest.tables.as_names import read_as_names
-from pipeline.ingest.tables.host_names import read_host_names
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.host_names import HostNames
-from pipeline.model.measured.reading import ReadReport, printable_path
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.aliases import AliasTable
+from pipeline.model.tables.prefixes import PrefixTable
+from pipeline.model.tables.registries import Registries
 from pipeline.model.words import number
 
-_Table = TypeVar("_Table")
+_Held = TypeVar("_Held")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,49 +72,27 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
         If nothing in any of the files of one option can be used, and it is needed.
     """
     read: dict[str, list[ReadReport]] = {}
-    prefixes = aliases = relationships = organisations = delegations = exchanges = None
 
-    def refuse_unusable(flag: str, reports: list[ReadReport]) -> None:
-        read[flag] = reports
-        if needed and all(report.status == "rejected" for report in reports):
-            raise UsageError("; ".join(report.error for report in reports))
+    def take(table: Table[_Held]) -> _Held | None:
+        paths = _given(config, table)
+        if not paths:
+            return None
+        found, read[table.flag] = table.read_files(paths)
+        if needed and all(report.status == "rejected" for report in read[table.flag]):
+            raise UsageError("; ".join(report.error for report in read[table.flag]))
+        return found
 
-    def read_one(
-        flag: str, path: Path, kind: str, reader: Callable[[Iterable[bytes], ReadReport], _Table]
-    ) -> _Table:
-        report = ReadReport(printable_path(path), kind)
-        with closing(table_blocks(path, report)) as blocks:
-            table = reader(blocks, report)
-        refuse_unusable(flag, [report])
-        return table
-
-    def read_several(
-        flag: str,
-        paths: Sequence[Path],
-        kind: str,
-        reader: Callable[[Sequence[Iterable[bytes]], Sequence[ReadReport]], _Table],
-    ) -> _Table:
-        each = [ReadReport(printable_path(path), kind) for path in paths]
-        with ExitStack() as opened:  # each is opened when its first block is read
-            files = map(closing, map(table_blocks, paths, each))
-            table = reader([opened.enter_context(file) for file in files], each)
-        refuse_unusable(flag, each)
-        return table
-
-    if config.ip2as:
-        prefixes = read_several("--ip2as", config.ip2as, "pfx2as", read_pfx2as)
-    if config.aliases:
-        aliases = read_one("--aliases", config.aliases, "", read_aliases)  # recognised by content
-    if config.as_rel:
-        relationships = read_one("--as-rel", config.as_rel, "as-rel", read_relationships)
-    if config.as2org:
-        organisations = read_one("--as2org", config.as2org, "as2org", read_organisations)
-    if config.delegated:
-        delegations = read_several("--delegated", config.delegated, "delegated", read_delegations)
-    if config.ixp:
-        exchanges = read_several("--ixp", config.ixp, "exchange points", read_exchanges)
-    registries = Registries(relationships, organisations, delegations, exchanges)
+    prefixes, aliases = take(PREFIXES), take(ALIASES)
+    registries = Registries(
+        take(RELATIONSHIPS), take(ORGANISATIONS), take(DELEGATIONS), take(EXCHANGES)
+    )
     return Tables(prefixes, aliases, registries, read)
+
+
+def _given(config: IngestConfig, table: Table[Any]) -> Sequence[Path]:
+    """The files of one option."""
+    given = getattr(config, table.option)
+    return given if isinstance(given, tuple) else [given] if given is not None else []
 
 
 def files_text(reports: Sequence[ReadReport]) -> str:
@@ -147,27 +126,19 @@ def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
     If several files with host names name an address, the last one counts.
     """
     of_ases: dict[int, str] = {}
-    found: dict[int, str] = {}
-    reports, unused = [], []
-    if config.as_names is not None:
-        names, report = _read_if_usable(config.as_names, "as-names", read_as_names)
-        of_ases = names or {}
-        reports.append(report)
-        if report.status != "rejected" and of_ases.keys().isdisjoint(graphs.asn.tolist()):
+    reports: list[ReadReport] = []
+    unused = []
+    if paths := _given(config, AS_NAMES):
+        of_ases, reports = AS_NAMES.read_files(paths)
+        if _usable(reports) and of_ases.keys().isdisjoint(graphs.asn.tolist()):
             unused.append(
-                f"--as-names (names 0 of {number(graphs.n_ases, 'AS')}: {files_text([report])})"
+                f"--as-names (names 0 of {number(graphs.n_ases, 'AS')}: {files_text(reports)})"
             )
-    columns = [each for each in (graphs.addrs, graphs.node_addr) if each is not None]
     if not config.host_names:
         return Names(of_ases, None, reports, unused)
+    columns = [each for each in (graphs.addrs, graphs.node_addr) if each is not None]
     addrs = unique_addrs(columns[:1])
-    of_files: list[ReadReport] = []
-    for path in config.host_names:
-        names, report = _read_if_usable(
-            path, "host-names", lambda path, report: read_host_names(path, addrs, report)
-        )
-        found |= names or {}
-        of_files.append(report)
+    found, of_files = HOST_NAMES.read_files(config.host_names, addrs)
     if not columns:  # the files are read all the same: one that cannot be used is named
         return Names(of_ases, None, reports + of_files, unused)
     at = np.array(sorted(found), np.int64)
@@ -176,15 +147,3 @@ def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
         named = f"names 0 of {number(len(addrs), 'address')}"
         unused.append(f"--host-names ({named}: {files_text(of_files)})")
     return Names(of_ases, of_hosts, reports + of_files, unused)
-
-
-def _read_if_usable(
-    path: Path, kind: str, read: Callable[[Path, ReadReport], _Table]
-) -> tuple[_Table | None, ReadReport]:
-    report = ReadReport(printable_path(path), kind)
-    try:
-        return read(path, report), report
-    except (FormatError, OSError) as error:
-        report.refuse(error)
-        hash_file(path, report)
-    return None, report

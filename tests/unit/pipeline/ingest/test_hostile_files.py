@@ -16,7 +16,6 @@ import pytest
 from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, opening
 from pipeline.ingest.opening import CHUNK, MAX_EXPANSION, open_bytes
-from pipeline.ingest.tables.as_names import read_as_names
 from pipeline.model.measured.reading import ReadReport
 from tests.real_data import REPOSITORY
 
@@ -120,13 +119,6 @@ def test_a_number_of_very_many_digits_is_a_number_and_takes_no_time(tmp_path):
     list(open_reader(path, report, "scamper_json")[1])
     assert time.process_time() - started < 10
     assert report.n_records == 1
-
-
-def test_nested_names_of_ases_are_refused(tmp_path):
-    path = tmp_path / "names.json"
-    path.write_bytes(b'{"1":' * 100_000)
-    with pytest.raises(FormatError):
-        read_as_names(path, ReadReport(str(path)))
 
 
 def test_a_header_that_promises_a_billion_nodes_reserves_nothing(tmp_path):

@@ -15,7 +15,6 @@ import pytest
 from pipeline.errors import FormatError
 from pipeline.ingest import detect_format, hash_file, open_reader
 from pipeline.ingest.opening import CHUNK, open_bytes
-from pipeline.ingest.tables.as_names import read_as_names
 from pipeline.model.measured.reading import ReadReport
 
 DATA = b"".join(b"line %d of some text\n" % i for i in range(200_000))
@@ -150,7 +149,6 @@ def test_a_pipe_or_device_is_refused_before_it_is_opened(tmp_path):
             lambda path=path: detect_format(path),
             lambda path=path, report=report: open_reader(path, report),
             lambda path=path, report=report: list(open_reader(path, report, "atlas")[1]),
-            lambda path=path, report=report: read_as_names(path, report),
         ):
             with pytest.raises(FormatError) as raised:
                 read()

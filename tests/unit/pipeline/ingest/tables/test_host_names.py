@@ -9,14 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import FormatError
 from pipeline.ingest.tables import host_names
 from pipeline.ingest.tables.host_names import MAX_NAME, read_host_names
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import parse_addrs
 from tests.soak import examples
+from tests.tables import table_of_files
 
 KNOWN = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1"]
+
+
+def read_known(files, reports):
+    return read_host_names(files, reports, parse_addrs(KNOWN))
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def read(tmp_path):
         path = tmp_path / "names"
         path.write_bytes(data)
         report = ReadReport(str(path), "host-names")
-        names = read_host_names(path, parse_addrs(KNOWN), report)
+        names = table_of_files(read_known, [path], [report])
         return {KNOWN[at]: name for at, name in names.items()}, report
 
     return read_bytes
@@ -102,12 +106,10 @@ def test_hostile_names_are_kept_and_control_characters_are_replaced(read):
         (b"1537482068 15 x\n192.0.2.1 .\n", {"not an address": 1, "not a name": 1}),
     ],
 )
-def test_other_tables_are_refused(data, reasons, tmp_path):
-    path = tmp_path / "names"
-    path.write_bytes(data)
-    report = ReadReport(str(path))
-    with pytest.raises(FormatError, match="no host name in it; give lines of `address name`"):
-        read_host_names(path, parse_addrs(KNOWN), report)
+def test_other_tables_are_refused(read, data, reasons):
+    names, report = read(data)
+    assert (names, report.status) == ({}, "rejected")
+    assert report.error.endswith("names: no host name in it; give lines of `address name`")
     assert report.rejected == reasons
 
 
@@ -120,9 +122,18 @@ def test_other_tables_are_refused(data, reasons, tmp_path):
     data=st.binary(max_size=400) | st.text(alphabet="12.:ab \t\n#", max_size=200).map(str.encode)
 )
 def test_any_bytes_are_read_or_refused(read, data):
-    try:
-        names, report = read(data)
-    except FormatError:
-        return
-    assert report.n_records or report.skipped
+    names, report = read(data)
+    assert (report.status == "ok") == bool(report.n_records or report.skipped)
     assert all(name and len(name) <= MAX_NAME for name in names.values())
+
+
+def test_of_several_files_the_last_name_of_an_address_counts(tmp_path):
+    paths = [tmp_path / "one", tmp_path / "broken", tmp_path / "two"]
+    for path, text in zip(
+        paths, ("192.0.2.1 a\n192.0.2.2 b\n", "x\n", "192.0.2.1 c\n"), strict=True
+    ):
+        path.write_text(text)
+    reports = [ReadReport(str(path)) for path in paths]
+    assert table_of_files(read_known, paths, reports) == {0: "c", 1: "b"}
+    assert [report.status for report in reports] == ["ok", "rejected", "ok"]
+    assert not reports[2].notes  # it named nothing again itself

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bz2
 import io
+import os
+import re
 import tarfile
 import tracemalloc
 import zipfile
@@ -12,10 +14,12 @@ import pytest
 
 from pipeline.ingest import opening
 from pipeline.ingest.opening import hash_file
+from pipeline.ingest.tables import TABLES
 from pipeline.model.measured.reading import ReadReport
-from tests.unit.pipeline.stages.inputs.test_byte_order_marks import TABLES, read
+from tests.unit.pipeline.ingest.tables.test_byte_order_marks import TEXTS, read
 
-OPTIONS = dict(reversed(TABLES))  # one text of each option
+FIRST = dict(reversed(TEXTS))
+OPTIONS = {table.option: FIRST[table.option] for table in TABLES}  # a text of each
 
 
 def zipped(text: bytes) -> bytes:
@@ -49,8 +53,9 @@ UNREAD = {
 def test_what_is_not_read_is_named_with_its_remedy(tmp_path, option, what):
     path = tmp_path / "table"
     path.write_bytes(UNREAD[what](OPTIONS[option].encode()))
-    with pytest.raises(ValueError, match=f"table: {what}.*, which is not read: (unpack|de|con)"):
-        read(option, path)
+    report = read(option, path)
+    assert report.status == "rejected"
+    assert re.search(f"table: {what}.*, which is not read: (unpack|de|con)", report.error)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -80,5 +85,25 @@ def test_a_line_without_an_end_is_refused_before_memory_is(tmp_path, option):
     path = tmp_path / "line"
     with path.open("wb") as file:
         file.truncate(1 << 28)
-    with pytest.raises(ValueError, match=r"line: (line 1: longer than 16 MiB|no host name)"):
-        read(option, path)
+    report = read(option, path)
+    assert report.status == "rejected"
+    assert "line: line 1: longer than 16 MiB" in report.error
+
+
+def test_nested_names_of_ases_are_refused(tmp_path):
+    path = tmp_path / "names.json"
+    path.write_bytes(b'{"1":' * 100_000)
+    report = read("as_names", path)
+    assert report.status == "rejected"
+    assert "names.json: line 1, column " in report.error
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_pipe_or_device_is_refused_before_it_is_opened(tmp_path, option):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, type(pipe)(os.devnull)):
+        report = read(option, path)
+        assert report.status == "rejected"
+        reason = "is a socket, pipe or device, not a file; give a regular file"
+        assert report.error == f"{path}: {reason}"
