@@ -25,7 +25,12 @@ from pipeline.model.measured.reading import ReadReport, newest_record, printable
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
-from pipeline.stages.contents.replaced import notice_of, replaced_by, replacement_warnings
+from pipeline.stages.contents.replaced import (
+    alike_warnings,
+    notice_of,
+    replaced_by,
+    replacement_warnings,
+)
 from pipeline.stages.inputs.alias_sets import alias_warnings
 from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
@@ -191,7 +196,8 @@ def _ingest_by(
     )
     snapshot, replaced = name_of_version(path.name), replaced_by(config.store, path)
     progress(Progress("write", 1, 1, "snapshot", snapshot))
-    notes = replacement_warnings(config.store, replaced) + notes
+    alike = [] if config.snapshot else alike_warnings(config.store, path)
+    notes = [*replacement_warnings(config.store, replaced), *alike, *notes]
     return IngestSummary(
         store=config.store,
         snapshot=snapshot,

@@ -15,7 +15,8 @@ from pipeline.places import shown
 from pipeline.places.command_lines import command_line
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.pointers.changing import open_replaced
-from pipeline.store.pointers.nights import origin_of
+from pipeline.store.pointers.nights import nights_alike, origin_of
+from pipeline.store.versions.names import name_of_version
 
 
 def holds(snapshot: Snapshot) -> dict[str, Any]:
@@ -96,6 +97,18 @@ def replacement_warnings(store: Path, replaced: Mapping[str, Any] | None) -> lis
         f"{holds_text(before)} by {holds_text(now)}; "
         f"{command_line('restore', replaced['snapshot'], store=store)} brings it back, until the "
         "next replacement"
+    ]
+
+
+def alike_warnings(store: Path, version: Path) -> list[str]:
+    """A line if a night that was given no name may be of the measurements of another one."""
+    if not (alike := nights_alike(store, version.name)):
+        return []
+    name = name_of_version(version.name)
+    return [
+        f"snapshot {name} may be of the same measurements in other files as {', '.join(alike)}: "
+        "they have the same date, number of traces and time of the newest record; "
+        f"{command_line('remove', name, store=store)} removes it"
     ]
 
 

@@ -23,10 +23,11 @@ from pipeline.store.pointers.versions import versions_named
 from pipeline.store.versions.listing import pointer_paths
 from pipeline.store.versions.manifest import read_manifest
 from pipeline.store.versions.mirrored import bring_version, refresh_pointers
-from pipeline.store.versions.names import VERSIONS
+from pipeline.store.versions.names import VERSIONS, name_of_version
 from pipeline.store.versions.pointer import pointer_or_none
 
 _NIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:T(\d{6})Z(?:-([1-9]\d*))?)?")
+_DATE = len("2026-03-29")
 
 
 def is_night(name: str) -> bool:
@@ -104,6 +105,30 @@ def origin_of(manifest: Mapping[str, Any]) -> Hashable:
     )
     origin = files or options.get("command")
     return (origin, options.get("asn")) if origin else None
+
+
+def nights_alike(store: Path, version: str) -> list[str]:
+    """Other nights of the same date that may be of the same measurements, in other files.
+
+    They have as many traces, of the same AS if one was given, and their newest records are of the
+    same time.
+    """
+    own = name_of_version(version)
+    like = _likeness(_manifest(store, version))
+    return [
+        name
+        for name, other in sorted(versions_named(store).items())
+        if like and name != own and is_night(name) and name[:_DATE] == own[:_DATE]
+        if _likeness(_manifest(store, other)) == like
+    ]
+
+
+def _likeness(manifest: Mapping[str, Any]) -> Hashable:
+    """Equal for the same traces, however they are packed; None without traces of known times."""
+    n_traces = (manifest.get("counts") or {}).get("n_traces")
+    newest_s = newest_record(manifest.get("inputs") or ())
+    asn = (manifest.get("options") or {}).get("asn")
+    return (n_traces, newest_s, asn) if n_traces and newest_s else None
 
 
 def _manifest(store: Path, version: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 from dataclasses import replace
@@ -45,6 +46,34 @@ def test_two_nights_that_end_on_one_utc_date_are_two_snapshots(tmp_path):
     assert [summary.snapshot for summary in again] == named == snapshot_names(tmp_path / "store")
     assert [summary.warnings for summary in again] == [[], [], []]
     assert all(summary.replaced["is_same"] for summary in again)
+
+
+def test_the_same_traces_in_another_file_are_said_to_be_like_their_night(tmp_path):
+    def packed(time_s: float, n_traces: int, **more) -> IngestSummary:
+        copy = tmp_path / "traces.jsonl.gz"
+        copy.write_bytes(gzip.compress((tmp_path / "traces.jsonl").read_bytes(), mtime=0))
+        given = replace(config(tmp_path, *[MAPPED] * n_traces), inputs=(copy,), snapshot=None)
+        return ingest(replace(given, **more))
+
+    assert night(tmp_path, NIGHTS_S[0], 2).warnings == []
+    summary = packed(NIGHTS_S[0], 2)
+    (line,) = summary.warnings
+    new = "2026-03-28T003000Z"
+    assert line.startswith(
+        f"snapshot {new} may be of the same measurements in other files as 2026-03-28: "
+    )
+    assert line.endswith(f"`hopscope remove {new} --store {tmp_path / 'store'}` removes it")
+    assert summary.snapshot == new
+    assert packed(NIGHTS_S[0], 2, snapshot="lab").warnings == []  # it was meant to be another one
+    assert not any("may be" in each for each in packed(NIGHTS_S[0], 2, asn=7).warnings)
+
+
+@pytest.mark.parametrize(("time_s", "n_traces"), [(NIGHTS_S[0] + 1, 2), (NIGHTS_S[0], 3)])
+def test_other_traces_of_the_same_date_are_not_said_to_be_alike(tmp_path, time_s, n_traces):
+    night(tmp_path, NIGHTS_S[0], 2)
+    summary = night(tmp_path, time_s, n_traces)
+    assert summary.warnings == []
+    assert len(snapshot_names(tmp_path / "store")) == 2
 
 
 def test_an_ingest_into_a_name_that_holds_other_data_says_so_first(tmp_path, caplog, capsys):
