@@ -26,7 +26,7 @@ from pipeline.report.compared import compared_of
 from pipeline.report.folder import mapping_or_empty, report_of
 from pipeline.report.names import REPORT
 from pipeline.report.tables.changes import night_before_of
-from pipeline.store.pointers.nights import is_night
+from pipeline.store.pointers.nights import age_of, is_night
 
 OK, PARTIAL, NO_REPORT = "ok", "partial", "no report"
 
@@ -125,10 +125,12 @@ def night_rows(
     return sorted(rows.values(), key=_age, reverse=True)
 
 
-def _age(row: NightRow) -> tuple[str, float, str]:
-    """Sorts by the date of the newest record, which a night has as its name."""
+def _age(row: NightRow) -> tuple[str, float, float, int, str]:
+    """Sorts nights as ``age_of`` does, and others among them by their newest records."""
+    if row.is_night:
+        return *age_of(row.name, row.newest_s), row.name
     at = datetime.datetime.fromtimestamp(row.newest_s, datetime.UTC)
-    return row.name[:10] if row.is_night else f"{at:%Y-%m-%d}", row.newest_s, row.name
+    return f"{at:%Y-%m-%d}", row.newest_s, row.newest_s, 0, row.name
 
 
 def _row(folder: Path, report: dict, versions: Mapping[str, str]) -> NightRow:

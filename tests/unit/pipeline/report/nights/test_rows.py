@@ -74,12 +74,23 @@ def test_addresses_in_no_prefix_table_stand_beside_the_share(tmp_path):
 def test_the_newest_comes_first_and_other_names_go_by_their_newest_record(tmp_path):
     for name in ("2026-11-20", "2026-11-22"):
         write_night(tmp_path, name)
-    write_night(tmp_path, "lab", inputs=[{"path": "a", "newest_s": 1795305600.0}])  # 2026-11-22
+    write_night(tmp_path, "lab", inputs=[{"path": "a", "newest_s": 1795355600.0}])  # 2026-11-22
     write_night(tmp_path, "older", inputs=[{"path": "a", "newest_s": 1795100000.0}])  # 2026-11-19
     rows = night_rows(tmp_path, ["2026-11-21", "2026-11-20", "stored"])
     assert [row.name for row in rows] == ["lab", "2026-11-22", "2026-11-21", "2026-11-20", "older"]
     assert [row.status for row in rows] == [OK, OK, NO_REPORT, OK, OK]
     assert rows[2].href == ""
+
+
+def test_nights_of_one_date_are_in_the_order_of_their_times_and_numbers(tmp_path):
+    date, time = "2026-03-29", "2026-03-29T233000Z"
+    names = [f"{time}-{n}" for n in (10, 9, 2)]
+    for name in names:
+        write_night(tmp_path, name, inputs=[{"path": "a", "newest_s": 1774827000.0}])
+    late, early = f"{date}T013000Z", f"{date}T003000Z"  # named by the time of a run, in truth later
+    write_night(tmp_path, early, inputs=[{"path": "a", "newest_s": 1774827060.0}])
+    rows = night_rows(tmp_path, [late, date])
+    assert [row.name for row in rows] == [early, *names, date, late]
 
 
 def test_what_was_left_out_makes_a_night_partial(tmp_path):

@@ -23,13 +23,17 @@ LATER = "2026-11-22"
 
 @pytest.fixture
 def places(tmp_path):
-    store, out = tmp_path / "store", tmp_path / "out"
-    graphs = some_graphs(n_ases=2, nodes_each=4)
     for name in [*DAYS, "lab"]:
-        write(store, name, graphs)
-        found = MemorySnapshot({10: [(0, 1)]}, {10: 2}, [(10, 0, [20], 3, 0, False)], name=name)
-        write_reports(found, measured(found), out, options={}, warnings=[], started=0.0)
-    return store, out
+        report(tmp_path / "store", tmp_path / "out", name)
+    return tmp_path / "store", tmp_path / "out"
+
+
+def report(store, out, name, **manifest):
+    """A snapshot and its report."""
+    write(store, name, some_graphs(n_ases=2, nodes_each=4), **manifest)
+    links, ingresses = {10: [(0, 1)]}, [(10, 0, [20], 3, 0, False)]
+    found = MemorySnapshot(links, {10: 2}, ingresses, name=name, manifest=manifest)
+    write_reports(found, measured(found), out, options={}, warnings=[], started=0.0)
 
 
 def test_reports_go_with_their_nights(places):
@@ -96,6 +100,37 @@ def test_of_few_reports_none_is_old(places):
     assert keep_nights(store, out, 4, DAYS[0]).reports == ()
     assert keep_nights(store, out, 3, DAYS[0]).reports == ()
     assert keep_nights(store, out, 2, DAYS[0]).reports == (DAYS[1],)
+
+
+@pytest.mark.parametrize(
+    ("last", "earlier"),
+    [
+        (f"{DAYS[-1]}T233000Z", DAYS[-1]),
+        (f"{DAYS[-1]}T233000Z-10", f"{DAYS[-1]}T233000Z-9"),  # as text the other way round
+    ],
+)
+def test_two_nights_of_one_date_are_two_reports(places, last, earlier):
+    """Snapshots and reports agree on which night goes."""
+    store, out = places
+    shutil.rmtree(out / DAYS[-1])
+    (store / "snapshots" / f"{DAYS[-1]}.json").unlink()
+    for name in (earlier, last):
+        report(store, out, name)
+    removed = keep_nights(store, out, 2, last)
+    assert removed.snapshots == removed.reports == tuple(DAYS[:3])
+    removed = keep_nights(store, out, 1, last)
+    assert (removed.snapshots, removed.reports) == ((earlier,), (earlier,))
+    assert (out / last).is_dir()
+
+
+def test_times_of_records_decide_which_report_of_a_date_is_older(places):
+    """A folder that says an earlier time may hold the later records."""
+    store, out = places
+    first, second = f"{LATER}T010000Z", f"{LATER}T020000Z"
+    for name, newest_s in ((first, 1795309200.0), (second, 1795305600.0)):  # 22 November, 01:00
+        report(store, out, name, inputs=[{"path": "a", "holds": "traces", "newest_s": newest_s}])
+    removed = keep_nights(store, out, 1, first)
+    assert removed.snapshots == removed.reports == (*DAYS, second)
 
 
 @pytest.mark.parametrize("what", ["manifest.json", "report.json"])
