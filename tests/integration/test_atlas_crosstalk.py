@@ -4,89 +4,81 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
 from pipeline.infer import Observer, infer_topology
 from pipeline.ingest import open_reader
-from pipeline.ingest.tables import read_pfx2as
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.topology import Topology
-from tests.addresses import format_addrs
-from tests.tables import table_of_files
-from tests.unit.pipeline.infer.simulate import Network, Plan, make_network, measure, pfx2as_lines
+from tests.oracles.networks.making import make_network
+from tests.oracles.networks.plan import make_plan
+from tests.oracles.truth import load_prefixes, load_truth
+from tests.oracles.truth.scores import joined_routers, names_of_nodes
 
-PLAN = Plan(seed=7, n_ases=6, routers_per_as=8, n_vantages=3, target_share=0.4, outgoing=0.0)
+FIELDS = ("n_transit=6", "transit=(4, 12)", "n_vantage_points=3", "outgoing=0.0")
 # Share of answers that another traceroute at the same time received, at its own TTL.
 CROSSTALK = 0.2
 
 
-def results_with_crosstalk(net: Network, marked: bool) -> list[dict]:
+def results_with_crosstalk(folder: Path, marked: bool) -> list[dict[str, Any]]:
     """Atlas results; if ``marked``, ``edst`` marks the answers of another traceroute."""
-    batch = measure(net)
-    rng = np.random.default_rng(1)
-    source, target = format_addrs(batch.src_addr), format_addrs(batch.dst_addr)
-    addr = format_addrs(batch.addr)
+    drawn = random.Random(1)
     results = []
-    for i in range(batch.n_traces):
-        beside = (i + 1) % batch.n_traces
-        other = range(*batch.reply_ptr[beside : beside + 2].tolist())
-        hops = []
-        for row in range(*batch.reply_ptr[i : i + 2].tolist()):
-            ttl = int(batch.ttl[row])
-            reply = {"from": addr[row], "rtt": float(batch.rtt_ms[row]), "size": 28, "ttl": 60}
-            heard = [k for k in other if batch.ttl[k] == ttl and source[beside] == source[i]]
-            if heard and rng.random() < CROSSTALK:
-                reply["from"] = addr[heard[0]]
-                if marked:
-                    reply["edst"] = target[beside]
-            hops.append({"hop": ttl, "result": [reply]})
-        results.append(
-            {
-                "type": "traceroute",
-                "fw": 5020,
-                "prb_id": 1,
-                "src_addr": source[i],
-                "dst_addr": target[i],
-                "timestamp": 1_700_000_000 + i,
-                "result": hops,
-            }
-        )
+    for path in sorted(folder.glob("*.json.gz")):  # one of each vantage point
+        traces = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+        traces = traces[::2]
+        far = len(traces) // 2
+        for trace, beside in zip(traces, traces[far:] + traces[:far], strict=True):
+            other = {hop["probe_ttl"]: hop["addr"] for hop in beside["hops"]}
+            hops = []
+            for hop in trace["hops"]:
+                ttl = hop["probe_ttl"]
+                reply = {"from": hop["addr"], "rtt": hop["rtt"], "size": 28, "ttl": 60}
+                if ttl in other and drawn.random() < CROSSTALK:
+                    reply["from"] = other[ttl]
+                    if marked:
+                        reply["edst"] = beside["dst"]
+                hops.append({"hop": ttl, "result": [reply]})
+            results.append(
+                {
+                    "type": "traceroute",
+                    "fw": 5020,
+                    "prb_id": 1,
+                    "src_addr": trace["src"],
+                    "dst_addr": trace["dst"],
+                    "timestamp": 1_700_000_000 + len(results),
+                    "result": hops,
+                }
+            )
     return results
 
 
-def false_links(folder: Path, net: Network, marked: bool) -> tuple[int, int, ReadReport]:
+def false_links(folder: Path, network: Path, marked: bool) -> tuple[int, int, ReadReport]:
     """Links found and how many of them are false, by the commands' own reader."""
     path = folder / "results.jsonl.gz"
+    results = results_with_crosstalk(network, marked)
     with gzip.open(path, "wt") as file:
-        file.writelines(json.dumps(result) + "\n" for result in results_with_crosstalk(net, marked))
-    table = folder / "net.pfx2as"
-    table.write_text(pfx2as_lines(net))
+        file.writelines(json.dumps(result) + "\n" for result in results)
     report = ReadReport(str(path))
     observer = Observer(folder)
     for batch in open_reader(path, report)[1]:
         observer.add(batch)
-    prefixes = table_of_files(read_pfx2as, [table], [ReadReport(str(table))])
+    prefixes = load_prefixes(network)
     topology = infer_topology([observer.close()], prefixes=prefixes, routers="interfaces")
-    joined = router_links(topology, net)
-    return len(joined), len(joined - net.links), report
-
-
-def router_links(topology: Topology, net: Network) -> set[tuple[int, int]]:
-    assert topology.node_addr is not None
-    low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
-    router = [net.owner[addr] for addr in low]
-    return {
-        (min(router[a], router[b]), max(router[a], router[b]))
-        for a, b in zip(topology.near.tolist(), topology.far.tolist(), strict=True)
-    }
+    truth = load_truth(network)
+    joined = joined_routers(topology, names_of_nodes(topology, truth))
+    return len(joined), len(joined - truth.links), report
 
 
 @pytest.fixture(scope="module")
-def network() -> Network:
-    return make_network(PLAN)
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a network."""
+    folder = tmp_path_factory.mktemp("network")
+    make_network(make_plan("brite", 7, FIELDS), folder)
+    return folder
 
 
 def test_answers_to_another_traceroute_make_no_link(tmp_path, network):

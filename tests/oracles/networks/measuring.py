@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
+
+import orjson
 
 from tests.oracles.networks.delays import processing_ms
 from tests.oracles.networks.network import Block, Network, Vantage
@@ -30,6 +31,9 @@ class Prober:
         self._network = network
         self._random = Random(network.plan.seed + 7)
         self.walks = Walks(network)
+        to_routers = network.plan.targets == "routers"
+        blocks = network.blocks_of_routers() if to_routers else network.blocks
+        self._blocks = sorted(blocks, key=lambda block: block.prefix)
         self._n_traces = 0
 
     def write(self, folder: Path) -> int:
@@ -38,16 +42,14 @@ class Prober:
             nat = self._nat_of(vantage)
             for method in self._network.plan.methods:
                 path = folder / f"{vantage.name}.{method}.json.gz"
-                with gzip.open(path, "wt", compresslevel=6) as file:
+                with gzip.open(path, "wb", compresslevel=1) as file:
                     for trace in self._traces(vantage, method, nat):
-                        file.write(json.dumps(trace, separators=(",", ":")) + "\n")
+                        file.write(orjson.dumps(trace) + b"\n")
         return self._n_traces
 
     def _traces(self, vantage: Vantage, method: str, nat: list[str]) -> Iterator[dict[str, Any]]:
         network = self._network
-        to_routers = network.plan.targets == "routers"
-        blocks = network.blocks_of_routers() if to_routers else network.blocks
-        for block in sorted(blocks, key=lambda block: block.prefix):
+        for block in self._blocks:
             if str(block.prefix) != vantage.lan:
                 yield self.trace(vantage, block, block.target, method, nat)
         if network.plan.targets != "hosts":

@@ -202,8 +202,8 @@ class Network:
                     by = one if random.random() < plan.from_provider else other
                     by = one if other in self.numbering.aggregate else by
                 else:
-                    is_lower = plan.from_peer == "lower"
-                    by = min(one, other) if is_lower else random.choice((one, other))
+                    pick = {"either": random.choice, "lower": min, "higher": max}[plan.from_peer]
+                    by = pick((one, other))
                 self._add_link(here, there, by, "customer" if kind == CUSTOMER else "peer")
 
     def _draw_exchange(self, number: int, share: float) -> None:

@@ -42,7 +42,9 @@ class Plan:
 
     # numbering
     from_provider: float = 0.85  # links to customers that are numbered by the provider
-    from_peer: Literal["either", "lower"] = "either"  # AS that numbers a link between peers
+    from_peer: Literal["either", "lower", "higher"] = (
+        "either"  # AS that numbers a link between peers
+    )
     slash31: float = 0.4  # of ASes; the others number links from /30
     ipv6: bool = False
     ipv6_lengths: tuple[int, ...] = (127, 126, 64)

@@ -22,8 +22,8 @@ from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.traces import TraceBatch
 from tests.oracles.nights.judge import ingest
+from tests.oracles.nights.network import Network, Plan, make_network, measure
 from tests.oracles.nights.plants import first_night
-from tests.unit.pipeline.infer.simulate import Network, Plan, make_network, measure
 
 Link = tuple[int, int]  # routers, the near one first
 

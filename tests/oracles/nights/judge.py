@@ -21,13 +21,13 @@ from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 from tests.oracles.nights import plants
+from tests.oracles.nights.network import Plan, make_network
 from tests.oracles.nights.observable import unobservable, ways_of
 from tests.oracles.nights.plants import Crossed, Expected, Night, crossed, first_night
 from tests.oracles.nights.seen import widths_of
 from tests.oracles.nights.widths import grow
 from tests.tables import table_of_files
 from tests.unit.pipeline.infer.handmade import alias_sets
-from tests.unit.pipeline.infer.simulate import Plan, make_network
 
 PLANTS = {
     "link cut": plants.cut_link,

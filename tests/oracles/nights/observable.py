@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tests.oracles.nights.network import Network, measure
 from tests.oracles.nights.plants import MIN_GROWTH, Expected, Night, answers
 from tests.oracles.nights.seen import Link, growth_seen, links_seen, routers_of
-from tests.unit.pipeline.infer.simulate import Network, measure
 
 Pair = tuple[int, int]  # numbers of a vantage point's address and of a target's
 

@@ -11,8 +11,8 @@ import numpy as np
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 from pipeline.model.measured.traces import TraceBatch
+from tests.oracles.nights.network import AS_BITS, BASE, Network, measure, pfx2as_lines
 from tests.oracles.nights.seen import Views, links_seen
-from tests.unit.pipeline.infer.simulate import AS_BITS, BASE, Network, measure, pfx2as_lines
 
 MIN_CROSSED = 6  # pairs: what fewer cross is not observable
 MIN_GROWTH = 2  # hops: a router that is silent on one of the nights may make a hop

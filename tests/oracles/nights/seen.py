@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.traces import KIND_TIME_EXCEEDED, TraceBatch
-from tests.unit.pipeline.infer.simulate import Network
+from tests.oracles.nights.network import Network
 
 Link = tuple[int, int]
 Near = dict[int, list[int]]  # neighbours of each node

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tests.oracles.nights.network import Network, measure
 from tests.oracles.nights.plants import (
     MIN_CROSSED,
     MIN_GROWTH,
@@ -17,7 +18,6 @@ from tests.oracles.nights.plants import (
     without,
 )
 from tests.oracles.nights.seen import Link, Near, growth_seen, links_seen, reached, widths_of
-from tests.unit.pipeline.infer.simulate import Network, measure
 
 _MAX_CUT = 10  # links
 _MIN_LEFT = 8  # routers that answer

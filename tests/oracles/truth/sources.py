@@ -47,6 +47,11 @@ def _measured(path: Path) -> Source:
     return Source(path.name.split(".tar")[0], ON_DISK, path)
 
 
+def drawn(kind: str, seed: int, *fields: str) -> Source:
+    """A network of a kind, with fields of its plan changed; ValueError if there is none such."""
+    return Source(f"{kind}-{seed}", kind, make_plan(kind, seed, fields))
+
+
 def find_sources(words: Sequence[str], seeds: Sequence[int]) -> list[Source]:
     """Sources in the order of the words.
 
@@ -71,10 +76,9 @@ def find_sources(words: Sequence[str], seeds: Sequence[int]) -> list[Source]:
             continue
         if word in KINDS:
             try:
-                plans = [make_plan(word, seed, fields) for seed in seeds]
+                found += [drawn(word, seed, *fields) for seed in seeds]
             except ValueError as error:
                 raise UsageError(str(error)) from error
-            found += [Source(f"{word}-{plan.seed}", word, plan) for plan in plans]
         elif word == ON_DISK:
             found += [_measured(path) for path in MEASURED if path.exists()]
         elif Path(word).exists():

@@ -8,8 +8,8 @@ import pytest
 from pipeline.infer import infer_topology, paths
 from pipeline.model.addresses import format_addr
 from pipeline.model.measured.observations import FIRST, Observations
+from tests.oracles.truth.sources import drawn
 from tests.unit.pipeline.infer.handmade import nodes_of, observe, prefix_table, traces
-from tests.unit.pipeline.infer.simulate import Plan, make_network, measure
 
 LINES = (
     "20.1.0.1 20.1.0.2/7 20.2.0.1 > 20.3.0.9",
@@ -76,7 +76,9 @@ def test_paths_of_traces_written_by_hand(tmp_path):
 
 @pytest.fixture(scope="module")
 def simulated():
-    return measure(make_network(Plan(seed=3, n_ases=6, routers_per_as=8, n_vantages=5)))
+    fields = ("n_transit=6", "transit=(4, 12)", "n_vantage_points=5")
+    with drawn("brite", 3, *fields).open(together=True) as lab:
+        yield lab.observations[0]
 
 
 def columns(seen: Observations) -> dict[str, list]:
@@ -88,15 +90,14 @@ def columns(seen: Observations) -> dict[str, list]:
     }
 
 
-def test_small_buckets_and_threads_give_the_same_paths(tmp_path, simulated, monkeypatch):
+def test_small_buckets_and_threads_give_the_same_paths(simulated, monkeypatch):
     options = {"asn": 1, "borders": "prefix", "routers": "interfaces"}
-    observation = observe(tmp_path, simulated)
-    whole = infer_topology([observation], **options).observations
+    whole = infer_topology([simulated], **options).observations
     monkeypatch.setattr(paths, "_BUCKET_HOPS", 500)
-    cut = infer_topology([observation], **options, workers=2).observations
+    cut = infer_topology([simulated], **options, workers=2).observations
     assert whole is not None
     assert cut is not None
     assert len(cut.vantages) == 5
     assert columns(cut)["Paths.target_low"] == columns(whole)["Paths.target_low"]
-    every = infer_topology([observation], **options)
+    every = infer_topology([simulated], **options)
     assert ways(cut, nodes_of(every)) == ways(whole, nodes_of(every))

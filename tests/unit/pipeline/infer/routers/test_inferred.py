@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-import numpy as np
 import pytest
 
-from pipeline.infer import Observer, infer_topology
 from pipeline.infer.routers import inferred
-from tests.addresses import format_addrs
+from tests.oracles.truth.scores import infer_lab, score
+from tests.oracles.truth.sources import drawn
 from tests.unit.pipeline.infer.handmade import (
     alias_sets,
     infer,
     links_of,
     node_of_addr,
     nodes_of,
-    prefix_table,
 )
-from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
 
 
 def merged(scratch, *lines, **options):
@@ -191,38 +186,23 @@ def test_other_addresses_of_a_node_are_kept(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def networks(tmp_path_factory):
-    """Simulated networks, with their nodes as interfaces and as inferred routers."""
+def networks():
+    """Scores of networks with inferred routers, and topologies of interfaces and of these."""
     found = []
     for seed in range(4):
-        net = make_network(Plan(seed=seed, outgoing=(0.05, 0.2)[seed % 2], slash31=seed > 1))
-        scratch = tmp_path_factory.mktemp("network")
-        observer = Observer(scratch)
-        observer.add(measure(net))
-        observation = observer.close()
-        prefixes = prefix_table(scratch, pfx2as_lines(net))
-        topologies = [
-            infer_topology([observation], prefixes=prefixes, routers=routers)
-            for routers in ("interfaces", "inferred")
-        ]
-        found.append((net, *topologies))
+        fields = (f"outgoing={(0.05, 0.2)[seed % 2]}", f"slash31={int(seed > 1)}")
+        with drawn("brite", seed, *fields, "n_vantage_points=7").open(together=True) as lab:
+            one, other = (infer_lab(lab, routers=of) for of in ("interfaces", "inferred"))
+            found.append((score(other, lab.truth, lab.observations, lab.visible), one, other))
     return found
 
 
 def test_inferred_routers_of_simulated_networks_are_right(networks):
-    n_right = n_merged = n_true = 0
-    for net, _, topology in networks:
-        router_of = {
-            format_addrs(np.array([[0, addr | 0xFFFF << 32]], np.uint64))[0]: router
-            for addr, router in net.owner.items()
-        }
-        nodes = {a: n for a, n in node_of_addr(topology).items() if a in router_of}
-        pairs = Counter((node, router_of[addr]) for addr, node in nodes.items())
-        n_right += sum(n * (n - 1) // 2 for n in pairs.values())
-        n_merged += sum(n * (n - 1) // 2 for n in Counter(nodes.values()).values())
-        n_true += sum(n * (n - 1) // 2 for n in Counter(map(router_of.get, nodes)).values())
-    assert n_right >= 0.99 * n_merged  # 2,895 of 2,896
-    assert n_right >= 0.38 * n_true  # 0.405: most interfaces have one voucher or none
+    scores = [one for one, _, _ in networks]
+    n_right = sum(one.alias_pairs_right for one in scores)
+    assert n_right >= 0.99 * sum(one.alias_pairs for one in scores)
+    n_found = sum(one.alias_pairs_found for one in scores)
+    assert n_found >= 0.75 * sum(one.alias_pairs_visible for one in scores)  # 1,018 of 1,290
 
 
 def test_inferred_routers_have_only_links_that_traces_show(networks):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.oracles.nights.network import Plan, make_network
 from tests.oracles.nights.observable import unobservable
 from tests.oracles.nights.plants import (
     Expected,
@@ -18,7 +19,6 @@ from tests.oracles.nights.plants import (
     renumber,
     without,
 )
-from tests.unit.pipeline.infer.simulate import Plan, make_network
 
 SEEDS = (3, 4)
 

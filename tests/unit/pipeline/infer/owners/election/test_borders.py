@@ -1,21 +1,18 @@
 """The election of owners: on small examples, and on simulated networks.
 
-The networks are drawn, numbered and measured by ``simulate``; none is a laboratory.
+The networks are like those of BRITE (``tests.oracles.networks``); none is a laboratory.
 """
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 
-import numpy as np
 import pytest
 
-from pipeline.infer import infer_topology
-from pipeline.ingest.tables import read_pfx2as
-from pipeline.model.measured.reading import ReadReport
 from pipeline.model.tables.prefixes import no_intervals
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
-from tests.tables import table_of_files
+from tests.oracles.truth.scores import judge_lab
+from tests.oracles.truth.sources import drawn
 from tests.unit.pipeline.infer.handmade import (
     PREFIXES,
     alias_sets,
@@ -23,10 +20,8 @@ from tests.unit.pipeline.infer.handmade import (
     asn_of_addr,
     infer,
     ingresses_of,
-    observe,
     prefix_table,
 )
-from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
 
 # AS 1 numbers its links to AS 2 from its own space: 20.1.9.1 - 20.1.9.2 is one.
 BORDER = "20.1.9.2"  # on AS 2's border router, which also has 20.2.0.5 and 20.2.0.9
@@ -278,77 +273,55 @@ def test_a_customer_that_numbers_the_link_to_its_provider_keeps_its_router(tmp_p
     assert found["20.2.0.30"] == 2
 
 
-PLANS = [
-    Plan(seed=seed, n_ases=n_ases, routers_per_as=size, numbered=numbered, slash31=slash31, **more)
-    for seed, n_ases, size, slash31, more in (
-        (1, 12, 12, False, {}),
-        (2, 10, 18, True, {"n_vantages": 8}),
-        (3, 16, 8, True, {"links_per_as": 3, "target_share": 0.7}),
-        (4, 10, 15, False, {"outgoing": 0.4, "silent": 0.1, "limited": 0.2}),
+# Seed, ASes, least and most routers of an AS, length of the prefixes of links; more.
+NETWORKS = [
+    (
+        seed,
+        f"n_transit={n_ases}",
+        f"transit={sizes}",
+        f"slash31={slash31}",
+        f"from_peer={by}",
+        *more,
     )
-    for numbered in ("min", "max", "larger", "random")
+    for seed, n_ases, sizes, slash31, more in (
+        (1, 12, (6, 18), 0.0, ("n_vantage_points=5",)),
+        (2, 8, (9, 24), 1.0, ("n_vantage_points=5",)),
+        (3, 14, (4, 12), 1.0, ("attachment=3", "n_vantage_points=5")),
+        (4, 10, (7, 20), 0.0, ("outgoing=0.4", "silent=0.1", "limited=0.2", "n_vantage_points=6")),
+    )
+    for by in ("lower", "either")
 ]
 
 
-def compare(tmp_path, network, batch, borders):
-    """Counts of one network: what was inferred and what of it is right."""
-    path = tmp_path / "table"
-    path.write_text(pfx2as_lines(network))
-    table = table_of_files(read_pfx2as, [path], [ReadReport(str(path))])
-    seen = [observe(tmp_path, batch)]
-    topology = infer_topology(seen, prefixes=table, routers="interfaces", borders=borders)
-    low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
-    owner = [network.owner.get(addr, -1) for addr in low]
-    right = [o >= 0 and topology.node_asn[i] == network.asn[o] for i, o in enumerate(owner)]
-    direct = topology.ingresses.node[~topology.ingresses.candidate].tolist()
-    borders = network.border_routers
-    good = [node for node in direct if right[node] and owner[node] in borders]
-    joined = {
-        (min(owner[a], owner[b]), max(owner[a], owner[b]))
-        for a, b in zip(topology.near.tolist(), topology.far.tolist(), strict=True)
-    }
-    return Counter(
-        nodes=sum(o >= 0 for o in owner),
-        right=sum(right),
-        ingresses=len(direct),
-        good=len(good),
-        borders=len({owner[node] for node in good}),
-        links=len(joined),
-        false_links=len(joined - network.links),
-        true_links=len(network.links),
-    )
-
-
 @pytest.fixture(scope="module")
-def totals(tmp_path_factory):
-    """Sums over all plans, elected and by prefix."""
-    folder = tmp_path_factory.mktemp("networks")
+def totals():
+    """Counts of all networks together, elected and by prefix."""
     both: dict[str, Counter[str]] = {"elected": Counter(), "prefix": Counter()}
-    for plan in PLANS:
-        network = make_network(plan)
-        batch = measure(network)
-        for borders, total in both.items():
-            total.update(compare(folder, network, batch, borders))
+    for seed, *fields in NETWORKS:
+        with drawn("brite", seed, *fields).open(together=True) as lab:
+            for borders, total in both.items():
+                counts = asdict(judge_lab(lab, routers="interfaces", borders=borders))
+                total.update({name: n for name, n in counts.items() if isinstance(n, int)})
     return both
 
 
 def test_simulated_networks_give_no_false_link_and_most_true_ones(totals):
     found = totals["elected"]
-    assert found["false_links"] == 0
-    assert found["links"] / found["true_links"] > 0.9
+    assert found["links_false"] == 0
+    assert found["links_found"] / found["links_true"] > 0.9
 
 
 def test_elected_ingresses_of_simulated_networks_are_right(totals):
     found, plain = totals["elected"], totals["prefix"]
-    assert found["good"] / found["ingresses"] > 0.95
-    assert plain["good"] / plain["ingresses"] < 0.6
-    assert found["borders"] > 1.2 * plain["borders"]
+    assert found["ingresses_right"] / found["ingresses"] > 0.95
+    assert plain["ingresses_right"] / plain["ingresses"] < 0.6
+    assert found["borders_found"] > 1.2 * plain["borders_found"]
 
 
 def test_elected_ases_of_simulated_routers_are_right(totals):
     found, plain = totals["elected"], totals["prefix"]
-    assert found["right"] / found["nodes"] > 0.98
-    assert plain["right"] / plain["nodes"] < found["right"] / found["nodes"] - 0.01
+    assert found["addrs_right"] / found["addrs"] > 0.98
+    assert plain["addrs_right"] / plain["addrs"] < found["addrs_right"] / found["addrs"] - 0.01
 
 
 @pytest.mark.parametrize(("inside", "beyond"), [(1, 2), (2, 1)])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pipeline.infer import AliasTable, infer_topology
 from pipeline.infer.owners.election.costs import Case, by_habit
 from pipeline.infer.owners.election.earlier import (
     Earlier,
@@ -17,14 +16,10 @@ from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
 from pipeline.infer.owners.election.surroundings import HOST, Surroundings
 from pipeline.infer.routers.point_to_point import Groups
-from pipeline.ingest.tables import read_pfx2as
-from pipeline.model.addresses import V4_PREFIX, sort_addrs
-from pipeline.model.measured.reading import ReadReport
 from pipeline.model.tables.registries import Registries
 from pipeline.model.tables.relationships import Relationships
-from tests.tables import table_of_files
-from tests.unit.pipeline.infer.handmade import observe
-from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
+from tests.oracles.truth.scores import judge_lab
+from tests.oracles.truth.sources import drawn
 
 N_KNOWN = 8
 
@@ -131,34 +126,18 @@ def test_a_tie_goes_to_the_as_before_and_evidence_outweighs_it(n_links, held, ex
     assert settled(n_links, held) == expected
 
 
-def wrong_and_found(topology, network):
+def wrong_and_found(score):
     """Wrong ingresses, and border routers found by right ones."""
-    table = topology.ingresses
-    low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
-    owners = [(node, network.owner.get(low[node])) for node in table.node[~table.candidate]]
-    found = [
-        owner
-        for node, owner in owners
-        if owner in network.border_routers and topology.node_asn[node] == network.asn[owner]
-    ]
-    return len(owners) - len(found), len(set(found))
+    return score.ingresses - score.ingresses_right, score.borders_found
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_true_aliases_lower_nothing(tmp_path, seed):
-    habit = ("min", "max", "larger", "random")[seed % 4]
-    plan = Plan(seed, 10, 4, numbered=habit, slash31=seed % 2 == 0, n_vantages=4, target_share=0.4)
-    network = make_network(plan)
-    path = tmp_path / "table"
-    path.write_text(pfx2as_lines(network))
-    prefixes = table_of_files(read_pfx2as, [path], [ReadReport(str(path))])
-    seen = [observe(tmp_path, measure(network))]
-    addrs = np.array([(0, int(V4_PREFIX) | addr) for addr in network.owner], np.uint64)
-    order = sort_addrs(addrs)
-    true = AliasTable(addrs[order], np.array(list(network.owner.values()))[order])
-    after = wrong_and_found(infer_topology(seen, prefixes=prefixes, aliases=true), network)
-    for routers in ("interfaces", "inferred"):
-        topology = infer_topology(seen, prefixes=prefixes, routers=routers)
-        wrong, found = wrong_and_found(topology, network)
-        assert after[0] <= wrong
-        assert after[1] >= found > 0
+def test_true_aliases_lower_nothing(seed):
+    by = ("lower", "higher", "either")[seed % 3]
+    fields = (f"from_peer={by}", f"slash31={int(seed % 2 == 0)}", "transit=(2, 6)")
+    with drawn("brite", seed, *fields, "n_transit=10", "n_vantage_points=4").open() as lab:
+        after = wrong_and_found(judge_lab(lab, true_alias_sets=True))
+        for routers in ("interfaces", "inferred"):
+            wrong, found = wrong_and_found(judge_lab(lab, routers=routers))
+            assert after[0] <= wrong
+            assert after[1] >= found > 0

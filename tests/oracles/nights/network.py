@@ -1,10 +1,13 @@
-"""A network of our own, and what traceroute would say of it: no namespaces, no files.
+"""The networks on which nights are judged, and what traceroute would say of them.
 
 Random ASes, routers and links; routes by fewest AS hops, then nearest egress; equal-cost paths by
 a hash of the destination. Routers answer with the address that packets came in by, or with the
 one that answers go out by, or not at all, or sometimes. What is drawn, and how links are
-numbered, is all given by ``Plan``, so that rules can be tried on networks that they were not
-made on.
+numbered, is all given by ``Plan``.
+
+Other networks are those of ``tests.oracles.networks``. These stay, since what docs/reports.md says
+about nights was counted on them, and since a network that was altered is traced again in
+milliseconds.
 """
 
 from __future__ import annotations
