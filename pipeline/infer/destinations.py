@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.counting import key_set, slot_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.merge import ObservedAddresses
@@ -32,6 +33,13 @@ from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.tables.aliases import AliasTable
+
+PASSAGES = Rule(
+    "passed-destinations",
+    "routers",
+    "a destination that traces to its subnet mate passed is a router",
+    "destinations that answered, subnet mates, predecessors",
+)
 
 
 @njit(cache=True, nogil=True)

@@ -10,13 +10,15 @@ import numpy as np
 from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
 from pipeline.infer.owners.unannounced import (
+    UNANNOUNCED,
     find_holders,
     find_possible,
     number_unannounced,
 )
-from pipeline.infer.routers.exchange_points import find_exchange_lans
+from pipeline.infer.routers.exchange_points import EXCHANGE_LANS, find_exchange_lans
 from pipeline.infer.routers.gateways import find_gateways
-from pipeline.infer.routers.mates import find_mates, part_strangers
+from pipeline.infer.routers.mates import STRANGE_MATES, find_mates, part_strangers
+from pipeline.infer.rule import Rules
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.turns import Evidence
@@ -63,6 +65,7 @@ class Gathering:
     exchanges : ExchangePoints
     asn_of : callable
         (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
+    rules : Rules
     """
 
     spools: Spools
@@ -79,6 +82,7 @@ class Gathering:
     registries: Registries
     exchanges: ExchangePoints
     asn_of: Callable[[np.ndarray], np.ndarray]
+    rules: Rules
 
     def gather(self, all_mates: np.ndarray, alias: np.ndarray) -> Evidence:
         """The evidence with these alias sets.
@@ -91,6 +95,7 @@ class Gathering:
             Smallest interface of the alias set that each interface is in; -1 for none.
         """
         links, is_router, special = self.links, self.is_router, self.special
+        rules = self.rules
         origin = self.all_origin[is_router]
         behind = is_router[self.all_links.near] & ~is_router[self.all_links.far]
         behind &= self.all_links.n_destination > 0
@@ -100,12 +105,18 @@ class Gathering:
             self.all_second[self.all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
-        mates = part_strangers(mates, self.addrs, links, alias)
-        on_lan = find_exchange_lans(self.addrs, links, mates, origin, special | self.on_known_lan)
-        on_lan |= self.on_known_lan
+        if STRANGE_MATES in rules:
+            mates = part_strangers(mates, self.addrs, links, alias)
+        on_lan = self.on_known_lan
+        if EXCHANGE_LANS in rules:
+            on_lan = on_lan | find_exchange_lans(
+                self.addrs, links, mates, origin, special | self.on_known_lan
+            )
         mates = np.where(on_lan, -1, mates)
         held = find_holders(self.addrs, origin, special | on_lan, self.registries.delegations)
-        numbered = number_unannounced(self.addrs, held, special | on_lan)
+        numbered = held
+        if UNANNOUNCED in rules:
+            numbered = number_unannounced(self.addrs, held, special | on_lan)
         gateways = find_gateways(
             self.spools,
             self.all_links,
@@ -115,6 +126,7 @@ class Gathering:
             ((numbered == NO_ASN) & ~on_lan) | (alias >= 0),
             on_lan,
             lambda aimed_at: self.asn_of(aimed_at) != NO_ASN,
+            rules,
         )
         # Of what looks like a link, both ends are on one router: of two links, then.
         mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
@@ -129,7 +141,9 @@ class Gathering:
             Members(*self.exchanges.find_members(self.addrs)),
             find_possible(self.addrs, numbered, self.registries.delegations),
         )
-        return Evidence(self.spools, self.n_traces, shown, special, alias, gateways, self.asn_of)
+        return Evidence(
+            self.spools, self.n_traces, shown, special, alias, gateways, self.asn_of, rules
+        )
 
 
 def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:

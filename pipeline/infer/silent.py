@@ -24,10 +24,19 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.rtt import FLOOR_MS
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks, NodeLinks
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
+
+SILENT_ROUTERS = Rule(
+    "silent-routers",
+    "gaps",
+    "unanswered hops between two routers of an AS are routers that do not answer",
+    "gaps of one or two hops",
+    source="anonymous routers (Yao et al., INFOCOM 2003)",
+)
 
 
 @dataclass(frozen=True, eq=False)

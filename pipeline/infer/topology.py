@@ -8,29 +8,31 @@ the order of addresses.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from pipeline.errors import UsageError
-from pipeline.infer.destinations import find_passages, find_routers
+from pipeline.infer.destinations import PASSAGES, find_passages, find_routers
 from pipeline.infer.gathering import Gathering, mates_of
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.nodes import Nodes
-from pipeline.infer.owners.adoption import adopt_unmapped
+from pipeline.infer.owners.adoption import SURROUNDED, adopt_unmapped
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.election.borders import Election
 from pipeline.infer.owners.mapped import mapped_share, origins
-from pipeline.infer.owners.private import Around, follow_private_links
+from pipeline.infer.owners.private import PRIVATE_ROUTERS, Around, follow_private_links
 from pipeline.infer.owners.special import is_special
+from pipeline.infer.owners.terms import organisations
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.paths import collect_paths
 from pipeline.infer.routers.exchange_points import Lans, name_lans
 from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rtt import measure_links
-from pipeline.infer.silent import SilentRouters, find_silent
+from pipeline.infer.rules import rules_without
+from pipeline.infer.silent import SILENT_ROUTERS, SilentRouters, find_silent
 from pipeline.infer.traces.links import NodeLinks, count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
@@ -82,6 +84,7 @@ def infer_topology(
     bridge_gaps: bool = False,
     workers: int = 1,
     targets_are_routers: bool = False,
+    without: Collection[str] = (),
 ) -> Topology:
     """Infer routers, links, ASes and ingresses from observed traces.
 
@@ -113,6 +116,8 @@ def infer_topology(
     targets_are_routers : bool
         Every destination that answered and is not a vantage is a router, not only those that also
         answered as one: for measurements that were aimed at routers.
+    without : collection of str
+        Rules that are left out, by their names (``infer.rules``).
 
     Returns
     -------
@@ -127,10 +132,12 @@ def infer_topology(
     ------
     UsageError
         Without ``prefixes`` and ``asn``; if ``allow_special`` holds something other than a prefix;
-        if ``borders`` or ``routers`` is not one of these words.
+        if ``borders`` or ``routers`` is not one of these words; if ``without`` names no rule.
     """
     _check_options(prefixes, asn, borders, routers)
-    registries = registries or Registries()
+    rules = rules_without(without)
+    given = registries or Registries()
+    registries = given if organisations.TERM in rules else replace(given, organisations=None)
     exchanges = registries.exchanges or ExchangePoints.none()
     observed = merge_addresses(observations)
     every = Spools(observations, observed.addrs, workers)
@@ -142,7 +149,9 @@ def infer_topology(
 
     all_lan = exchanges.find(observed.addrs)
     all_mates = mates_of(observed.addrs, aliases, all_lan >= 0)
-    passed = find_passages(every, all_links, all_mates)
+    passed = np.zeros(len(observed.addrs), bool)
+    if PASSAGES in rules:
+        passed = find_passages(every, all_links, all_mates)
     is_router = find_routers(observed, all_mates, passed, targets_are_routers, aliases)
 
     addrs = observed.addrs[is_router]
@@ -173,6 +182,7 @@ def infer_topology(
             registries,
             exchanges,
             origin_of,
+            rules,
         )
         unaided = None if aliases is None else mates_of(observed.addrs, None, all_lan >= 0)
         owned = _elect(gathering, all_mates, unaided, known_lan, nodes, routers == "inferred")
@@ -187,6 +197,7 @@ def infer_topology(
     )
     scratch = observations[0].spool.parent if observations else None
     has_silent = borders == "elected" and routers == "inferred" and not bridge_gaps
+    has_silent &= SILENT_ROUTERS in rules
     silent = SilentRouters.none()
     if has_silent:
         silent = find_silent(links, nodes.node_of, node_asn, node_links)
@@ -248,7 +259,7 @@ def infer_topology(
         addr_confidence=of_addrs,
         weight=weight,
         weight_unit="ms",
-        link_columns=drawn.columns() | _siblings(drawn, asn_drawn, registries),
+        link_columns=drawn.columns() | _siblings(drawn, asn_drawn, given),
         ingresses=replace(ingresses, confidence=of_ingresses),
         exits=exits,
         kind="router" if len(nodes) < len(addrs) else "interface",
@@ -337,9 +348,13 @@ def _elect(
     private = np.bincount(nodes.node_of, ~special, minlength=len(nodes)) == 0
     asn[private] = NO_ASN
     n_known = int(np.count_nonzero((asn != NO_ASN) & (asn < FIRST_STAND_IN)))
-    asn = follow_private_links(Around.of(links, shown.aims, nodes.node_of), asn, private)
+    if PRIVATE_ROUTERS in gathering.rules:
+        asn = follow_private_links(Around.of(links, shown.aims, nodes.node_of), asn, private)
     direct = links.n_router + links.n_destination > 0
-    asn = adopt_unmapped(nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]], asn)
+    near, far = nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]]
+    if SURROUNDED in gathering.rules:
+        asn = adopt_unmapped(near, far, asn)
+    asn = np.where(asn < FIRST_STAND_IN, asn, NO_ASN)
     counts["unmapped_adopted"] = int(np.count_nonzero(asn != NO_ASN)) - n_known
     return _Owned(nodes, asn, election, lans, counts)
 

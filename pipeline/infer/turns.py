@@ -33,13 +33,21 @@ from pipeline.infer.owners.election.earlier import (
     know_merged,
 )
 from pipeline.infer.owners.election.evidence import AddressEvidence
-from pipeline.infer.owners.private import locate_private
+from pipeline.infer.owners.private import PRIVATE_ROUTERS, locate_private
 from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import part_mates
-from pipeline.infer.routers.point_to_point import Groups, group_interfaces
+from pipeline.infer.routers.point_to_point import SUBNET_MATES, Groups, group_interfaces
+from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
+
+MERGED_ROUTERS = Rule(
+    "merged-routers",
+    "owners",
+    "owners are elected once more with the routers that were inferred",
+    "inferred routers",
+)
 
 
 class Concluded(NamedTuple):
@@ -75,6 +83,7 @@ class Evidence:
         As from ``find_gateways``.
     asn_of : callable
         (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
+    rules : Rules
     """
 
     spools: Spools
@@ -84,6 +93,7 @@ class Evidence:
     alias: np.ndarray
     gateways: np.ndarray
     asn_of: Callable[[np.ndarray], np.ndarray]
+    rules: Rules
 
     def conclude(
         self, registries: Registries, merge: bool, before: Standing | None = None
@@ -99,10 +109,13 @@ class Evidence:
         """
         shown = self.shown
         groups = self._group(shown)
-        trusted = trust_groups(shown.links, groups, shown.mates, self.alias, self.gateways)
+        trusted = trust_groups(
+            shown.links, groups, shown.mates, self.alias, self.gateways, self.rules
+        )
         known = know_in_turn(trusted, self.alias >= 0, registries)
         # Loops wait for routers: these are inferred by what the election itself says.
-        election = elect_owners(shown, known, before, None if merge else self.spools)
+        spools = None if merge else self.spools
+        election = elect_owners(shown, known, before, spools, self.rules)
         router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
         if merge:
             router, election = self._infer_routers(groups, known[-1], election)
@@ -110,11 +123,17 @@ class Evidence:
 
     def _group(self, shown: AddressEvidence) -> Groups:
         """Interfaces by router, for the election."""
-        return group_interfaces(
+        groups = group_interfaces(
             self.spools, shown.links, shown.mates, shown.on_lan, self.alias, shown.origin
         )
+        if SUBNET_MATES not in self.rules:
+            alone = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
+            groups = replace(groups, group=alone)
+        return groups
 
     def _locate(self, group: np.ndarray, owner: np.ndarray) -> np.ndarray:
+        if PRIVATE_ROUTERS not in self.rules:
+            return np.full(len(group), NO_ASN, np.int64)
         return locate_private(self.shown.links, self.shown.aims, group, owner, self.special)
 
     def _merge(self, groups: Groups, owner: np.ndarray, used_in: np.ndarray) -> np.ndarray:
@@ -135,6 +154,7 @@ class Evidence:
             owner,
             self.asn_of,
             self.n_traces,
+            self.rules,
         )
 
     def _infer_routers(
@@ -159,8 +179,8 @@ class Evidence:
         """
         used_in = self._locate(known.groups.group, election.owner)
         router = self._merge(groups, election.owner, used_in)
-        again = [know_merged(known, router)]
-        election = elect_owners(self.shown, again, election.standing, self.spools)
+        again = [know_merged(known, router) if MERGED_ROUTERS in self.rules else known]
+        election = elect_owners(self.shown, again, election.standing, self.spools, self.rules)
         used_now = self._locate(router, election.owner)
         if (used_now != used_in).any():
             router = self._merge(groups, election.owner, used_now)

@@ -8,7 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
+from pipeline.infer.rule import Rule
 from pipeline.model.topology import NO_ASN
+
+SURROUNDED = Rule(
+    "surrounded",
+    "owners",
+    "an unmapped router with one AS before and behind it is in that AS",
+    "predecessors and successors",
+)
 
 
 def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.ndarray:

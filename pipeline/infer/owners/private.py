@@ -34,8 +34,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.infer.owners.aims import Aims
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.topology import NO_ASN
+
+PRIVATE_ROUTERS = Rule(
+    "private-routers",
+    "owners",
+    "a router that answers with a private address is in the AS of the router before it",
+    "private addresses and what precedes them",
+    source="bdrmapIT (Marder et al., IMC 2018)",
+)
 
 
 @dataclass(frozen=True, eq=False)

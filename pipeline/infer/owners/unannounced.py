@@ -33,10 +33,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.model.addresses import is_v4
 from pipeline.model.columns.keys import split_key
 from pipeline.model.tables.delegations import Delegations
 from pipeline.model.topology import NO_ASN
+
+UNANNOUNCED = Rule(
+    "unannounced-blocks",
+    "owners",
+    "a block that nobody announces is the AS's that its routers speak for",
+    "unmapped addresses, hosts and destinations behind them",
+    "3 and 1.5 times as many votes: " + CHOSEN,
+    "bdrmapIT (Marder et al., IMC 2018), section 4.1, by delegations",
+)
 
 FIRST_LEAD, LEAD = 3.0, 1.5  # times the votes of any other AS, before an election and after it
 FIRST_STAND_IN = 1 << 32  # AS numbers have 32 bits

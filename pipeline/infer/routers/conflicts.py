@@ -5,8 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
+
+ONE_TRACE = Rule(
+    "one-trace",
+    "routers",
+    "two addresses of one trace are two routers",
+    "traces",
+    source="APAR (Gunes and Sarac, ToN 2009)",
+)
 
 
 @njit(cache=True, nogil=True)
@@ -23,7 +32,7 @@ def _find_conflicts(hop_ptr, ids, router, broken):
                     broken[router[x]] = True
 
 
-def take_apart(spools: Spools, root: np.ndarray, parts: np.ndarray) -> None:
+def take_apart(spools: Spools, root: np.ndarray, parts: np.ndarray, rules: Rules) -> None:
     """Undo routers that have two addresses in one trace, in place; one pass over the spools.
 
     Parameters
@@ -33,7 +42,10 @@ def take_apart(spools: Spools, root: np.ndarray, parts: np.ndarray) -> None:
         Smallest interface of each router.
     parts : (n_interfaces,) int64
         What they are taken apart to: the same of smaller routers.
+    rules : Rules
     """
+    if ONE_TRACE not in rules:
+        return
     router = np.where(np.bincount(root, minlength=len(root))[root] > 1, root, -1)
 
     def step(broken: np.ndarray, traces: Traces) -> None:

@@ -24,11 +24,19 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import CUT, DESTINATION
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.random_words import mix, mix_words
+
+DEAD_ENDS = Rule(
+    "dead-ends",
+    "routers",
+    "dead ends at which the traces to the same destinations end are one router",
+    "last routers, destinations",
+)
 
 _KEPT = 4
 _BITS = 22  # of a hash, by which vantage points are known: two that share them count as one

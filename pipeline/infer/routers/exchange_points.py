@@ -27,8 +27,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.addresses import format_addr, is_v4
+
+EXCHANGE_LANS = Rule(
+    "exchange-lans",
+    "routers",
+    "a block whose would-be subnet mates follow one address is an exchange point's LAN",
+    "subnet mates, predecessors",
+    "2 links and 0.3 of those that could show it: " + CHOSEN,
+)
 
 # On simulated networks: LANs 2 to 14 links and 0.33 to 1.00 of all, other blocks at most 1 link.
 _LINKS = 2

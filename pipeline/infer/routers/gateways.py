@@ -36,13 +36,22 @@ from collections.abc import Callable
 import numpy as np
 
 from pipeline.infer.routers.conflicts import take_apart
-from pipeline.infer.routers.dead_ends import find_dead_ends
+from pipeline.infer.routers.dead_ends import DEAD_ENDS, find_dead_ends
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import find_watched, watched_pairs
+from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
+
+GATEWAYS = Rule(
+    "gateways",
+    "routers",
+    "what precedes one host is its gateway",
+    "destinations that answered, and the hop before",
+    source="APAR (Gunes and Sarac, ToN 2009), common successors",
+)
 
 _MOST_ASES = 3
 # If a laboratory's traces are aimed at hosts, none is contradicted; if at routers, half are.
@@ -58,6 +67,7 @@ def find_gateways(
     left_out: np.ndarray,
     on_lan: np.ndarray,
     is_announced: Callable[[np.ndarray], np.ndarray],
+    rules: Rules,
 ) -> np.ndarray:
     """Join the addresses of gateways; four passes over the spools.
 
@@ -78,6 +88,7 @@ def find_gateways(
         As from ``find_exchange_lans``.
     is_announced : callable
         As for ``find_dead_ends``.
+    rules : Rules
 
     Returns
     -------
@@ -86,8 +97,11 @@ def find_gateways(
     """
     n = len(origin)
     behind = is_router[all_links.near] & ~is_router[all_links.far] & (all_links.n_destination > 0)
+    behind &= GATEWAYS in rules
     new_id = np.cumsum(is_router) - 1
-    end, same_aims = find_dead_ends(spools, links, n, is_announced)
+    end, same_aims = np.empty((2, 0), np.int64)
+    if DEAD_ENDS in rules:
+        end, same_aims = find_dead_ends(spools, links, n, is_announced)
     near = np.append(new_id[all_links.near[behind]], end)
     host = np.append(all_links.far[behind], len(is_router) + same_aims)
     near, host = near[~left_out[near]], host[~left_out[near]]
@@ -110,5 +124,5 @@ def find_gateways(
         return root
     same = (host[1:] == host[:-1]) & is_good[host[1:]]
     unite(root, near[1:][same], near[:-1][same])
-    take_apart(spools, root, np.arange(n))
+    take_apart(spools, root, np.arange(n), rules)
     return root

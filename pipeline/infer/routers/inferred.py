@@ -71,25 +71,41 @@ import numpy as np
 from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import Groups, watched_pairs
-from pipeline.infer.routers.vouchers.borders_crossed import cross_borders
+from pipeline.infer.routers.vouchers.borders_crossed import BORDERS_CROSSED, cross_borders
 from pipeline.infer.routers.vouchers.ends import Aimed, find_ends
-from pipeline.infer.routers.vouchers.last_routers import join_last_routers
-from pipeline.infer.routers.vouchers.mate_sides import join_mates
-from pipeline.infer.routers.vouchers.next_hops import take_apart_diverging
+from pipeline.infer.routers.vouchers.last_routers import LAST_ROUTERS, join_last_routers
+from pipeline.infer.routers.vouchers.mate_sides import MATE_SIDES, join_mates
+from pipeline.infer.routers.vouchers.next_hops import DIVERGING, take_apart_diverging
 from pipeline.infer.routers.vouchers.observers import Observers, find_observers
-from pipeline.infer.routers.vouchers.same_ends import join_same_ends
-from pipeline.infer.routers.vouchers.same_place import join_same_place
+from pipeline.infer.routers.vouchers.same_ends import SAME_ENDS, join_same_ends
+from pipeline.infer.routers.vouchers.same_place import SAME_PLACE, join_same_place
 from pipeline.infer.routers.vouchers.single_vouchers import (
+    SINGLE_VOUCHERS,
     is_inner,
     may_be_odd,
     merge_sides,
     single_vouchers,
 )
-from pipeline.infer.routers.vouchers.two_kinds import join_two_kinds
+from pipeline.infer.routers.vouchers.two_kinds import TWO_KINDS, join_two_kinds
+from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
+
+TWO_VOUCHERS = Rule(
+    "two-vouchers",
+    "routers",
+    "two addresses of two routers are behind both, or their subnet mates: one router",
+    "predecessors, subnet mates, observers",
+    source="APAR (Gunes and Sarac, ToN 2009), common successors",
+)
+PARALLEL_LINKS = Rule(
+    "parallel-links",
+    "routers",
+    "a router with two addresses right behind one router is odd: it vouches for less",
+    "predecessors",
+)
 
 _VOUCHERS = 2
 _ROUNDS = 3
@@ -107,6 +123,7 @@ def merge_interfaces(
     owner: np.ndarray,
     asn_of: Callable[[np.ndarray], np.ndarray],
     n_traces: int,
+    rules: Rules,
 ) -> np.ndarray:
     """Merge interfaces into routers; thirteen passes, or a few more, over the spools.
 
@@ -128,6 +145,7 @@ def merge_interfaces(
         (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
     n_traces : int
         Traces of all observations.
+    rules : Rules
 
     Returns
     -------
@@ -135,33 +153,39 @@ def merge_interfaces(
         Smallest interface of each router; of one of a given alias set the set's.
     """
     observers = find_observers(spools, len(gateways))
-    vouched = _merge_vouched(observers, links, groups, mates, alias, origin, gateways, owner)
+    vouched = _merge_vouched(observers, links, groups, mates, alias, origin, gateways, owner, rules)
     root = vouched.root.copy()
-    take_apart(spools, root, gateways)
+    take_apart(spools, root, gateways, rules)
     sure = np.where(root == vouched.root, vouched.twice, root)
     parts = root
     aimed = Aimed(np.where(alias >= 0, -2, owner), asn_of, n_traces)
     ends = find_ends(spools, aimed)
-    root, at_hosts = join_last_routers(spools, links, root, ends, observers)
-    take_apart(spools, root, parts)
-    parts = root
-    side_ptr, sides = _usable_sides(groups, alias)
-    root = join_mates(parts, owner, vouched.asked, vouched.by_one, side_ptr, sides, mates)
-    take_apart(spools, root, parts)
-    if at_hosts:
+    last_joined, at_hosts = join_last_routers(spools, links, root, ends, observers)
+    if LAST_ROUTERS in rules:
+        root = last_joined
+        take_apart(spools, root, parts, rules)
+    if MATE_SIDES in rules:
+        parts = root
+        side_ptr, sides = _usable_sides(groups, alias)
+        root = join_mates(parts, owner, vouched.asked, vouched.by_one, side_ptr, sides, mates)
+        take_apart(spools, root, parts, rules)
+    if SAME_ENDS in rules and at_hosts:
         parts = root
         root = join_same_ends(spools, links, root, aimed, ends)
-        take_apart(spools, root, parts)
-    parts = root
+        take_apart(spools, root, parts, rules)
     is_plain = ~vouched.is_odd[groups.group]
-    root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed)
-    take_apart(spools, root, parts)
-    parts = root
-    root = join_two_kinds(
-        spools, observers, links, root, owner, mates, is_plain, alias, aimed, ends
-    )
-    take_apart(spools, root, parts)
-    take_apart_diverging(spools, aimed, root, sure)
+    if SAME_PLACE in rules:
+        parts = root
+        root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed)
+        take_apart(spools, root, parts, rules)
+    if TWO_KINDS in rules:
+        parts = root
+        root = join_two_kinds(
+            spools, observers, links, root, owner, mates, is_plain, alias, aimed, ends
+        )
+        take_apart(spools, root, parts, rules)
+    if DIVERGING in rules:
+        take_apart_diverging(spools, aimed, root, sure)
     return np.where(alias >= 0, alias, root)
 
 
@@ -198,11 +222,14 @@ def _merge_vouched(
     origin: np.ndarray,
     gateways: np.ndarray,
     owner: np.ndarray,
+    rules: Rules,
 ) -> _Vouched:
     """Rules 1 and 2, again without the vouchers that turn out to be odd."""
     group = groups.group
-    is_twofold = _has_parallel_links(links, group)
-    is_twofold[group[_has_parallel_links(links, gateways)[gateways]]] = True
+    is_twofold = np.zeros(len(group), bool)
+    if PARALLEL_LINKS in rules:
+        is_twofold = _has_parallel_links(links, group)
+        is_twofold[group[_has_parallel_links(links, gateways)[gateways]]] = True
     side_ptr, sides = _usable_sides(groups, alias)
     pairs, owners = watched_pairs(side_ptr, sides)
     certain = _are_two(observers, pairs, owners, group, side_ptr, sides, mates)
@@ -210,20 +237,23 @@ def _merge_vouched(
     shown_odd[group[groups.suspect]] = True
     for _ in range(_ROUNDS):
         root = gateways.copy()
-        _merge_twice_vouched(root, pairs, owners, group, is_twofold, certain)
+        if TWO_VOUCHERS in rules:
+            _merge_twice_vouched(root, pairs, owners, group, is_twofold, certain)
         twice, odd = root.copy(), is_twofold | shown_odd
         unknown = may_be_odd(odd, group)
         asked = single_vouchers(root, groups, odd, unknown, side_ptr, sides, mates)
         by_one = _sides_seen_by_one(observers, asked, side_ptr, sides)
         credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
-        merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
-        plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~(odd | unknown)[group])
-        crossed = cross_borders(
-            observers, links, root, group, owner, origin, plain, side_ptr, sides
-        )
-        merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
+        if SINGLE_VOUCHERS in rules:
+            merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
+        if BORDERS_CROSSED in rules:
+            plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~(odd | unknown)[group])
+            crossed = cross_borders(
+                observers, links, root, group, owner, origin, plain, side_ptr, sides
+            )
+            merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
         found = group[_on_parallel_links(links, root)]
-        if is_twofold[found].all():
+        if PARALLEL_LINKS not in rules or is_twofold[found].all():
             break
         is_twofold[found] = True
     return _Vouched(root, twice, odd, asked, by_one)
@@ -235,6 +265,7 @@ def trust_groups(
     mates: np.ndarray,
     alias: np.ndarray,
     gateways: np.ndarray,
+    rules: Rules,
 ) -> Groups:
     """Gateways, and what rules 1 and 2 join within groups, as the election takes them.
 
@@ -246,6 +277,7 @@ def trust_groups(
     alias : (n_interfaces,) int64
     gateways : (n_interfaces,) int64
         As for ``merge_interfaces``.
+    rules : Rules
 
     Returns
     -------
@@ -256,13 +288,15 @@ def trust_groups(
     side_ptr, sides = _usable_sides(groups, alias)
     pairs, owners = watched_pairs(side_ptr, sides)
     certain = np.ones(len(pairs), bool)
-    is_twofold = _has_parallel_links(links, groups.group)
-    _merge_twice_vouched(root, pairs, owners, groups.group, is_twofold, certain)
+    is_twofold = _has_parallel_links(links, groups.group) & (PARALLEL_LINKS in rules)
+    if TWO_VOUCHERS in rules:
+        _merge_twice_vouched(root, pairs, owners, groups.group, is_twofold, certain)
     n_suspects = np.bincount(groups.group[groups.suspect], minlength=len(root))
     is_odd = n_suspects >= _SUSPECTS
     none = np.zeros(len(root), bool)
-    credible = single_vouchers(root, groups, is_odd, none, side_ptr, sides, mates)
-    merge_sides(root, credible, links, groups, side_ptr, sides, mates)
+    if SINGLE_VOUCHERS in rules:
+        credible = single_vouchers(root, groups, is_odd, none, side_ptr, sides, mates)
+        merge_sides(root, credible, links, groups, side_ptr, sides, mates)
     return replace(groups, group=np.where(alias >= 0, alias, root))
 
 

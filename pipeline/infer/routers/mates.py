@@ -24,9 +24,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.sorted_addrs import find_addrs
+
+STRANGE_MATES = Rule(
+    "mates-seen-in-sequence",
+    "routers",
+    "ends of a /30 on two known routers that no trace shows in sequence are ends of two links",
+    "alias sets, predecessors",
+)
 
 # Where links are /31, half of the addresses end in 0 or 3; where they are /30, only the odd
 # loopback does.

@@ -46,6 +46,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.forest import find_root
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
@@ -53,6 +54,14 @@ from pipeline.infer.traces.spool import Traces
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
+
+SUBNET_MATES = Rule(
+    "subnet-mates",
+    "routers",
+    "what precedes an address, and its subnet mate, are one router",
+    "predecessors, subnet mates",
+    source="APAR (Gunes and Sarac, ToN 2009); kapar (Keys, CCR 2010)",
+)
 
 _ALL_PAIRS = 9  # sides of an address up to which all pairs are watched
 _ROUNDS = 3

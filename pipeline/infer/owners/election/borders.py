@@ -95,21 +95,25 @@ import numpy as np
 
 from pipeline.infer.owners.election.costs import (
     Case,
+    Costs,
     by_habit,
+    nothing_lent,
     ways_of_numbering,
     without_habit,
 )
 from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
-from pipeline.infer.owners.election.following import take_back
-from pipeline.infer.owners.election.lending import find_users
+from pipeline.infer.owners.election.following import CHANGES_TOGETHER, take_back
+from pipeline.infer.owners.election.lending import REALLOCATED, find_users
+from pipeline.infer.owners.election.regions import REGIONS
 from pipeline.infer.owners.election.relations import (
     relations_among,
     with_stranger,
 )
-from pipeline.infer.owners.election.routes.filling import fill_valleys
-from pipeline.infer.owners.election.routes.straightening import straighten_traces
+from pipeline.infer.owners.election.routes.filling import VALLEYS, fill_valleys
+from pipeline.infer.owners.election.routes.straightening import LOOPS, straighten_traces
 from pipeline.infer.owners.election.settling import (
+    CUSTOMERS_OF_SEVERAL,
     count_majorities,
     find_customers,
     find_margins,
@@ -125,12 +129,14 @@ from pipeline.infer.owners.election.surroundings import (
     Surroundings,
     surround,
 )
+from pipeline.infer.owners.terms import habit
 from pipeline.infer.owners.unannounced import (
     FIRST_LEAD,
     FIRST_STAND_IN,
     LEAD,
     name_stand_ins,
 )
+from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.tables.registries import Registries
@@ -174,16 +180,17 @@ class _Outcome(NamedTuple):
     stands_for: np.ndarray
 
 
-def _learn(case: Case) -> tuple[Case, np.ndarray]:
+def _learn(case: Case, rules: Rules) -> tuple[Case, np.ndarray]:
     """Steps 3 and 4: the case with the ways of numbering, and certain groups."""
     relations = case.ways.relations
     no_habit = case._replace(ways=without_habit(relations))
-    case = case._replace(ways=by_habit(relations))
-    for lesson in range(_LESSONS + 1):
+    n_lessons = _LESSONS if habit.TERM in rules else 0
+    case = case._replace(ways=by_habit(relations)) if n_lessons else no_habit
+    for lesson in range(n_lessons + 1):
         before = case.labels.copy()
-        settle_together(case)
+        settle_together(case, REGIONS in rules)
         certain = find_margins(no_habit, -1) > 0
-        if lesson == _LESSONS or (lesson and np.array_equal(before, case.labels)):
+        if lesson == n_lessons or (lesson and np.array_equal(before, case.labels)):
             break
         case = case._replace(ways=by_habit(relations, ways_of_numbering(case, certain)))
     return case, certain
@@ -199,6 +206,7 @@ def _elect(
     registries: Registries,
     earlier: Earlier,
     spools: Spools | None,
+    rules: Rules,
 ) -> _Outcome:
     """One election (steps 3 to 6); ``row`` is the AS row that each address is numbered from.
 
@@ -207,8 +215,9 @@ def _elect(
     around, row = replace(around, numbered=around.numbered.copy()), row.copy()
     labels = count_majorities(around, group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
-    ways = by_habit(relations_among(ases, registries))
-    case = Case.of(around, labels, size, n_known, ways, earlier.held, earlier.change)
+    ways = without_habit(relations_among(ases, registries))
+    costs = Costs.of(rules)
+    case = Case.of(around, labels, size, n_known, ways, earlier.held, earlier.change, costs)
     other, numbered = case.other, case.numbered
     stands_for = np.arange(len(ases))
     is_host = other <= HOST  # or a destination beyond
@@ -229,24 +238,27 @@ def _elect(
     if n_known < len(ases):
         # Destinations and members show the owner of a stand-in; till it has a name they are silent.
         quiet = np.where(other <= AIMED, -1, numbered)
-        settle_together(case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0))
+        quiet_case = case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0)
+        settle_together(quiet_case, REGIONS in rules)
         name(FIRST_LEAD, earlier.stands_for)
-    case, certain = _learn(case)
+    case, certain = _learn(case, rules)
     for _ in range(_NAMINGS if n_known < len(ases) else 0):
         if not name(LEAD):
             break
-        case, certain = _learn(case)
-    lent_from = find_users(case)
+        case, certain = _learn(case, rules)
+    lent_from = find_users(case) if REALLOCATED in rules else nothing_lent(case.ways.relations)
     if (lent_from >= 0).any():
         case = case._replace(ways=case.ways._replace(lent_from=lent_from))
         settle(case)
         no_habit = without_habit(case.ways.relations)._replace(lent_from=lent_from)
         certain = find_margins(case._replace(ways=no_habit), -1) > 0
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
-    taken = take_back(case)
+    taken = take_back(case) if CHANGES_TOGETHER in rules else np.zeros(len(labels), bool)
     straightened = np.zeros(len(labels), bool)
-    if spools is not None:
-        straightened = straighten_traces(case, spools, group) | fill_valleys(case, spools, group)
+    if spools is not None and LOOPS in rules:
+        straightened |= straighten_traces(case, spools, group)
+    if spools is not None and VALLEYS in rules:
+        straightened |= fill_valleys(case, spools, group)
     margins = find_margins(case, len(ases))
     undone = earlier.undone(labels, margins) & ~straightened
     labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
@@ -259,6 +271,7 @@ def elect_owners(
     known: Sequence[Knowledge],
     before: Standing | None = None,
     spools: Spools | None = None,
+    rules: Rules = EVERY_RULE,
 ) -> Election:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
@@ -271,6 +284,7 @@ def elect_owners(
         Of an election before the first of these.
     spools : Spools or None
         Traces, for step 6, which the last election alone takes; None: it is left out.
+    rules : Rules
     """
     origin, on_lan, ases = shown.origin, shown.on_lan, shown.ases()
     n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
@@ -283,12 +297,14 @@ def elect_owners(
     last = None
     for now in known:
         if last is None or now.sees_more_than(last):
-            around = surround(shown, now, row, ases)
+            around = surround(shown, now, row, ases, rules)
         last = now
         group = now.groups.group
-        earlier = Earlier.after(before, now, ases, n_known)
+        earlier = Earlier.after(before, now, ases, n_known, rules)
         traces = spools if now is known[-1] else None
-        found = _elect(around, group, row, ases, n_known, possible, now.registries, earlier, traces)
+        found = _elect(
+            around, group, row, ases, n_known, possible, now.registries, earlier, traces, rules
+        )
         asn = np.where(found.label >= 0, ases[np.maximum(found.label, 0)], NO_ASN)[group]
         before = Standing(asn, found.margin[group], group, ases, ases[found.stands_for])
     at_exchange = np.zeros(len(row), bool)
@@ -296,7 +312,8 @@ def elect_owners(
     stands_for = found.stands_for[np.maximum(around.numbered, 0)]
     numbered = np.where(around.numbered >= 0, stands_for, around.numbered)
     around = replace(around, numbered=numbered)
-    found.label[find_customers(around, found.label, found.certain, at_exchange)] = -1
+    if CUSTOMERS_OF_SEVERAL in rules:
+        found.label[find_customers(around, found.label, found.certain, at_exchange)] = -1
     label = found.label[group]
     is_mapped = ((found.row >= 0) | on_lan) & (label >= 0)
     owner = np.where(is_mapped, ases[np.maximum(label, 0)], NO_ASN)

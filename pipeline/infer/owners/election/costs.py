@@ -27,49 +27,85 @@ from pipeline.infer.owners.election.surroundings import (
     UNNUMBERED,
     Surroundings,
 )
+from pipeline.infer.owners.terms import (
+    TERMS,
+    adjacency,
+    broken_off,
+    destinations,
+    habit,
+    hosts,
+    hosts_past,
+    links,
+    members,
+    numbering,
+    only_destination,
+    organisations,
+    private_links,
+    second_origins,
+    strangers,
+)
+from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.model.tables.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
 
-# Costs, in tenths of a nat where they stand for a probability. The cost of the habit must be one
-# too: if it is higher than the habit's probability warrants, a link numbered the rarer way outvotes
-# the inner links of its router.
-_BETWEEN = 25  # a link between two ASes
-# Groups of two ASes next to each other, link unknown: a little more than half, so that two of them
-# outvote one link.
-_ADJACENT = 13
-_NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another AS
-_FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
-_SIBLINGS = 15  # a link between two ASes of one organisation
-_SIBLINGS_NEAR = 8  # the same next to each other, link unknown
-_SIBLING_INSIDE = 3  # a link inside an AS, numbered from one of the same organisation
-_SIBLING_BETWEEN = 25  # a link to another AS, numbered from one of the same organisation
-_STRANGERS = 24  # more, if the two are in no relationship though both are listed
-_STRANGERS_NEAR = 12  # the same next to each other, link unknown
-_PRIVATE_BETWEEN = 50  # a link between two ASes by a private address, which only one of them uses
-_FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
-_HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
-_AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
-_AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
-# The same where traces may have broken off there: a silent router of the AS that is next to it may
-# as well be that of a customer, and is the same one for all of its addresses.
-_BROKEN_ELSE = 25
-_BROKEN_AT_OTHER = 40  # of no customer, as relationships or organisations say
-_BROKEN_ELSE_AGAIN = 8
-_AIMED_ELSE_PERHAPS = 24  # to several, to what may be routers, or to that of a known neighbor
-_MEMBER_ELSE = 34  # another AS is registered with its address: one entry in thirty is old
-_ONLY_ELSE = 12  # traces through it were all aimed at one AS
-# The same where the AS is the second origin of the prefix (``ip2as``).
-_SECOND = 18  # a link
-_HOSTS_ELSE_SECOND = 40
-_AIMED_SECOND = 35
 _HABIT = 10  # times -log(share) of a way of numbering
 
 # Links of each kind taken as seen before the first lesson, as ``Ways.habit``.
 _UNSEEN = ((3.0, 3.0), (3.0, 3.0), (2.0, 6.0))
 _FROM_PROVIDER = 2  # row of the habit
-# Most that the rarer way costs there: certain links are of the common way more often than others,
-# so what they teach would outvote the inner links of a router.
-_MOST_FROM_PROVIDER = 15
+_MOST_FROM_PROVIDER = habit.TERM.tenths("most_from_provider")
 UNLIMITED = np.int64(1) << 60
+_TENTHS = 10  # of a nat
+
+# Columns of what ``explain`` counts.
+_N_TERMS = len(TERMS)
+_LINKS, _ADJACENCY, _NUMBERING = (TERMS.index(of.TERM) for of in (links, adjacency, numbering))
+_WAY, _ORGANISATIONS, _STRANGERS = (
+    TERMS.index(of.TERM) for of in (habit, organisations, strangers)
+)
+_PRIVATE, _HOSTS, _HOSTS_PAST = (TERMS.index(of.TERM) for of in (private_links, hosts, hosts_past))
+_DESTINATIONS, _BROKEN_OFF = (TERMS.index(of.TERM) for of in (destinations, broken_off))
+_ONLY, _MEMBERS, _SECOND = (
+    TERMS.index(of.TERM) for of in (only_destination, members, second_origins)
+)
+
+
+class Costs(NamedTuple):
+    """Weights of the terms (``terms``), in tenths of a nat; those left out cost what they say."""
+
+    between: int
+    adjacent: int
+    numbered_else: int
+    foreign_inside: int
+    foreign_between: int
+    siblings: int
+    siblings_near: int
+    sibling_inside: int
+    sibling_between: int
+    strangers: int
+    strangers_near: int
+    private_between: int
+    hosts_else: int
+    host_or_router: int
+    aimed_else: int
+    aimed_else_again: int
+    aimed_else_perhaps: int
+    broken_else: int
+    broken_at_other: int
+    broken_else_again: int
+    only_else: int
+    member_else: int
+    second: int
+    hosts_else_second: int
+    aimed_second: int
+
+    @classmethod
+    def of(cls, rules: Rules) -> Costs:
+        """The weights of the terms in force."""
+        weights: dict[str, float] = {}
+        for term in TERMS:
+            left_out = {name: term.without.get(name, 0) for name in term.weights}
+            weights.update(term.weights if term in rules else left_out)
+        return cls(**{name: round(_TENTHS * weights[name]) for name in cls._fields})
 
 
 class Ways(NamedTuple):
@@ -100,6 +136,7 @@ class Case(NamedTuple):
     n_known : int
         AS rows; those from here on are stand-ins.
     ways : Ways
+    costs : Costs
     held : (n,) int64
         AS row of each group in the election before; -1 for none.
     change : int
@@ -119,6 +156,7 @@ class Case(NamedTuple):
     size: np.ndarray
     n_known: int
     ways: Ways
+    costs: Costs
     held: np.ndarray
     change: int
     worth: np.ndarray
@@ -136,8 +174,9 @@ class Case(NamedTuple):
         ways: Ways,
         held: np.ndarray,
         change: int,
+        costs: Costs | None = None,
     ) -> Case:
-        """The case of these surroundings."""
+        """The case of these surroundings; without ``costs`` every term is in force."""
         worth = np.full(len(size), UNLIMITED) if around.worth is None else around.worth
         return cls(
             around.ptr,
@@ -148,6 +187,7 @@ class Case(NamedTuple):
             size,
             n_known,
             ways,
+            Costs.of(EVERY_RULE) if costs is None else costs,
             held,
             change,
             worth,
@@ -171,13 +211,15 @@ def way_of(relations, size, n_known, label, far, z):
 
 
 @njit(cache=True, nogil=True)
-def _cost_of_link(ways, size, n_known, label, far, z):
+def _cost_of_link(costs, ways, size, n_known, label, far, z, tally):
     """Cost of a link to a router in another AS or the same, numbered from AS row ``z``."""
     if far == label:
         if z == label:
             return 0
         lent = ways.lent_from[label] == z or relation(ways.relations, label, z) == SIBLING
-        return _SIBLING_INSIDE if lent else _FOREIGN_INSIDE
+        inside = costs.sibling_inside if lent else costs.foreign_inside
+        _count(tally, _ORGANISATIONS if lent else _NUMBERING, inside)
+        return inside
     cost = 0
     if z not in (label, far):
         if relation(ways.relations, label, z) == SIBLING:
@@ -185,18 +227,39 @@ def _cost_of_link(ways, size, n_known, label, far, z):
         elif relation(ways.relations, far, z) == SIBLING:
             z = far
         else:
-            return _FOREIGN_BETWEEN
-        cost = _SIBLING_BETWEEN
+            _count(tally, _NUMBERING, costs.foreign_between)
+            return costs.foreign_between
+        cost = costs.sibling_between
+        _count(tally, _ORGANISATIONS, cost)
     kind = relation(ways.relations, label, far)
     if kind == SIBLING:
-        return cost + _SIBLINGS
-    cost += _BETWEEN
+        _count(tally, _ORGANISATIONS, costs.siblings)
+        return cost + costs.siblings
+    cost += costs.between
+    _count(tally, _LINKS, costs.between)
     if kind == UNRELATED:
-        cost += _STRANGERS
+        cost += costs.strangers
+        _count(tally, _STRANGERS, costs.strangers)
     row, column = way_of(ways.relations, size, n_known, label, far, z)
     if row >= 0:
         cost += ways.habit[row, column]
+        _count(tally, _WAY, ways.habit[row, column])
     return cost
+
+
+@njit(cache=True, nogil=True)
+def _count(tally, term, cost):
+    """Add to what a term costs; compiled to nothing where ``tally`` is None."""
+    if tally is not None:
+        tally[term] += cost
+
+
+@njit(cache=True, nogil=True)
+def explain(case, group, label):
+    """What an AS costs for a group by term, in tenths of a nat; (n_terms,) int64."""
+    tally = np.zeros(_N_TERMS, np.int64)
+    _sum_up(case, group, label, UNLIMITED, tally)
+    return tally
 
 
 @njit(cache=True, nogil=True)
@@ -205,8 +268,13 @@ def cost_of(case, group, label, limit=UNLIMITED):
 
     No cost is negative, so counting ends where ``limit`` is reached.
     """
+    return _sum_up(case, group, label, limit, None)
+
+
+@njit(cache=True, nogil=True)
+def _sum_up(case, group, label, limit, tally):
     other, numbered, second, labels = case.other, case.numbered, case.second, case.labels
-    ways, met, size, n_known = case.ways, case.met, case.size, case.n_known
+    costs, ways, met, size, n_known = case.costs, case.ways, case.met, case.size, case.n_known
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
     most, may_break_off = int(UNLIMITED), True
@@ -220,15 +288,17 @@ def cost_of(case, group, label, limit=UNLIMITED):
             return cost
         z, also = numbered[i], second[i]
         far = labels[other[i]] if other[i] >= 0 else -1
+        more, term = 0, _LINKS
         if far >= 0:
             met[far] = -met[-1] if z == UNNUMBERED else met[-1]
         if other[i] == HOST:
             if z != label:
-                cost += _HOSTS_ELSE_SECOND if also == label else _HOSTS_ELSE
+                more = costs.hosts_else_second if also == label else costs.hosts_else
+                term = _SECOND if also == label else _HOSTS
         elif other[i] == HOST_OR_ROUTER:
             if abs(met[z]) != met[-1] and (also < 0 or abs(met[also]) != met[-1]):
                 met[z] = met[-1]
-                cost += _BETWEEN
+                more, term = costs.host_or_router, _HOSTS_PAST
         elif other[i] in (AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN):
             n_aims += 1
             # A router of that AS beside it that does not always answer explains it, too.
@@ -244,48 +314,64 @@ def cost_of(case, group, label, limit=UNLIMITED):
             is_second = is_second or z == label
         elif other[i] == ONLY:
             if z != label:
-                cost += min(_ONLY_ELSE, int(case.worth[z]))
+                more, term = min(costs.only_else, int(case.worth[z])), _ONLY
         elif other[i] == ONLY_OF_SIBLINGS:
             if z != label and relation(ways.relations, label, z) == SIBLING:
-                cost += min(_ONLY_ELSE, int(case.worth[z]))
+                more, term = min(costs.only_else, int(case.worth[z])), _ONLY
         elif other[i] == MEMBER:
             is_registered = True
             is_member = is_member or z == label
         elif far < 0:
             if z >= 0 and z != label:
-                cost += _SECOND if also == label else _NUMBERED_ELSE
+                more = costs.second if also == label else costs.numbered_else
+                term = _SECOND if also == label else _NUMBERING
         elif z < 0:
             if far != label:
                 kind = relation(ways.relations, label, far)
                 if kind == SIBLING:
-                    cost += _SIBLINGS_NEAR if z == ADJACENCY else _SIBLINGS
+                    more = costs.siblings_near if z == ADJACENCY else costs.siblings
+                    term = _ORGANISATIONS
                 elif z == PRIVATE:
-                    cost += _PRIVATE_BETWEEN
+                    more, term = costs.private_between, _PRIVATE
                 else:
-                    cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
-                    cost += _STRANGERS_NEAR if kind == UNRELATED else 0
+                    more = costs.between if z == UNNUMBERED else costs.adjacent
+                    term = _LINKS if z == UNNUMBERED else _ADJACENCY
+                    if kind == UNRELATED:
+                        cost += costs.strangers_near
+                        _count(tally, _STRANGERS, costs.strangers_near)
         else:
-            link = _cost_of_link(ways, size, n_known, label, far, z)
+            as_second = UNLIMITED
+            link = _cost_of_link(costs, ways, size, n_known, label, far, z, None)
             if also >= 0:
-                seconds = _cost_of_link(ways, size, n_known, label, far, also)
-                link = min(link, seconds + _SECOND)
-            cost += link
+                as_second = _cost_of_link(costs, ways, size, n_known, label, far, also, None)
+                as_second += costs.second
+            if tally is not None:
+                numbered_from = also if as_second < link else z
+                _cost_of_link(costs, ways, size, n_known, label, far, numbered_from, tally)
+                _count(tally, _SECOND, costs.second if as_second < link else 0)
+            cost += min(link, as_second)
+        cost += more
+        _count(tally, term, more)
     if n_aims and not n_here:
         if not may_break_off:
             most = int(UNLIMITED)
         if is_second:
-            cost += min(_AIMED_SECOND, most)
+            more, term = min(costs.aimed_second, most), _SECOND
         elif several or not n_sure:
-            cost += min(_AIMED_ELSE_PERHAPS, most)
+            more, term = min(costs.aimed_else_perhaps, most), _DESTINATIONS
         else:
-            once, again = _AIMED_ELSE, _AIMED_ELSE_AGAIN
+            once, again, term = costs.aimed_else, costs.aimed_else_again, _DESTINATIONS
             if may_break_off:
                 kind = relation(ways.relations, label, last_aim)
-                once = _BROKEN_ELSE if kind in (NOTHING, PROVIDER) else _BROKEN_AT_OTHER
-                again = _BROKEN_ELSE_AGAIN
-            cost += min(once, most) + (n_sure - 1) * min(again, most)
+                is_near = kind in (NOTHING, PROVIDER)
+                once = costs.broken_else if is_near else costs.broken_at_other
+                again, term = costs.broken_else_again, _BROKEN_OFF
+            more = min(once, most) + (n_sure - 1) * min(again, most)
+        cost += more
+        _count(tally, term, more)
     if is_registered and not is_member:
-        cost += _MEMBER_ELSE
+        cost += costs.member_else
+        _count(tally, _MEMBERS, costs.member_else)
     return cost
 
 

@@ -31,14 +31,33 @@ import numpy as np
 
 from pipeline.infer.owners.election.evidence import rows_of
 from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.rule import CHOSEN, EVERY_RULE, Rule, Rules
 from pipeline.model.columns.keys import split_key
 from pipeline.model.tables.registries import Registries
 
+EARLIER_OWNER = Rule(
+    "earlier-owner",
+    "owners",
+    "what files or inferred routers give no reason to change stays",
+    "the election before",
+    CHOSEN,
+    weights={"by_aliases": 0.2, "by_registries": 0.1},
+)
+CLEAR_CHANGES = Rule(
+    "clear-changes",
+    "owners",
+    "with inferred routers another AS than before must be clear",
+    "the election before",
+    CHOSEN,
+    weights={"clear": 0.6, "clear_alone": 6.0},
+)
+
 # Cost, in tenths of a nat, of another AS than before, where alias sets and where relationships or
 # organisations were added.
-_BY_ALIASES, _BY_REGISTRIES = 2, 1
+_BY_ALIASES = EARLIER_OWNER.tenths("by_aliases")
+_BY_REGISTRIES = EARLIER_OWNER.tenths("by_registries")
 # Margin below which inferred routers, and addresses left alone, stay in the AS before.
-_CLEAR, _CLEAR_ALONE = 6, 60
+_CLEAR, _CLEAR_ALONE = CLEAR_CHANGES.tenths("clear"), CLEAR_CHANGES.tenths("clear_alone")
 _MOST = 60
 
 
@@ -131,7 +150,12 @@ class Earlier(NamedTuple):
 
     @classmethod
     def after(
-        cls, standing: Standing | None, knows: Knowledge, ases: np.ndarray, n_known: int
+        cls,
+        standing: Standing | None,
+        knows: Knowledge,
+        ases: np.ndarray,
+        n_known: int,
+        rules: Rules = EVERY_RULE,
     ) -> Earlier:
         """What another election left for one of these AS rows, the first ``n_known`` no stand-ins.
 
@@ -143,6 +167,7 @@ class Earlier(NamedTuple):
             Of the election that comes.
         ases : (n_ases,) int64, ascending
         n_known : int
+        rules : Rules
         """
         group = knows.groups.group
         if standing is None:
@@ -153,7 +178,8 @@ class Earlier(NamedTuple):
         row, other = rows_of(ases, standing.ases), rows_of(ases, standing.stands_for)
         both = (row >= 0) & (other >= 0)
         stands_for[row[both]] = other[both]
-        return cls(held, knows.change, knows.least, stands_for)
+        change = knows.change if EARLIER_OWNER in rules else 0
+        return cls(held, change, knows.least if CLEAR_CHANGES in rules else None, stands_for)
 
     def undone(self, label: np.ndarray, margin: np.ndarray) -> np.ndarray:
         """(n,) bool: groups that stay in the AS before, since it is not clear that they are not.

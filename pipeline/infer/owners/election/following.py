@@ -17,6 +17,14 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.election.costs import gain
+from pipeline.infer.rule import Rule
+
+CHANGES_TOGETHER = Rule(
+    "changes-together",
+    "owners",
+    "changes of neighbouring routers that save nothing together are taken back",
+    "the election before, links",
+)
 
 
 @njit(cache=True, nogil=True)

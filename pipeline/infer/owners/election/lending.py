@@ -50,11 +50,23 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED_SILENT,
     HOST,
 )
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 from pipeline.model.tables.relationships import CUSTOMER
 
-_PRIOR = 45  # tenths of a nat: how much an AS that uses another's addresses must explain
+REALLOCATED = Rule(
+    "reallocated-prefixes",
+    "owners",
+    "an AS may number its inner links from another's addresses, if that explains much",
+    "links, prefixes, destinations",
+    CHOSEN,
+    "bdrmapIT (Marder et al., IMC 2018), section 6",
+    {"prior": 4.5},
+)
+
+# How much an AS that uses another's addresses must explain.
+_PRIOR = REALLOCATED.tenths("prior")
 _MOVES = 8  # of one router for one pair, at most; usually one or two are made
 _LEAST_WORTH = 24  # tenths of a nat, of traces that end in silence (``Surroundings.worth``)
 _ROUTERS = 2  # that speak for the user, if no link inside it is numbered from the lender

@@ -33,6 +33,15 @@ from numba import njit
 
 from pipeline.infer.owners.election.costs import cost_with_change
 from pipeline.infer.owners.election.near import find_near
+from pipeline.infer.rule import Rule
+
+REGIONS = Rule(
+    "regions",
+    "owners",
+    "neighbouring routers move to another AS together where that saves something",
+    "links",
+    source="expansion moves (Boykov et al., TPAMI 2001)",
+)
 
 _MOST = 40  # routers that move together
 # Entries around one of them. What has more is looked at by each of its neighbors again and again,

@@ -9,8 +9,16 @@ from pipeline.infer.owners.election.costs import UNLIMITED, cost_of, cost_of_cha
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
+from pipeline.infer.rule import Rule
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import row_of_value
+
+CUSTOMERS_OF_SEVERAL = Rule(
+    "customers-of-several",
+    "owners",
+    "a last router whose links are all numbered by several other ASes is their customer's",
+    "links, prefixes",
+)
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
@@ -38,7 +46,7 @@ def settle(case):
 
 
 @njit(cache=True, nogil=True)
-def settle_together(case):
+def settle_together(case, by_regions=True):
     """Settle groups, then move regions, as long as ever fewer groups are moved.
 
     What both do may go round in a circle: what it costs that traces end at a router depends on its
@@ -47,6 +55,8 @@ def settle_together(case):
     fewest = len(case.labels) + 1
     for _ in range(_MAX_SWEEPS):
         settle(case)
+        if not by_regions:
+            break
         before = case.labels.copy()
         move_regions(case)
         n_moved = int(np.count_nonzero(case.labels != before))

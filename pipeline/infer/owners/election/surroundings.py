@@ -13,6 +13,17 @@ import numpy as np
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.earlier import Knowledge
 from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
+from pipeline.infer.owners.terms import (
+    broken_off,
+    destinations,
+    hosts,
+    hosts_past,
+    members,
+    only_destination,
+    second_origins,
+    silence,
+)
+from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets
@@ -36,6 +47,16 @@ UNNUMBERED = -3  # a link between two routers of alias sets
 PRIVATE = -4  # a link by a private address from which traces go on
 
 _ELSEWHERE = 200  # traces to other ASes taken as seen
+
+# What is not looked at without a term.
+_ENDS = (
+    (hosts.TERM, (HOST,)),
+    (hosts_past.TERM, (HOST_OR_ROUTER,)),
+    (destinations.TERM, (AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN, AIMED_SECOND)),
+    (only_destination.TERM, (ONLY, ONLY_OF_SIBLINGS)),
+    (members.TERM, (MEMBER,)),
+    (second_origins.TERM, (AIMED_SECOND,)),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +130,11 @@ def _private_links(
 
 
 def surround(
-    shown: AddressEvidence, known: Knowledge, row: np.ndarray, ases: np.ndarray
+    shown: AddressEvidence,
+    known: Knowledge,
+    row: np.ndarray,
+    ases: np.ndarray,
+    rules: Rules = EVERY_RULE,
 ) -> Surroundings:
     """Gather the evidence of each group.
 
@@ -122,9 +147,10 @@ def surround(
         AS row that each address is numbered from; -1 for none, and on LANs.
     ases : (n_ases,) int64
         AS of each row, ascending; holds all that are named in ``shown``.
+    rules : Rules
     """
     links, groups, on_lan = shown.links, known.groups, shown.on_lan
-    hosts, aims, members = shown.hosts, shown.aims, shown.members
+    hosts_behind, aims, registered_members = shown.hosts, shown.aims, shown.members
     second = rows_of(ases, shown.second)
     n = len(row)
     group = groups.group
@@ -154,19 +180,19 @@ def surround(
     a, b = split_key(np.unique((a << 32) | b))
     adjacent = (a != b) & ~np.isin(pair_keys(a, b), pair[linked])
     a, b = a[adjacent], b[adjacent]
-    mapped = hosts.asn != NO_ASN
-    host_row = np.searchsorted(ases, hosts.asn[mapped])
-    gates, which = np.unique((hosts.router[mapped] << 32) | host_row, return_inverse=True)
+    mapped = hosts_behind.asn != NO_ASN
+    host_row = np.searchsorted(ases, hosts_behind.asn[mapped])
+    gates, which = np.unique((hosts_behind.router[mapped] << 32) | host_row, return_inverse=True)
     gate, host = split_key(gates)
     host_second = np.full(len(gates), np.iinfo(np.int64).max)  # none, where any host has none
-    np.minimum.at(host_second, which, rows_of(ases, hosts.second[mapped]))
+    np.minimum.at(host_second, which, rows_of(ases, hosts_behind.second[mapped]))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
     has_siblings = known.registries.organisations is not None
     past, aimed, aimed_at = aims_of_groups(
         aims, group, leads_on, goes_on, known.only_settles, ases, has_siblings
     )
-    registered = np.searchsorted(ases, members.asn)
-    member, registered = split_key(np.unique((group[members.router] << 32) | registered))
+    registered = np.searchsorted(ases, registered_members.asn)
+    member, registered = split_key(np.unique((group[registered_members.router] << 32) | registered))
     source = np.concatenate([one, other[linked], a, group[gate], past, member])
     target = np.concatenate([other, one[linked], b, behind, aimed, np.full(len(member), MEMBER)])
     second_target = np.full(len(aims.second_router), AIMED_SECOND)
@@ -185,10 +211,17 @@ def surround(
     n_links, n_between = len(numbered) + len(numbered[linked]), len(between)
     seconds[:n_links] = np.append(also, also[linked])
     seconds[n_links + n_between :][: len(host)] = host_second
+    if broken_off.TERM not in rules:
+        target = np.where(target == AIMED_BROKEN, AIMED_SILENT, target)
+    if second_origins.TERM not in rules:
+        seconds[:] = -1
+    kept = ~np.isin(target, [end for term, ends in _ENDS for end in ends if term not in rules])
+    source, target, kind, seconds = source[kept], target[kept], kind[kept], seconds[kept]
     order = np.lexsort((seconds, kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     of_rows = target[order], kind[order], seconds[order]
-    return Surroundings(ptr, *of_rows, leads_on, goes_on, worth_of_silence(aims, ases))
+    worth = worth_of_silence(aims, ases) if silence.TERM in rules else None
+    return Surroundings(ptr, *of_rows, leads_on, goes_on, worth)
 
 
 def worth_of_silence(aims: Aims, ases: np.ndarray) -> np.ndarray:

@@ -29,6 +29,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.vouchers.observers import Observers
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import (
@@ -39,6 +40,14 @@ from pipeline.model.columns.ragged import (
 )
 from pipeline.model.random_words import GOLDEN, mix_words
 from pipeline.model.topology import NO_ASN
+
+BORDERS_CROSSED = Rule(
+    "borders-crossed",
+    "routers",
+    "what precedes one address is one router if that is behind a border, or entered two ways",
+    "predecessors, observers, owners",
+    source="bdrmap (Luckie et al., IMC 2016)",
+)
 
 
 def cross_borders(

@@ -39,9 +39,18 @@ from pipeline.infer.routers.point_to_point import find_watched
 from pipeline.infer.routers.vouchers.ends import Ends
 from pipeline.infer.routers.vouchers.neighbors import have_common
 from pipeline.infer.routers.vouchers.observers import Observers
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
+
+LAST_ROUTERS = Rule(
+    "last-routers",
+    "routers",
+    "two routers at which all traces to one destination of their AS end are one",
+    "last routers, owners",
+    source="APAR (Gunes and Sarac, ToN 2009); bdrmapIT (Marder et al., IMC 2018)",
+)
 
 _ROUNDS = 3
 # Of pairs, in one trace: at most two in five where traces were aimed at hosts, else 0.6 to 1.

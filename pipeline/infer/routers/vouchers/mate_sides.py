@@ -24,8 +24,17 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.routers.forest import unite
+from pipeline.infer.rule import Rule
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value
 from pipeline.model.topology import NO_ASN
+
+MATE_SIDES = Rule(
+    "mate-and-predecessor",
+    "routers",
+    "the subnet mate of an address and what precedes that address, in one AS, are one router",
+    "subnet mates, predecessors, owners",
+    source="APAR (Gunes and Sarac, ToN 2009)",
+)
 
 
 def join_mates(

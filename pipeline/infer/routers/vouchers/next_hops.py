@@ -26,11 +26,20 @@ from numba import njit
 
 from pipeline.infer.routers.point_to_point import watched_pairs
 from pipeline.infer.routers.vouchers.ends import Aimed
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, run_starts
+
+DIVERGING = Rule(
+    "diverging-next-hops",
+    "routers",
+    "two routers that send packets for one destination different ways are two",
+    "next hops by destination",
+    source="iPlane (Madhyastha et al., OSDI 2006)",
+)
 
 _SPARSER = 16  # so many times fewer destinations are looked at where there are very many
 _HOST = -1

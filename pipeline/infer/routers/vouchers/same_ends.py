@@ -35,10 +35,20 @@ from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import find_watched, watched_pairs
 from pipeline.infer.routers.vouchers.ends import Aimed, Ends, find_passed
 from pipeline.infer.routers.vouchers.neighbors import have_common
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
+
+SAME_ENDS = Rule(
+    "same-ends",
+    "routers",
+    "two routers at which traces to the same destinations of their AS end are one",
+    "last routers, owners",
+    "9 routers, half of the pairs: " + CHOSEN,
+    "APAR (Gunes and Sarac, ToN 2009); bdrmapIT (Marder et al., IMC 2018)",
+)
 
 _ROUNDS = 2
 _MOST_ENDS = 9  # routers at which traces to one destination end: more are no evidence

@@ -31,10 +31,19 @@ from pipeline.infer.routers.vouchers.ends import Aimed
 from pipeline.infer.routers.vouchers.neighbors import pairs_at
 from pipeline.infer.routers.vouchers.next_hops import find_diverging
 from pipeline.infer.routers.vouchers.observers import Observers
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
 from pipeline.model.topology import NO_ASN
+
+SAME_PLACE = Rule(
+    "common-successor",
+    "routers",
+    "two routers of one AS before one address, of which no observer saw both, are one",
+    "predecessors, observers, owners",
+    source="APAR (Gunes and Sarac, ToN 2009)",
+)
 
 
 def join_same_place(

@@ -33,9 +33,19 @@ from numba import njit
 
 from pipeline.infer.routers.forest import find_root, unite
 from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
+
+SINGLE_VOUCHERS = Rule(
+    "single-voucher",
+    "routers",
+    "what precedes one address by which packets came in is one router",
+    "predecessors, subnet mates, observers",
+    "3 sides, a fifth of odd routers: " + CHOSEN,
+    "Rocketfuel (Spring et al., SIGCOMM 2002), common successors",
+)
 
 _MOST_SIDES = 3  # of a credible voucher whose mate is not seen
 # Share of routers with several addresses that are odd: in simulated networks up to 0.18, or over

@@ -55,11 +55,21 @@ from pipeline.infer.routers.vouchers.ends import Aimed, Ends
 from pipeline.infer.routers.vouchers.neighbors import have_common, pairs_at
 from pipeline.infer.routers.vouchers.next_hops import find_diverging
 from pipeline.infer.routers.vouchers.observers import Observers
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.topology import NO_ASN
+
+TWO_KINDS = Rule(
+    "two-weak-signs",
+    "routers",
+    "two routers of one AS for which two kinds of weak evidence agree are one",
+    "successors, subnet mates, last routers, gaps, observers, owners",
+    "chosen: kinds counted on simulated networks",
+    "record linkage (Fellegi and Sunter, JASA 1969)",
+)
 
 
 class _Counted(NamedTuple):

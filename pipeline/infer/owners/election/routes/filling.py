@@ -25,10 +25,21 @@ from pipeline.infer.owners.election.routes.valleys import (
     key_of,
     next_valley,
 )
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets
 
-_WORTH = 20  # of a valley less, in tenths of a nat; chosen on simulated networks
+VALLEYS = Rule(
+    "valleys",
+    "repairs",
+    "no AS carries traffic between two others unless one is its customer",
+    "traces, relationships (--as-rel)",
+    CHOSEN,
+    "Gao, ToN 2001",
+    {"worth": 2.0},
+)
+
+_WORTH = VALLEYS.tenths("worth")  # of a valley less
 
 
 @njit(cache=True, nogil=True)

@@ -31,13 +31,24 @@ from pipeline.infer.owners.election.costs import Case
 from pipeline.infer.owners.election.relations import relation
 from pipeline.infer.owners.election.routes.loops import LONGEST, Loops, find_loops
 from pipeline.infer.owners.election.routes.moves import MAX_ROUNDS, MOST, cost_of_move
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.tables.relationships import SIBLING
 
+LOOPS = Rule(
+    "loops",
+    "repairs",
+    "no trace leaves an AS and comes back to it",
+    "traces",
+    CHOSEN,
+    "Mao et al., SIGCOMM 2003",
+    {"clear": 1.0},
+)
+
 # Least by which everything else that would straighten its loops costs more, in tenths of a nat;
 # chosen on simulated networks.
-_CLEAR = 10
+_CLEAR = LOOPS.tenths("clear")
 # Cost of a run that is too long. Costs are multiplied by numbers of loops, so ``costs.UNLIMITED``
 # would overflow.
 _TOO_LONG = np.int64(1) << 40

@@ -1,0 +1,41 @@
+"""Terms of what it costs to say that a router is in an AS: a module and a row (``TERM``) each.
+
+Weights are nats where they stand for a probability; costs are computed in tenths of them. No term
+is negative. The names of weights are the fields of ``costs.Costs``.
+"""
+
+from pipeline.infer.owners.terms import (
+    adjacency,
+    broken_off,
+    destinations,
+    habit,
+    hosts,
+    hosts_past,
+    links,
+    members,
+    numbering,
+    only_destination,
+    organisations,
+    private_links,
+    second_origins,
+    silence,
+    strangers,
+)
+
+TERMS = (
+    links.TERM,
+    adjacency.TERM,
+    numbering.TERM,
+    habit.TERM,
+    organisations.TERM,
+    strangers.TERM,
+    private_links.TERM,
+    hosts.TERM,
+    hosts_past.TERM,
+    destinations.TERM,
+    broken_off.TERM,
+    silence.TERM,
+    only_destination.TERM,
+    members.TERM,
+    second_origins.TERM,
+)

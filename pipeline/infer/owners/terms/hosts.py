@@ -1,0 +1,18 @@
+"""Answering hosts right behind a router through which nothing passes are in its AS.
+
+Counted once for each address by which packets came in.
+"""
+
+from __future__ import annotations
+
+from pipeline.infer.rule import CHOSEN, Rule
+
+TERM = Rule(
+    "hosts",
+    "owners",
+    "hosts right behind a last router are in its AS",
+    "destinations that answered, and the hop before",
+    CHOSEN,
+    "bdrmapIT (Marder et al., IMC 2018), destination ASes",
+    {"hosts_else": 4.5},
+)

@@ -1,0 +1,18 @@
+"""If all traces through a router were aimed at one AS, two of them by one address, it may be in it.
+
+That settles ties, if an alias set does not know the router by a single address.
+"""
+
+from __future__ import annotations
+
+from pipeline.infer.rule import CHOSEN, Rule
+
+TERM = Rule(
+    "only-destination",
+    "owners",
+    "a router that only traces to one AS pass may be in it",
+    "destination ASes of all traces through each router",
+    CHOSEN,
+    "bdrmapIT (Marder et al., IMC 2018), destination ASes",
+    {"only_else": 1.2},
+)
