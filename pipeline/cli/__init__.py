@@ -82,8 +82,18 @@ if TYPE_CHECKING:
     from pipeline.terminal.progress_display import ProgressDisplay
 
 
+def _list_rules() -> None:
+    from pipeline.terminal.rules import print_rules  # heavy: every rule of inference
+
+    print_rules()
+
+
 @command("ingest night/ --store mystore --ip2as routeviews.pfx2as")
-@takes(words_of(IngestConfig, LogConfig), as_json=True)
+@takes(
+    words_of(IngestConfig, LogConfig),
+    as_json=True,
+    instead={"--list-rules": (_list_rules, "List the rules of inference and exit.")},
+)
 def ingest(given: Given) -> None:
     """Read files or folders into a snapshot of the store."""
     summary = _ingest(given.config(IngestConfig))

@@ -120,6 +120,12 @@ class IngestConfig:
         help="Treat destinations that answer as routers, not hosts, except vantage points.",
         needs="traces",
     )
+    without_rule: tuple[str, ...] = option(
+        default=(),
+        help="Rule of inference to leave out, by its name in --list-rules; repeatable.",
+        metavar="NAME",
+        needs="traces",
+    )
     asn: int | None = asn_option()
     ingresses: int | None = ingresses_option()
     workers: int | None = workers_option(

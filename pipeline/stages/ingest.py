@@ -18,6 +18,7 @@ from pipeline.graphs.combine import MAX_NAMED, refuse_shared
 from pipeline.infer import Observation, infer_topology
 from pipeline.infer.declared import declare
 from pipeline.infer.owners.special import check_special
+from pipeline.infer.rules import rules_without
 from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.model.choices import ROUTERS_BY_DEFAULT
 from pipeline.model.measured.origins import as_ranges
@@ -133,6 +134,7 @@ def _ingest_inputs(
     # Faults of options are reported before hours of reading, not after.
     for prefix in config.allow_special:
         check_special(prefix)
+    rules_without(config.without_rule)
     refresh_pointers(config.store)
     if config.snapshot is not None:
         check_name(config.snapshot)
@@ -328,6 +330,7 @@ def _infer(
         routers=config.routers or ROUTERS_BY_DEFAULT,
         bridge_gaps=config.bridge_gaps,
         targets_are_routers=config.targets_are_routers,
+        without=config.without_rule,
         workers=config.workers or n_cores(),
     )
     n_owned = int(np.count_nonzero(topology.node_asn != NO_ASN))  # others are in no graph

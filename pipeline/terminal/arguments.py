@@ -73,7 +73,11 @@ def _no_type(ctx: Any) -> None:
 
 
 def takes(
-    options: Sequence[Option], *, as_json: bool = False, verbose: bool = False
+    options: Sequence[Option],
+    *,
+    as_json: bool = False,
+    verbose: bool = False,
+    instead: Mapping[str, tuple[Callable[[], None], str]] | None = None,
 ) -> Callable[[Callable[[Given], Any]], Callable[..., Any]]:
     """Give a function the arguments of options, for ``typer.Typer.command``.
 
@@ -84,6 +88,8 @@ def takes(
         Whether to add ``--json``.
     verbose : bool
         Whether to add ``--verbose``.
+    instead : mapping or None
+        Further flags, by their names: what each does in place of the command, and its help.
 
     Raises
     ------
@@ -98,6 +104,10 @@ def takes(
     if as_json:
         json_option = typer.Option("--json", help="Print one JSON object.")
         parameters.append(_parameter("as_json", Annotated[bool, json_option], False))
+    for flag, (act, about) in (instead or {}).items():
+        flag_option = typer.Option(flag, callback=_in_place(act), is_eager=True, help=about)
+        name = flag.removeprefix("--").replace("-", "_")
+        parameters.append(_parameter(name, Annotated[bool, flag_option], False))
 
     def decorate(function: Callable[[Given], Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -119,6 +129,15 @@ def takes(
         return command
 
     return decorate
+
+
+def _in_place(act: Callable[[], None]) -> Callable[[bool], None]:
+    def callback(wanted: bool) -> None:
+        if wanted:
+            act()
+            raise typer.Exit
+
+    return callback
 
 
 def read_words(

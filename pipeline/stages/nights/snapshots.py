@@ -274,7 +274,13 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
         silent
         | {name: ",".join(sorted(digests)) for name, digests in tables.items()}
         | {called: str(options[name]) for name, called in deciding.items() if name in options}
+        | _left_out(options)
     )
+
+
+def _left_out(options: dict[str, Any]) -> dict[str, str]:
+    names = options.get("without_rule")
+    return {"--without-rule": ", ".join(sorted(names))} if names else {}
 
 
 def _is_inferred(manifest: dict[str, Any]) -> bool:

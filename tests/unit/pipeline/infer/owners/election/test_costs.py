@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.election.costs import UNLIMITED, Case, by_habit, cost_of, without_habit
+from pipeline.infer.owners.election.costs import (
+    UNLIMITED,
+    Case,
+    Costs,
+    by_habit,
+    cost_of,
+    explain,
+    without_habit,
+)
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.surroundings import (
     ADJACENCY,
@@ -21,6 +29,8 @@ from pipeline.infer.owners.election.surroundings import (
     UNNUMBERED,
     Surroundings,
 )
+from pipeline.infer.owners.terms import TERMS
+from pipeline.infer.rules import rules_without
 from pipeline.ingest.tables import read_relationships
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.reading import ReadReport
@@ -39,6 +49,7 @@ def cost(
     worth=None,
     registries=NONE,
     lent_from=(-1, -1, -1),
+    costs=None,
 ):
     """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1; AS row 2 is a third.
 
@@ -52,8 +63,13 @@ def cost(
     of = [*organisations, UNKNOWN, UNKNOWN][:4]
     ways = without_habit(relations._replace(organisation=np.array(of, np.int64)))
     ways = ways._replace(lent_from=np.array([*lent_from, -1]))
-    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5, 5]), 3, ways, np.full(3, -1), 0)
-    return cost_of(case, 0, row, limit)
+    case = Case.of(
+        around, np.array([0, 0, 1]), np.array([5, 5, 5]), 3, ways, np.full(3, -1), 0, costs
+    )
+    found = cost_of(case, 0, row, limit)
+    if limit == UNLIMITED:
+        assert explain(case, 0, row).sum() == found
+    return found
 
 
 ENDS = (AIMED, 1)  # traces to AS row 1 end there
@@ -187,3 +203,22 @@ def test_the_rarer_way_of_numbering_costs_what_its_share_warrants_up_to_a_limit(
     assert by_habit(relations).habit.tolist() == [[0, 0], [0, 0], [11, 0]]
     seen = np.array([[1.0, 99.0], [3.0, 1.0], [1.0, 99.0]])
     assert by_habit(relations, seen).habit.tolist() == [[46, 0], [0, 11], [15, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "left"),
+    [
+        ("hosts", (HOST, 1), 0),
+        ("numbering", (-1, 1), 0),
+        ("adjacency", (2, ADJACENCY), 0),
+        ("inner-links", (2, UNNUMBERED), 0),
+        ("private-links", (2, PRIVATE), 13),
+        ("destinations", ENDS, 0),
+        ("exchange-members", (MEMBER, 1), 0),
+        ("only-destination", (ONLY, 1), 0),
+    ],
+)
+def test_a_term_that_is_left_out_costs_nothing_or_what_stands_in_for_it(name, entry, left):
+    assert cost(0, [entry], costs=Costs.of(rules_without([name]))) == left < cost(0, [entry])
+    others = [term.name for term in TERMS if term.name != name]
+    assert cost(0, [entry], costs=Costs.of(rules_without(others))) == cost(0, [entry])
