@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -55,4 +56,4 @@ def _row(rule: Rule) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(_page()).rstrip("\n"))
+    sys.stdout.write("\n".join(_page()).rstrip("\n") + "\n")
