@@ -34,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Seed of the cases that make soak draws.
 SEED ?= $(shell date +%s)
 
-.PHONY: help setup demo test test-unit soak test-gpu test-pandas lint docs dist bench serve lock clean
+.PHONY: help setup demo test test-unit soak test-gpu test-pandas lint generated docs dist bench serve lock clean
 
 help:
 	@echo "make demo      run the nightly job and one on a sample; print the paths of the reports"
@@ -44,6 +44,7 @@ help:
 	@echo "make test-gpu  run the tests on a GPU machine; fails without a GPU"
 	@echo "make test-pandas run the tests that need pandas, which is in no other lock"
 	@echo "make lint      ruff, mypy and the import contracts"
+	@echo "make generated rewrite what is made from the sources: help files and parts of the docs"
 	@echo "make docs      build the documentation site in site/; warnings are errors"
 	@echo "make dist      build what a package index takes in dist/; ADDRESS=https://... of the repository"
 	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
@@ -146,6 +147,10 @@ lint: $(READY_DEV)
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(RUN)lint-imports
+
+# Tests fail where this would change something.
+generated: $(READY_DEV)
+	$(PY) -m tests.generated
 
 # Open site/index.html, or for search: python3 -m http.server --bind 127.0.0.1 --directory site
 docs: $(READY_DOCS)

@@ -1,4 +1,4 @@
-"""``docs/columns.md``: ``python -m tests.columns_page > docs/columns.md``.
+"""The page of all columns, ``docs/columns.md``; ``make generated`` writes it.
 
 Files and types are those of a run; meanings are those of docs/reports.md and docs/store.md.
 """
@@ -6,8 +6,6 @@ Files and types are those of a run; meanings are those of docs/reports.md and do
 from __future__ import annotations
 
 import re
-import sys
-import tempfile
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -32,7 +30,7 @@ OLD, NEW = "old", "new"
 
 HEAD = """# Files and columns
 
-<!-- Written by python -m tests.columns_page, from the files of a run. -->
+<!-- Written by make generated, from the files of a run. -->
 
 Every column of the Parquet files of a report and of a store. What they mean in full, and what is in
 JSON, is in [reports](reports.md) and [the store](store.md). Columns that start with `weighted_` are
@@ -141,9 +139,3 @@ def table_of(file: File) -> str:
         types = ", ".join(dict.fromkeys(type_text(field.type) for field in fields))
         rows.append(f"| {names} | {types} | {means} |\n")
     return f"\n### {title}\n\n| column | type | means |\n| --- | --- | --- |\n{''.join(rows)}"
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as made:
-        make_files(Path(made))
-        sys.stdout.write(page(Path(made)))

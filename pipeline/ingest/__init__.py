@@ -4,7 +4,8 @@ A reader's module has ``sniff(head) -> bool`` (does a file that begins like this
 ``read(stream, report) -> Iterator`` and, where it compiles anything, ``compile_kernels()``; readers
 do not know one another. A format is recognised by content, never by name. What else depends on
 a format (choices and messages of ``--format``, which files of a folder claim to be measurements,
-the table in docs/formats.md, the contract between readers) follows from its row.
+the tables in docs/formats.md, the contract between readers) follows from its row; a reader that
+has no section there gets one of its docstring.
 """
 
 from __future__ import annotations
@@ -58,6 +59,10 @@ class Format:
         Endings by which a file claims to be of this format: if its content has no known format,
         that is an error even in a folder, where other files are left alone (``claims_a_format``).
     description : str
+    least : str
+        What a record must hold.
+    optional : str
+        What it may lack. Both for docs/formats.md.
     hint : str
         What to do with a file that ends so and is not recognised.
     frames : tuple of str
@@ -68,6 +73,8 @@ class Format:
     kind: Literal["traces", "topology"]
     suffixes: tuple[str, ...]
     description: str
+    least: str = ""
+    optional: str = ""
     hint: str = ""
     frames: tuple[str, ...] = ()
 
@@ -82,6 +89,8 @@ FORMATS: dict[str, Format] = {
         "traces",
         (".warts",),
         "scamper's binary warts",
+        least="a trace with a destination; of a reply its TTL and address",
+        optional="source, start, RTT, ICMP type, replies",
         frames=("list", "cycle start", "cycle definition", "cycle stop", "address"),
     ),
     "scamper_json": Format(
@@ -89,19 +98,43 @@ FORMATS: dict[str, Format] = {
         "traces",
         (".jsonl", ".json"),
         "scamper's JSON lines, as sc_warts2json prints",
+        least="`type`, `dst`; of a hop `addr` and `probe_ttl`",
+        optional="`src`, `start`, `hops`, `rtt`, `icmp_type`, `icmp_code`",
         frames=("list", "cycle-start", "cycle-def", "cycle-stop"),
     ),
     "atlas": Format(
-        "pipeline.ingest.atlas", "traces", (".jsonl", ".json"), "RIPE Atlas traceroute results"
+        "pipeline.ingest.atlas",
+        "traces",
+        (".jsonl", ".json"),
+        "RIPE Atlas traceroute results",
+        least="`type`; of a reply `from`, of its hop `hop`",
+        optional="all else; a file is recognised by `prb_id`, `msm_id`, `msm_name`, `fw`, an "
+        "address of the result, or its list of hops",
     ),
-    "brite": Format("pipeline.ingest.brite", "topology", (".brite",), "BRITE topology"),
-    "snap": Format("pipeline.ingest.snap", "topology", (), "edge list, as SNAP publishes them"),
+    "brite": Format(
+        "pipeline.ingest.brite",
+        "topology",
+        (".brite",),
+        "BRITE topology",
+        least="a node's id, x, y and degrees; an edge's id, ends, length, delay and bandwidth",
+        optional="AS and type; both ASes, type, direction",
+    ),
+    "snap": Format(
+        "pipeline.ingest.snap",
+        "topology",
+        (),
+        "edge list, as SNAP publishes them",
+        least="two node ids",
+        optional="comments, further columns",
+    ),
     "adjacency": Format(
         "pipeline.ingest.adjacency",
         "topology",
         (ADJACENCY_SUFFIX,),
         "neighbour lists, one node per line",
-        "if these are neighbour lists, let the file begin with the line "
+        least="a line of neighbours",
+        optional="neighbours, the comment",
+        hint="if these are neighbour lists, let the file begin with the line "
         "'# Neighbours of node 0, 1, 2, ...'",
     ),
 }

@@ -1,8 +1,7 @@
-"""``docs/options.md``: ``python -m pipeline.terminal.reference > docs/options.md``."""
+"""The page of all options, ``docs/options.md``; ``make generated`` writes it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from pipeline.config import (
@@ -50,7 +49,7 @@ TITLES = {
 OF_FLOWS = (IngestConfig, AnalyzeConfig, CompareConfig, NotifyConfig)
 HEAD = """# Options
 
-<!-- Written by python -m pipeline.terminal.reference, from the fields of pipeline/config/. -->
+<!-- Written by make generated, from the fields of pipeline/config/. -->
 
 The command line overrides the variable, which overrides the default.
 Files in a variable are separated as in `PATH` (`:`), prefixes by blanks; switches are `1` or `0`.
@@ -113,7 +112,3 @@ def _takes(option: Option) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`" if text else ""
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

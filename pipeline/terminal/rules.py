@@ -1,8 +1,7 @@
-"""Rules of inference as lines and as ``docs/rules.md``: ``python -m pipeline.terminal.rules``."""
+"""Rules of inference as lines and as ``docs/rules.md``; ``make generated`` writes it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -18,7 +17,7 @@ _KINDS = {
 }
 _HEAD = """# Rules of inference
 
-<!-- Written by python -m pipeline.terminal.rules, from the rows of pipeline/infer. -->
+<!-- Written by make generated, from the rows of pipeline/infer. -->
 
 Each rule is a row: its name, what it says, the evidence that it needs, its weights in nats and
 where they come from, and whose idea it is. `hopscope ingest --list-rules` prints them;
@@ -39,6 +38,11 @@ def print_rules() -> None:
             print_line(f"      needs {rule.needs}{weights}{idea}")
 
 
+def page() -> str:
+    """Text of ``docs/rules.md``."""
+    return "\n".join(_page()).rstrip("\n") + "\n"
+
+
 def _page() -> Iterator[str]:
     yield _HEAD
     for kind, rules in groupby(RULES, lambda rule: rule.kind):
@@ -53,7 +57,3 @@ def _row(rule: Rule) -> str:
     weights = "; ".join(f"{name.replace('_', ' ')} {n:g}" for name, n in rule.weights.items())
     cells = (f"`{rule.name}`", rule.says, rule.needs, weights, rule.origin, rule.source)
     return f"| {' | '.join(cells)} |"
-
-
-if __name__ == "__main__":
-    sys.stdout.write("\n".join(_page()).rstrip("\n") + "\n")

@@ -5,7 +5,8 @@ counted by hand: see ``Trace``), ``broken_record`` (bytes that may be between tw
 which only they are rejected), ``broken_reason`` (why) and ``labels`` (contents of files, each with
 the addresses in it that sent an MPLS label stack). Next to the sample, ``bad/`` holds broken
 files and ``bad/expected.json`` what each must give: the error's reason ("" where the file as a
-whole is good), the number of traces that are read, and the rejected records by reason.
+whole is good), the number of traces that are read, and the rejected records by reason. Instead of
+a folder, ``bad`` may hold the bytes of each file and what they must give.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import lzma
 import math
 import pickle
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,6 +136,7 @@ class TraceReaderContract:
     broken_record: bytes
     broken_reason: str
     labels: list[tuple[bytes, set[str]]]
+    bad: dict[str, tuple[bytes, dict]] = {}
 
     @pytest.fixture
     def path(self) -> Path:
@@ -260,21 +263,28 @@ class TraceReaderContract:
         reader = FORMATS[self.format].load().read(Dribble(path.read_bytes()), report)
         assert [trace for batch in reader for trace in unpack(batch)] == self.traces
 
-    def test_bad_samples_give_the_messages_written_beside_them(self):
-        folder = (SAMPLES / self.sample).parent / "bad"
-        expected = json.loads((folder / "expected.json").read_text())
-        files = {file.name for file in folder.iterdir()} - {"expected.json"}
-        assert files == set(expected)
-        for name, want in expected.items():
-            traces, report, error = self.read_file(folder / name)
+    def bad_files(self, folder: Path) -> Iterator[tuple[Path, dict]]:
+        """Broken files, and what each must give."""
+        for name, (content, want) in self.bad.items():
+            (folder / name).write_bytes(content)
+            yield folder / name, want
+        if not self.bad:
+            kept = (SAMPLES / self.sample).parent / "bad"
+            expected = json.loads((kept / "expected.json").read_text())
+            assert {file.name for file in kept.iterdir()} - {"expected.json"} == set(expected)
+            yield from ((kept / name, want) for name, want in expected.items())
+
+    def test_bad_samples_give_the_messages_written_beside_them(self, tmp_path):
+        for path, want in self.bad_files(tmp_path):
+            traces, report, error = self.read_file(path)
             reason, first, _ = (error.reason if error else "").partition("; first fault: ")
-            assert bool(first) == (bool(want["rejected"]) and want["n_traces"] == 0), name
+            assert bool(first) == (bool(want["rejected"]) and want["n_traces"] == 0), path.name
             got = {
                 "error": reason,
                 "n_traces": len(traces),
                 "rejected": dict(report.rejected),
             }
-            assert got == want, name
+            assert got == want, path.name
 
     def test_a_file_of_broken_records_alone_is_rejected_with_the_first_reason(self, tmp_path):
         path = tmp_path / "broken"

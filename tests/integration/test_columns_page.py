@@ -48,4 +48,4 @@ def test_no_type_is_said_twice(folder):
 
 def test_the_page_is_that_of_the_files(folder):
     written = (DOCS / "columns.md").read_text()
-    assert written == page(folder), "python -m tests.columns_page > docs/columns.md"
+    assert written == page(folder), "make generated"

@@ -27,13 +27,13 @@ from tests.integration.measured import path_links, random_links, topology
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 LINKS = {10: (6, path_links(6)), 20: (40, random_links(40, 2)), 30: (1, [])}
-SECTION = "<div><dt>busiest node</dt><dd>{{ f.largest_degree }} of {{ f.mean_degree }}</dd></div>"
+SECTION = "<div><dt>busiest node</dt><dd>{{ f.largest_load }} of {{ f.mean_load }}</dd></div>"
 
 
 @dataclass(frozen=True)
 class Degrees:
     mean: np.ndarray
-    largest_degree: np.ndarray
+    largest_load: np.ndarray
     n_searches: np.ndarray
 
 
@@ -48,22 +48,22 @@ def degrees(shard):
 
 # The row; nothing else in the project knows of it.
 ROW = Metric(
-    "mean_degree",
+    "mean_load",
     "How many links has a node on average?",
     "degrees",
     (
         Column(
-            "mean_degree",
+            "mean_load",
             "float64",
             "links",
             "links of a node on average",
             source="mean",
-            label="Degree",
+            label="Load",
             title="Links of {noun} on average",
             decimals=1,
         ),
-        Column("largest_degree", "int64", "links", "links of the busiest node"),
-        Column("n_degree_nodes", "int64", "nodes", "nodes looked at", source="n_searches"),
+        Column("largest_load", "int64", "links", "links of the busiest node"),
+        Column("n_load_nodes", "int64", "nodes", "nodes looked at", source="n_searches"),
     ),
     kernel=f"{__name__}:degrees",
 )
@@ -96,7 +96,7 @@ def expected(store):
     means = [None if np.isnan(mean) else mean for mean in found.mean.tolist()]
     largest = [
         None if mean is None else most
-        for mean, most in zip(means, found.largest_degree.tolist(), strict=True)
+        for mean, most in zip(means, found.largest_load.tolist(), strict=True)
     ]
     return means, largest
 
@@ -111,32 +111,32 @@ def analyze(store, out, scheduler, metrics):
 
 @pytest.mark.usefixtures("_registered")
 def test_a_kernel_and_a_row_are_a_metric(store, scheduler, tmp_path, capsys):
-    assert analyze(store, tmp_path, scheduler, "hops,mean_degree") == 0
+    assert analyze(store, tmp_path, scheduler, "hops,mean_load") == 0
     reported = capsys.readouterr().out
-    assert "47 searches for mean degrees" in reported
+    assert "47 searches for mean loads" in reported
     folder = tmp_path / "night"
     ases = pq.read_table(folder / "ases.parquet")
     means, largest = expected(store)
-    assert ases["mean_degree"].to_pylist() == means
-    assert ases["largest_degree"].to_pylist() == largest
+    assert ases["mean_load"].to_pylist() == means
+    assert ases["largest_load"].to_pylist() == largest
     assert [str(ases.schema.field(c.name).type) for c in ROW.columns] == [
         "double",
         "int64",
         "int64",
     ]
     report = json.loads((folder / "report.json").read_text())
-    assert report["metrics"] == ["hops", "mean_degree"]
-    assert report["totals"]["n_degree_nodes"] == 47
+    assert report["metrics"] == ["hops", "mean_load"]
+    assert report["totals"]["n_load_nodes"] == 47
     assert set(pq.read_table(folder / "tasks.parquet")["kind"].to_pylist()) >= {"degrees"}
     page = (folder / "as" / "10.html").read_text()
-    assert f'<dt title="{ROW.question}">mean degree</dt><dd>{means[0]:.1f}' in page
-    assert "mean degree" not in (folder / "as" / "30.html").read_text()
-    assert 'data-key="mean_degree"' in (folder / "index.html").read_text()
-    assert '"mean_degree":[' in (folder / "ases.js").read_text().replace(" ", "")
+    assert f'<dt title="{ROW.question}">mean load</dt><dd>{means[0]:.1f}' in page
+    assert "mean load" not in (folder / "as" / "30.html").read_text()
+    assert 'data-key="mean_load"' in (folder / "index.html").read_text()
+    assert '"mean_load":[' in (folder / "ases.js").read_text().replace(" ", "")
     # A later run of something else takes nothing from it.
     assert analyze(store, tmp_path, scheduler, "diameter") == 0
     again = pq.read_table(folder / "ases.parquet")
-    assert again["mean_degree"].to_pylist() == means
+    assert again["mean_load"].to_pylist() == means
     assert again["diameter"].to_pylist()[0] == 5
 
 
@@ -147,7 +147,7 @@ def test_its_section_is_a_template(store, scheduler, tmp_path, monkeypatch):
     made.loader = jinja2.ChoiceLoader([made.loader, own])
     monkeypatch.setattr(writing, "environment", lambda **_: made)
     monkeypatch.setitem(METRICS, ROW.name, Metric(**vars(ROW) | {"section": "degrees.html"}))
-    assert analyze(store, tmp_path, scheduler, "mean_degree,diameter") == 0
+    assert analyze(store, tmp_path, scheduler, "mean_load,diameter") == 0
     means, largest = expected(store)
     page = (tmp_path / "night" / "as" / "20.html").read_text()
     assert f"<dd>{largest[1]} of {means[1]}</dd>" in page
@@ -155,7 +155,7 @@ def test_its_section_is_a_template(store, scheduler, tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("_registered")
 def test_flows_keep_it_between_tasks(store, scheduler, tmp_path):
-    given = {"metrics": ("mean_degree",), "scheduler": scheduler, "device": "cpu"}
+    given = {"metrics": ("mean_load",), "scheduler": scheduler, "device": "cpu"}
     found = measure_stage(AnalyzeConfig(store=store, out=tmp_path, **given))
     write_measurement(tmp_path / "m.npz", found, 0.0)
     back, _ = read_measurement(tmp_path / "m.npz")
@@ -166,10 +166,10 @@ def test_flows_keep_it_between_tasks(store, scheduler, tmp_path):
 
 @pytest.mark.usefixtures("_registered")
 def test_help_names_it():
-    assert "mean_degree" in names_for_help().partition(";")[0].split(", ")
+    assert "mean_load" in names_for_help().partition(";")[0].split(", ")
 
 
 def test_without_its_row_it_is_unknown(store, scheduler, tmp_path, capsys):
-    assert "mean_degree" not in names_for_help()
-    assert analyze(store, tmp_path, scheduler, "mean_degree") == 2
-    assert "mean_degree" in capsys.readouterr().err
+    assert "mean_load" not in names_for_help()
+    assert analyze(store, tmp_path, scheduler, "mean_load") == 2
+    assert "mean_load" in capsys.readouterr().err

@@ -92,7 +92,7 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
 def _given(config: IngestConfig, table: Table[Any]) -> Sequence[Path]:
     """The files of one option."""
     given = getattr(config, table.option)
-    return given if isinstance(given, tuple) else [given] if given is not None else []
+    return [given] if isinstance(given, Path) else given or ()
 
 
 def files_text(reports: Sequence[ReadReport]) -> str:

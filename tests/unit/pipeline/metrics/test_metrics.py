@@ -19,49 +19,11 @@ from pipeline.metrics import (
     own_kernels,
     tasks_of,
 )
-from pipeline.metrics.columns import COLUMNS_BY_TASK, WEIGHTED, Column
+from pipeline.metrics.columns import WEIGHTED
 from pipeline.report.tables.columns import arrow_type
 from tests.real_data import REPOSITORY
 
-DOCS = (REPOSITORY / "docs" / "reports.md").read_text()
 TASKS = tuple(dict.fromkeys(metric.task for metric in METRICS.values()))
-
-
-def table_of(columns: list[Column]) -> str:
-    """As in the docs, where nodes are called nodes."""
-    lines = ["| column | type | unit | means |", "| --- | --- | --- | --- |"]
-    lines += [
-        f"| `{c.name}` | {c.dtype.replace('<', ' of ').rstrip('>')} | {c.unit} | {c.means} |"
-        for c in columns
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def tables() -> dict[str, str]:
-    by_hops = {WEIGHTED + column.name for column in COLUMNS_BY_TASK["widths"]}
-    made = {
-        f"{task}, {table}": table_of(list(columns))
-        for task in TASKS
-        for table in ("ases", "nodes", "ingresses")
-        if task != "weighted" and (columns := columns_of(task, table))
-    }
-    more = [column for column in COLUMNS_BY_TASK["weighted"] if column.name not in by_hops]
-    return made | {"by weight alone": table_of(more)}
-
-
-@pytest.mark.parametrize("name", tables())
-def test_docs_have_the_columns_of_the_registry(name):
-    assert tables()[name] in DOCS, f"docs/reports.md should have:\n{tables()[name]}"
-
-
-def test_docs_have_the_question_of_every_metric():
-    rows = [
-        f"| `{metric.name}` | {metric.question} |"
-        for metric in METRICS.values()
-        if not metric.name.startswith(WEIGHTED)
-    ]
-    expected = "\n".join(["| metric | question |", "| --- | --- |", *rows]) + "\n"
-    assert expected in DOCS, f"docs/reports.md should have:\n{expected}"
 
 
 def test_every_metric_has_columns_of_its_task_and_a_section():
@@ -98,7 +60,7 @@ def test_metrics_become_tasks():
         "effective": ("effective_diameter",),
     }
     assert tasks_of([]) == {}
-    assert set(own_kernels()) == {"effective"}
+    assert set(own_kernels()) == {metric.task for metric in METRICS.values() if metric.kernel}
     assert [name for name in METRICS if name not in names_for_all()] == [
         name for name in METRICS if name.startswith(WEIGHTED)
     ]

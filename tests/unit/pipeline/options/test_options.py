@@ -93,11 +93,6 @@ def test_a_toy_option_is_one_field_in_one_file(tmp_path):
     assert row not in page()
 
 
-def test_the_page_of_options_is_as_its_program_writes_it():
-    written = (REPOSITORY / "docs" / "options.md").read_text()
-    assert written == page(), "python -m pipeline.terminal.reference > docs/options.md"
-
-
 @pytest.mark.parametrize("config", CONFIGS)
 def test_every_option_says_what_it_is_and_where_it_can_be_given(config):
     for each in options_of(config):

@@ -50,6 +50,12 @@ def test_every_table_is_read_and_told(tmp_path):
     assert {path.name for path in given.tables} == {f"{name}.txt" for name in GOOD}
 
 
+def test_files_may_come_in_a_list(tmp_path):
+    given = config(tmp_path, ixp=GOOD["ixp"])
+    given = replace(given, ixp=list(given.ixp))
+    assert read_tables(given, needed=True).reports[0].n_records == 1
+
+
 @pytest.mark.parametrize("option", GOOD)
 def test_a_table_that_says_nothing_is_refused(tmp_path, option):
     given = config(tmp_path, **{option: json.dumps([1, 2])})

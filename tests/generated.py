@@ -1,0 +1,213 @@
+"""Files made from the sources: ``make generated`` writes them, tests compare them.
+
+Whole files are the pages of options, rules and columns, and the --help of every command. Of the
+pages in ``PARTS`` only what is between two comments is made, from the tables of formats and of
+metrics.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pipeline.ingest import FORMATS, Format
+from pipeline.metrics import METRICS, columns_of, own_kernels
+from pipeline.metrics.columns import COLUMNS_BY_TASK, WEIGHTED, Column
+from pipeline.terminal import reference, rules
+from tests import columns_page
+from tests.real_data import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+GOLDEN = REPOSITORY / "tests" / "unit" / "pipeline" / "cli" / "golden"
+COMMANDS = (
+    *("ingest", "analyze", "run", "compare", "generate", "search", "explore", "doctor"),
+    *("list", "show", "lookup", "status", "export", "remove", "rename", "restore"),
+)
+FLOWS = ("nightly", "serve")
+HELPS = """
+import contextlib, importlib, io, json, sys
+
+calls, texts = json.loads(sys.argv[1]), {}
+sys.argv[:] = ["hopscope"]
+for name, (module, words) in calls.items():
+    main = importlib.import_module(module).main
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as said:
+        main([*words, "--help"])
+    texts[name] = said.getvalue()
+print(json.dumps(texts))
+"""
+
+
+def helps() -> dict[Path, str]:
+    """What each command says with --help on a terminal of 80 columns; from one process."""
+    calls: dict[str, tuple[str, list[str]]] = {"hopscope": ("pipeline.cli", [])}
+    calls |= {f"hopscope_{command}": ("pipeline.cli", [command]) for command in COMMANDS}
+    calls |= {name: (f"flows.{name}", []) for name in FLOWS}
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("HOPSCOPE_")}
+    done = subprocess.run(
+        [sys.executable, "-c", HELPS, json.dumps(calls)],
+        cwd=REPOSITORY,
+        env=plain | {"COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return {GOLDEN / f"{name}.txt": text for name, text in json.loads(done.stdout).items()}
+
+
+def whole_pages() -> dict[Path, str]:
+    """The pages of options and of rules."""
+    return {DOCS / "options.md": reference.page(), DOCS / "rules.md": rules.page()}
+
+
+def pages_of_columns() -> dict[Path, str]:
+    """The page of columns, from a run; its meanings are those of other pages."""
+    with tempfile.TemporaryDirectory() as made:
+        columns_page.make_files(Path(made))
+        return {DOCS / "columns.md": columns_page.page(Path(made))}
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of Markdown."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def formats() -> str:
+    """The formats."""
+    head = ("`--format`", "what", "holds", "file names")
+    rows = FORMATS.items()
+    return table(head, ((f"`{name}`", f.description, f.kind, _suffixes(f)) for name, f in rows))
+
+
+def _suffixes(format: Format) -> str:
+    return " ".join(f"`{suffix}`" for suffix in format.suffixes)
+
+
+def formats_in_a_line() -> str:
+    """What can be read, in one line."""
+    return "; ".join(format.description for format in FORMATS.values())
+
+
+def least_records() -> str:
+    """What a record must hold."""
+    head = ("format", "a record", "may be missing")
+    return table(head, ((f"`{name}`", f.least, f.optional) for name, f in FORMATS.items()))
+
+
+def sections_of_readers() -> str:
+    """Sections of the formats that the page does not describe by itself: their docstrings."""
+    page = (DOCS / "formats.md").read_text()
+    begin, end = marks("sections of readers")
+    before, _, rest = page.partition(begin)
+    by_hand = before + rest.partition(end)[2]
+    made = ""
+    for name, format in FORMATS.items():
+        if f"## {name}:" not in by_hand:
+            text = inspect.getdoc(format.load()) or ""
+            first, _, rest = text.partition("\n")
+            reader = format.reader.replace(".", "/")
+            made += f"\n## {name}: {format.description}\n\n{first}\n"
+            made += f"Reader: `{reader}`; samples: `data/samples/{name}/`.\n{rest}\n"
+    return re.sub(r"``(.+?)``", r"`\1`", made)
+
+
+def metrics() -> str:
+    """The metrics, and which of them there are by weight."""
+    names = [name for name in METRICS if not name.startswith(WEIGHTED)]
+    by_weight = ", ".join(f"`{name}`" for name in names if WEIGHTED + name in METRICS)
+    rows = ((f"`{name}`", METRICS[name].question) for name in names)
+    more = f"\nWith the prefix `{WEIGHTED}` links are weighted: of {by_weight}.\n"
+    return table(("metric", "question"), rows) + more
+
+
+def columns_table(columns: Iterable[Column]) -> str:
+    """Columns of metrics, where nodes are called nodes."""
+    rows = (
+        (f"`{c.name}`", c.dtype.replace("<", " of ").rstrip(">"), c.unit, c.means) for c in columns
+    )
+    return table(("column", "type", "unit", "means"), rows)
+
+
+def columns_by_weight_alone() -> str:
+    """Columns of widths by weight that those in hops lack."""
+    by_hops = {WEIGHTED + column.name for column in COLUMNS_BY_TASK["widths"]}
+    return columns_table(c for c in COLUMNS_BY_TASK["weighted"] if c.name not in by_hops)
+
+
+def metrics_of_their_own_kernel() -> str:
+    """A heading and the columns of each metric that has a kernel of its own."""
+    return "\n".join(
+        f"### {metric.name.replace('_', ' ').capitalize()}\n\n{columns_table(columns_of(task))}"
+        for task, metric in own_kernels().items()
+    )
+
+
+# Page -> what its comments name -> what is between them.
+PARTS: dict[Path, dict[str, Callable[[], str]]] = {
+    REPOSITORY / "README.md": {"formats": formats_in_a_line},
+    DOCS / "formats.md": {
+        "formats": formats,
+        "least records": least_records,
+        "sections of readers": sections_of_readers,
+    },
+    DOCS / "reports.md": {
+        "metrics": metrics,
+        **{
+            f"columns of {kind} in {where}": lambda kind=kind, where=where: columns_table(
+                columns_of(kind, where)
+            )
+            for kind in ("search", "widths")
+            for where in ("ases", "nodes", "ingresses")
+            if columns_of(kind, where)
+        },
+        "columns by weight alone": columns_by_weight_alone,
+        "metrics of their own kernel": metrics_of_their_own_kernel,
+    },
+}
+
+
+def marks(name: str) -> tuple[str, str]:
+    """The comments around a part."""
+    return f"<!-- made: {name} -->", f"<!-- end of {name} -->"
+
+
+def pages_in_parts() -> dict[Path, str]:
+    """Pages with their parts as they should be."""
+    pages = {}
+    for path, parts in PARTS.items():
+        text = path.read_text()
+        for name, make in parts.items():
+            begin, end = marks(name)
+            if text.count(begin) != 1 or text.count(end) != 1:
+                raise LookupError(f"{path}: not once {begin} and {end}")
+            before, _, rest = text.partition(begin)
+            was, _, after = rest.partition(end)
+            blank = "\n\n" if was.startswith("\n") else ""  # else it is inside a line
+            text = f"{before}{begin}{blank}{make().strip()}{blank}{end}{after}"
+        pages[path] = text
+    return pages
+
+
+# In this order: the page of columns reads those before it.
+MAKERS: tuple[Callable[[], dict[Path, str]], ...] = (
+    whole_pages,
+    pages_in_parts,
+    helps,
+    pages_of_columns,
+)
+
+if __name__ == "__main__":
+    for make in MAKERS:
+        for path, text in make().items():
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+                sys.stdout.write(f"{path.relative_to(REPOSITORY)} is written\n")
