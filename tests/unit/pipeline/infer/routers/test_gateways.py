@@ -3,7 +3,6 @@
 import pytest
 
 from pipeline.infer import infer_topology
-from pipeline.infer.routers import inferred
 from tests.unit.pipeline.infer.handmade import (
     alias_sets,
     asn_of,
@@ -20,12 +19,8 @@ A, B = "20.1.1.1", "20.2.1.1"
 ENTERED = (f"20.1.91.1 {A} {HOST}! > {HOST}", f"20.2.92.1 {B} {HOST}! > {HOST}")
 
 
-@pytest.fixture
-def alone(monkeypatch):
-    """Without the rules that join last routers of the same AS on less evidence."""
-    monkeypatch.setattr(
-        inferred, "join_last_routers", lambda spools, links, root, *_: (root, False)
-    )
+# The rules that join last routers of the same AS on less evidence.
+OTHERS = ("last-routers", "same-ends")
 
 
 def merged(scratch, *lines, **options):
@@ -51,9 +46,8 @@ def test_addresses_right_before_one_host_are_one_router(tmp_path):
     ],
     ids=["gap", "silent", "one-trace", "anycast", "unmapped"],
 )
-@pytest.mark.usefixtures("alone")
 def test_a_host_that_is_no_evidence_joins_nothing(tmp_path, lines):
-    found = merged(tmp_path, *lines)
+    found = merged(tmp_path, *lines, without=OTHERS)
     assert {A, lines[1].split()[1]} <= set(nodes_of(found))
 
 
@@ -101,7 +95,6 @@ ELSEWHERE = ("20.1.91.1 20.1.6.1 > 20.5.9.1", "20.2.92.1 20.2.6.1 > 20.6.9.1")
     ],
     ids=["one-trace", "firewall", "one-of-both", "ends-elsewhere", "answered"],
 )
-@pytest.mark.usefixtures("alone")
 def test_where_all_traces_of_a_vantage_point_end_is_no_dead_end(tmp_path, others, joined):
     seen = []
     for at, (line, other) in enumerate(zip(SILENT, others, strict=True)):
@@ -110,8 +103,8 @@ def test_where_all_traces_of_a_vantage_point_end_is_no_dead_end(tmp_path, others
             batch = traces(*filter(None, [part]), source=f"20.9.9.{at}")
             seen.append(observe(tmp_path / str(at), batch))
     for workers in (1, 3):
-        found = infer_topology(seen, prefixes=prefix_table(tmp_path), workers=workers)
-        assert ({A, B} <= set(nodes_of(found))) != joined
+        options = {"prefixes": prefix_table(tmp_path), "workers": workers, "without": OTHERS}
+        assert ({A, B} <= set(nodes_of(infer_topology(seen, **options)))) != joined
 
 
 @pytest.mark.parametrize(
@@ -123,9 +116,8 @@ def test_where_all_traces_of_a_vantage_point_end_is_no_dead_end(tmp_path, others
     ],
     ids=["another-aim", "leads-on", "leads-on-after-a-gap"],
 )
-@pytest.mark.usefixtures("alone")
 def test_other_last_routers_are_not_joined(tmp_path, line):
-    assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, line)))
+    assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, line, without=OTHERS)))
 
 
 def test_dead_ends_of_unannounced_destinations_are_not_joined(tmp_path):
@@ -133,10 +125,9 @@ def test_dead_ends_of_unannounced_destinations_are_not_joined(tmp_path):
     assert {A, B} <= set(nodes_of(merged(tmp_path, *lines)))
 
 
-@pytest.mark.usefixtures("alone")
 def test_dead_ends_of_more_than_three_ases_are_not_joined(tmp_path):
     others = [f"20.{i}.91.1 20.{i}.1.1 > 20.3.9.1" for i in (3, 4)]
-    assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, *others)))
+    assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, *others, without=OTHERS)))
 
 
 def test_many_destinations_are_compared_by_some_of_them(tmp_path):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pipeline.infer import Registries
-from pipeline.infer.owners.election import borders
 from pipeline.infer.owners.election.relations import NOTHING, relation, relations_among
 from pipeline.ingest.tables import read_delegations, read_organisations, read_relationships
 from pipeline.model.measured.reading import ReadReport
@@ -83,12 +82,10 @@ def test_the_only_as_aimed_at_settles_between_siblings_of_a_known_router_too(tmp
     ("relationships", "owner"),
     [("1|2|-1\n", 2), ("2|1|-1\n", 1), ("1|2|0\n", 1)],
 )
-def test_addresses_are_lent_by_a_provider(tmp_path, read, monkeypatch, relationships, owner):
+def test_addresses_are_lent_by_a_provider(tmp_path, read, relationships, owner):
     # Else the paths that come back to AS 1 behind AS 2 would tell more.
-    for rule in ("straighten_traces", "fill_valleys"):
-        monkeypatch.setattr(borders, rule, lambda case, _, group: np.zeros(len(group), bool))
-    known = read(relationships)
-    found = asn_of(infer(tmp_path, *LINES, borders="elected", registries=known))
+    options = {"registries": read(relationships), "without": ["loops", "valleys"]}
+    found = asn_of(infer(tmp_path, *LINES, borders="elected", **options))
     assert [found[addr] for addr in INSIDE[:-1]] == [owner] * 3
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from pipeline.infer.routers import inferred
 from tests.unit.pipeline.infer.handmade import alias_sets, infer, node_of_addr, nodes_of
 
 # A router of AS 3, entered by A and by B, that answers only sometimes: some traces to the same
@@ -28,6 +27,9 @@ OUTSIDE = [f"20.4.93.1 20.4.8.1 20.4.{i}.1 20.4.{i}.5 > 20.4.9.{i}" for i in (5,
 BASE = [*by_a(1, 2, 3), *by_b(1, 2), *by_c(1, 2), LED_ON]
 
 
+OTHERS = ("common-successor", "two-weak-signs")
+
+
 def nodes(scratch, *lines, **options):
     return nodes_of(infer(scratch, *lines, borders="elected", routers="inferred", **options))
 
@@ -49,11 +51,10 @@ def nodes(scratch, *lines, **options):
     ],
     ids=["two-destinations", "no-third-router", "common-successor", "answered-twice"],
 )
-def test_routers_with_the_same_ends_are_one(tmp_path, monkeypatch, lines):
+def test_routers_with_the_same_ends_are_one(tmp_path, lines):
     node = node_of_addr(infer(tmp_path, *lines, borders="elected", routers="inferred"))
     assert node[A] == node[B]
-    monkeypatch.setattr(inferred, "join_same_ends", lambda spools, links, root, *_: root)
-    assert {A, B} <= set(nodes(tmp_path, *lines))
+    assert {A, B} <= set(nodes(tmp_path, *lines, without=["same-ends"]))
 
 
 @pytest.mark.parametrize(
@@ -68,18 +69,14 @@ def test_routers_with_the_same_ends_are_one(tmp_path, monkeypatch, lines):
     ],
     ids=["others-too", "one-destination", "leads-on", "silent", "one-before", "one-trace"],
 )
-def test_other_routers_stay_apart(tmp_path, monkeypatch, lines):
-    for name in ("join_same_place", "join_two_kinds"):
-        monkeypatch.setattr(inferred, name, lambda spools, seen, links, root, *_: root)
-    assert {A, B} <= set(nodes(tmp_path, *lines))
+def test_other_routers_stay_apart(tmp_path, lines):
+    assert {A, B} <= set(nodes(tmp_path, *lines, without=OTHERS))
 
 
 @pytest.mark.parametrize(("n_ends", "are_one"), [(3, True), (9, True), (10, False)])
 def test_destinations_at_which_very_many_routers_are_the_last_are_no_evidence(
-    tmp_path, monkeypatch, n_ends, are_one
+    tmp_path, n_ends, are_one
 ):
-    for name in ("join_same_place", "join_two_kinds"):
-        monkeypatch.setattr(inferred, name, lambda spools, seen, links, root, *_: root)
     # Each of the others is the last of a third destination, too.
     others = [
         f"20.3.{100 + i}.1 20.3.{120 + i}.1 > 20.3.9.{aim}"
@@ -87,7 +84,7 @@ def test_destinations_at_which_very_many_routers_are_the_last_are_no_evidence(
         for aim in (1, 2, 30 + i)
     ]
     lines = [*BASE, *others]
-    assert ({A, B} <= set(nodes(tmp_path, *lines))) is not are_one
+    assert ({A, B} <= set(nodes(tmp_path, *lines, without=OTHERS))) is not are_one
 
 
 def test_nothing_is_believed_where_traces_were_aimed_at_routers(tmp_path):

@@ -21,24 +21,17 @@ DIVERGING = [
 ]
 
 
-def nodes(scratch, *lines, **options):
-    return set(nodes_of(infer(scratch, *lines, borders="elected", routers="inferred", **options)))
+OTHERS = ("last-routers", "same-ends")  # other rules on where traces end
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch):
-    """Without other rules on where traces end."""
-    monkeypatch.setattr(inferred, "join_last_routers", lambda _, links, root, *__: (root, False))
+def nodes(scratch, *lines, without=(), **options):
+    options |= {"borders": "elected", "routers": "inferred", "without": (*OTHERS, *without)}
+    return set(nodes_of(infer(scratch, *lines, **options)))
 
 
-def without(monkeypatch):
-    monkeypatch.setattr(inferred, "join_same_place", lambda spools, seen, links, root, *_: root)
-
-
-def test_routers_before_a_plain_address_are_one(tmp_path, monkeypatch):
+def test_routers_before_a_plain_address_are_one(tmp_path):
     assert set(SIDES) & nodes(tmp_path, *PLAIN) == {SIDES[0]}
-    without(monkeypatch)
-    assert set(SIDES) <= nodes(tmp_path, *PLAIN)
+    assert set(SIDES) <= nodes(tmp_path, *PLAIN, without=["common-successor"])
 
 
 def test_routers_before_a_plain_address_that_one_observer_saw_are_several(tmp_path):

@@ -26,18 +26,12 @@ OTHER_AIM = by_y(aim="20.1.9.7")
 GAP = [f"20.1.91.1 20.1.5.1 {X} * 20.1.40.1", by_y("* 20.1.40.1"), OTHER_AIM]
 
 
-def nodes(scratch, *lines, **options):
-    return nodes_of(infer(scratch, *lines, borders="elected", routers="inferred", **options))
+OTHERS = ("last-routers", "same-ends")  # other rules on where traces end
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch):
-    """Without other rules on where traces end."""
-    monkeypatch.setattr(inferred, "join_last_routers", lambda _, links, root, *__: (root, False))
-
-
-def without(monkeypatch):
-    monkeypatch.setattr(inferred, "join_two_kinds", lambda spools, seen, links, root, *_: root)
+def nodes(scratch, *lines, without=(), **options):
+    options |= {"borders": "elected", "routers": "inferred", "without": (*OTHERS, *without)}
+    return nodes_of(infer(scratch, *lines, **options))
 
 
 def is_joined(scratch, *lines, **options):
@@ -52,10 +46,9 @@ def is_joined(scratch, *lines, **options):
     [[*BASE, LEAD], [*BASE, *SAME_AIM], [*BASE, by_y("20.1.8.1")], [*BASE, *GAP]],
     ids=["lead", "end", "none-ends", "gap"],
 )
-def test_a_mate_is_on_the_router_before_where_something_supports_it(tmp_path, monkeypatch, lines):
+def test_a_mate_is_on_the_router_before_where_something_supports_it(tmp_path, lines):
     assert is_joined(tmp_path, *lines)
-    without(monkeypatch)
-    assert not is_joined(tmp_path, *lines)
+    assert not is_joined(tmp_path, *lines, without=["two-weak-signs"])
 
 
 @pytest.mark.parametrize(
@@ -84,15 +77,14 @@ MATES = [
 ]
 
 
-def test_two_mates_are_enough_whatever_one_observer_sees(tmp_path, monkeypatch):
+def test_two_mates_are_enough_whatever_one_observer_sees(tmp_path):
     second = [  # its router is odd, too
         f"20.1.95.1 20.1.70.1 {X} {U} 20.1.98.1! > 20.1.98.1",
         f"20.1.96.1 20.1.71.1 {X} 20.1.31.1 20.1.98.1! > 20.1.98.1",
     ]
     assert is_joined(tmp_path, *BASE, *MATES, *second)
     assert not is_joined(tmp_path, *BASE, *MATES)
-    without(monkeypatch)
-    assert not is_joined(tmp_path, *BASE, *MATES, *second)
+    assert not is_joined(tmp_path, *BASE, *MATES, *second, without=["two-weak-signs"])
 
 
 # Both are right behind one router, and one address of an odd router is behind both.
@@ -115,12 +107,11 @@ BEHIND_X = f"20.1.91.1 20.1.5.1 {X} 20.1.22.1"
     [ORIGIN, DEAD_ENDS, [*TWO_ENDS, BEHIND_X]],
     ids=["next", "dead-ends", "two-ends"],
 )
-def test_what_observers_see_behind_one_router_is_one(tmp_path, monkeypatch, lines):
+def test_what_observers_see_behind_one_router_is_one(tmp_path, lines):
     assert is_joined(tmp_path, *lines)
     several = [line.replace("20.1.92.1 20.1.5.1", "20.1.91.1 20.1.5.1") for line in lines]
     assert not is_joined(tmp_path, *several)
-    without(monkeypatch)
-    assert not is_joined(tmp_path, *lines)
+    assert not is_joined(tmp_path, *lines, without=["two-weak-signs"])
 
 
 @pytest.mark.parametrize(
@@ -143,8 +134,7 @@ ALONE = [f"20.1.91.1 20.1.5.1 {X} 20.1.20.1", f"20.1.91.1 20.1.6.1 {Y} 20.1.20.1
 
 def test_all_that_is_before_one_address_is_one(tmp_path, monkeypatch):
     assert is_joined(tmp_path, *ALONE)
-    without(monkeypatch)
-    assert not is_joined(tmp_path, *ALONE)
+    assert not is_joined(tmp_path, *ALONE, without=["two-weak-signs"])
 
 
 @pytest.mark.parametrize(
