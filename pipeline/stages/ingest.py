@@ -176,7 +176,7 @@ def _ingest_by(
     unused += names.unused
     notes += effect_warnings(config, {holds(report) for report in reports}, unused)
     notes += left_out_warnings(inputs.left_alone, config.format)
-    rows, options = [input_row(each) for each in reports], options_told(config)
+    rows, options = [input_row(each) for each in reports], options_told(config, bool(traces))
     newest_s = newest_record(rows)
     if not config.snapshot and _n_traces(reports):
         oldest_s = min((r.oldest_s for r in reports if r.oldest_s), default=0.0)

@@ -145,7 +145,7 @@ def _sentence(
     cross, get = ("crosses", "gets") if first["n_pairs"] == 1 else ("cross", "get")
     match event["kind"]:
         case "inputs changed":
-            text = f"Other options or tables were given to ingest: {first['reason']}"
+            text = f"Ingest had other options, tables or rules: {first['reason']}"
             n_moved = n_of.get((event["event"], "router", first["kind"]), 0)
             if n_moved:
                 n_links = n_of.get((event["event"], "link", first["kind"]), 0)

@@ -8,12 +8,16 @@ from typing import Any
 
 from pipeline import __version__
 from pipeline.config import IngestConfig
+from pipeline.infer.version import RULES_VERSION
 from pipeline.model.choices import ROUTERS_BY_DEFAULT
 from pipeline.model.measured.reading import printable_path
 
 
-def options_told(config: IngestConfig) -> dict[str, Any]:
-    """Every option that decides what a snapshot holds, and where the run was."""
+def options_told(config: IngestConfig, is_inferred: bool) -> dict[str, Any]:
+    """Every option that decides what a snapshot holds, and where the run was.
+
+    ``is_inferred``: from traces, so that the rules of inference decide, too.
+    """
     options = {
         key: [printable_path(v) for v in value] if isinstance(value, tuple) else value
         for key, value in asdict(config).items()
@@ -25,5 +29,6 @@ def options_told(config: IngestConfig) -> dict[str, Any]:
     } | {
         "routers": config.routers or ROUTERS_BY_DEFAULT,
         "hopscope": __version__,
+        **({"inference_rules": RULES_VERSION} if is_inferred else {}),
         "ran_in": printable_path(Path.cwd()),
     }

@@ -43,6 +43,7 @@ _DECIDING = {
     "targets_are_routers": "--targets-are-routers",
     "allow_special": "--allow-special",
     "hopscope": "version of hopscope",
+    "inference_rules": "rules of inference",  # a snapshot without their number is of older ones
 }
 _ALWAYS = {"asn": "--asn"}  # decides where nothing is inferred, too
 

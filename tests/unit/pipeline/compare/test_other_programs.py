@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
 from pipeline.compare import compare_nights
+from pipeline.stages.ingest import ingest
+from pipeline.stages.inputs import options
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.compare.by_hand import write_night
+from tests.unit.pipeline.stages.test_mapped_share import MAPPED, config
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 SHORT = [f"20.1.0.{i}" for i in range(1, 7)]
@@ -30,13 +34,34 @@ OTHER = lines(SHORT[:3], SHORT[3:], ["20.1.0.2", "20.3.0.2"])
 BY_PLAIN_DIFFERENCE = {"AS lost", "AS split in parts", "links removed"}
 
 
-def opened(folder, text, *, observations: bool, **options: str):
+def test_the_number_of_the_rules_is_kept_and_another_one_is_another_input(tmp_path, monkeypatch):
+    store = tmp_path / "store"
+    for name, number in (("old", options.RULES_VERSION), ("new", 1000), ("same", 1000)):
+        monkeypatch.setattr(options, "RULES_VERSION", number)
+        ingest(replace(config(tmp_path, MAPPED), snapshot=name))
+        with open_snapshot(store, name) as snapshot:
+            assert snapshot.manifest["options"]["inference_rules"] == number
+    old, new, same = (opened_as_is(store, name) for name in ("old", "new", "same"))
+    assert old.other_inputs(new) == ["rules of inference"]
+    assert new.other_inputs(same) == []
+    changes, _ = compare_nights(old, new)
+    assert changes.reason.tolist() == ["rules of inference"]
+    del old.inputs["rules of inference"]  # as in snapshots of older rules
+    assert old.other_inputs(new) == ["rules of inference"]
+
+
+def opened_as_is(store, name):
+    with open_snapshot(store, name) as snapshot:
+        return open_night(snapshot)
+
+
+def opened(folder, text, *, observations: bool, **told: str):
     """A night whose manifest says these options, as ingest of another version did."""
     write_night(folder, "night", text, observations=observations)
     with open_snapshot(folder) as snapshot:
         path = folder / "versions" / snapshot.version / "manifest.json"
     manifest = json.loads(path.read_bytes())
-    manifest["options"] |= options
+    manifest["options"] |= told
     manifest["manifest_sha256"] = "0" * 64
     checksum = hashlib.sha256(json.dumps(manifest).encode()).hexdigest()
     path.write_text(json.dumps(manifest | {"manifest_sha256": checksum}))
@@ -45,15 +70,18 @@ def opened(folder, text, *, observations: bool, **options: str):
 
 
 @pytest.mark.parametrize("observations", [(False, False), (False, True), (True, False)])
-@pytest.mark.parametrize("versions", [("0.1.0", "0.1.0"), ("0.1.0", "0.2.0"), ("", "0.1.0")])
-def test_without_traces_another_version_explains_every_difference(tmp_path, versions, observations):
+@pytest.mark.parametrize("of", ["hopscope", "inference_rules"])
+@pytest.mark.parametrize("versions", [("1", "1"), ("1", "2"), ("", "1")])
+def test_without_traces_another_version_explains_every_difference(
+    tmp_path, versions, of, observations
+):
     """A snapshot that keeps no paths, and whose manifest says nothing of them, is of early ones."""
     nights = [
         opened(
             tmp_path / name,
             text,
             observations=has_traces,
-            **({"hopscope": version} if version else {}),
+            **({of: version} if version else {}),
         )
         for name, text, version, has_traces in zip(
             ("old", "new"), (WHOLE, OTHER), versions, observations, strict=True

@@ -21,14 +21,15 @@ def test_what_was_given_is_called_as_it_is_typed(tmp_path):
 
     inputs = [{"holds": "table", "format": name, "sha256": name} for name in FORMATS]
     inputs.append({"holds": "traces", "format": "warts", "sha256": "traces"})
-    options = asdict(IngestConfig(inputs=(), store=tmp_path)) | {"hopscope": "1", "inputs": []}
+    options = asdict(IngestConfig(inputs=(), store=tmp_path)) | {"inputs": []}
+    options |= {"hopscope": "1", "inference_rules": "1"}
     options = {name: str(value) for name, value in options.items()}
     made = build_graphs([topology(7, 6, path_links(6), [0, 2])])
     write(tmp_path, "night", made, inputs=inputs, options=options)
     with open_snapshot(tmp_path, "night") as snapshot:
         names = set(open_night(snapshot).inputs)
     flags = {option.flag for option in options_of(IngestConfig)}
-    assert names - flags == {"version of hopscope"}
+    assert names - flags == {"version of hopscope", "rules of inference"}
     assert {"--ip2as", "--as-rel", "--as2org", "--delegated", "--ixp", "--aliases"} < names
     assert {"--allow-special", "--bridge-gaps", "--borders", "--routers"} < names
 
