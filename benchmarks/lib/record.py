@@ -125,7 +125,10 @@ def _git(*arguments: str) -> str:
 
 def _command() -> str:
     """The command as typed; files from elsewhere only by name."""
-    words = [f"benchmarks/{Path(sys.argv[0]).name}"]
+    program = Path(sys.argv[0])
+    words = [f"benchmarks/{program.name}"]
+    if program.name == "__main__.py" and program.resolve().is_relative_to(REPOSITORY):
+        words = ["-m", ".".join(program.resolve().parent.relative_to(REPOSITORY).parts)]
     for word in sys.argv[1:]:
         path = Path(word)
         is_ours = path.resolve().is_relative_to(REPOSITORY)

@@ -83,7 +83,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(map(_row, (heads, ["---"] * len(heads), *rows)))
 
 
@@ -95,7 +95,7 @@ def full_table(judged: Sequence[Judged]) -> str:
         for way, s in lab.scores.items():
             rows.append([label, way, *(figure(s) for figure in FIGURES.values())])
             label = "..."
-    return _markdown(["laboratory", "owners", *FIGURES], rows)
+    return markdown(["laboratory", "owners", *FIGURES], rows)
 
 
 def brief_table(judged: Sequence[Judged]) -> str:
@@ -114,7 +114,7 @@ def brief_table(judged: Sequence[Judged]) -> str:
         rows.append([lab.described, *(figure(first) for figure in _BRIEF.values()), *others])
     others = [f"{way}: {_OF_OTHERS[INFERRED in way][0]}" for way in ways[1:]]
     heads = ["laboratory", *_BRIEF, *others]
-    return _markdown(heads, rows)
+    return markdown(heads, rows)
 
 
 def _ways(judged: Sequence[Judged], *, with_programs: bool = True) -> list[str]:
@@ -146,7 +146,7 @@ def gain_table(judged: Sequence[Judged]) -> str:
             recall = sum(s.border_recall for s in found) / max(1, len(found))
             cells.append(f"{precision:.3f} / {recall:.3f}" if found else "")
         rows.append([way, *cells])
-    return _markdown(["owners", *(f"{plan} ({n})" for plan, n in plans.items())], rows)
+    return markdown(["owners", *(f"{plan} ({n})" for plan, n in plans.items())], rows)
 
 
 # Shares of a score that are averaged over networks, by what they are called.
@@ -174,7 +174,7 @@ def means_table(judged: Sequence[Judged]) -> str:
             means = (mean_error([one(s) for s in found]) for one in SHARES.values())
             rows.append([label, way, *(_with_error(*one) for one in means)])
             label = "..."
-    return _markdown(["networks", "owners", *SHARES], rows)
+    return markdown(["networks", "owners", *SHARES], rows)
 
 
 def mean_error(values: Sequence[float]) -> tuple[float, float | None]:
@@ -192,7 +192,7 @@ def _with_error(mean: float, error: float | None) -> str:
 def calibration_table(judged: Sequence[Judged]) -> str:
     """Stated and measured confidence in all laboratories and ways together; empty without any."""
     rows = rows_of(calibrate(_rated(judged)))
-    return _markdown(HEADS, rows) if rows else ""
+    return markdown(HEADS, rows) if rows else ""
 
 
 def _rated(judged: Sequence[Judged], ways: Collection[str] | None = None) -> list[list[Rated]]:
@@ -222,7 +222,7 @@ def confidence_table(judged: Sequence[Judged]) -> str:
             for column in columns
         ]
         rows.append([*key, *cells])
-    return _markdown(["confidence of", "class", "all", *ways], rows)
+    return markdown(["confidence of", "class", "all", *ways], rows)
 
 
 def knowledge_table(judged: Sequence[Judged]) -> str:
@@ -245,7 +245,7 @@ def knowledge_table(judged: Sequence[Judged]) -> str:
         worse = f"{n_worse} of {len(both)}"
         rows.append([less, more, *sums, worse, str(sum(up)), str(sum(down))])
     heads = ["known", "more known", "wrong ingress routers", "border routers found"]
-    return _markdown([*heads, "networks that get worse", "more wrong there", "fewer found"], rows)
+    return markdown([*heads, "networks that get worse", "more wrong there", "fewer found"], rows)
 
 
 def _knows_more(less: str, more: str) -> bool:
@@ -291,7 +291,7 @@ def aims_table(judged: Sequence[Judged]) -> str:
         total = sum(n for n, _ in counts.values())
         rows.append([*key, *(of_plan.get(plan, "") for plan in plans), str(total)])
     heads = [*(f"{plan} ({n})" for plan, n in plans.items()), f"all ({len(judged)})"]
-    return _markdown(["owners", "aim", *heads], rows)
+    return markdown(["owners", "aim", *heads], rows)
 
 
 def programs_table(judged: Sequence[Judged]) -> str:
@@ -306,7 +306,7 @@ def programs_table(judged: Sequence[Judged]) -> str:
             ]
             counts = [sum(what in one for one in lower) for what in ("P", "R")]
             rows.append([way, program, *(f"{n} of {len(lower)}" for n in counts)])
-    return _markdown(["owners", "compared with", "lower P", "lower R"], rows) if rows else ""
+    return markdown(["owners", "compared with", "lower P", "lower R"], rows) if rows else ""
 
 
 def unseen_tables(judged: Sequence[Judged]) -> str:

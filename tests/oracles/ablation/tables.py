@@ -1,0 +1,89 @@
+"""The tables of an ablation: every row for a terminal, one row per rule for the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.oracles.ablation.gains import EVERYWHERE, Row
+from tests.oracles.ablation.judging import FIGURES
+from tests.oracles.truth.tables import markdown
+
+
+def full_table(rows: Sequence[Row]) -> str:
+    """One row per rule and family in which leaving it out changes anything."""
+    cells = [
+        [row.rule, row.family, str(row.n_changed), *map(str, row.gains.values())]
+        for row in rows
+        if row.n_changed or not row.is_judged
+    ]
+    return markdown(["rule", "networks", "of which it changes", *FIGURES], cells)
+
+
+def brief_table(rows: Sequence[Row], rules: Sequence[Mapping[str, Any]]) -> str:
+    """One row per rule: what it gains in all families together, where it helps and harms."""
+    cells = []
+    for rule in rules:
+        own = [row for row in rows if row.rule == rule["name"]]
+        whole = next(row for row in own if row.family == EVERYWHERE)
+        of_families = [row for row in own if row.family != EVERYWHERE]
+        changed = sum(row.n_changed > 0 for row in of_families)
+        cells.append(
+            [
+                f"`{rule['name']}`",
+                f"{changed} of {len(of_families)}",
+                *map(str, whole.gains.values()),
+                _clearly(of_families, 1),
+                _clearly(of_families, -1),
+            ]
+        )
+    heads = ["rule", "families it changes", *FIGURES, "clearly helps in", "clearly harms in"]
+    return markdown(heads, cells)
+
+
+def _clearly(rows: Sequence[Row], sign: int) -> str:
+    """Number of families, and the one where a figure differs most."""
+    found = [(row.gains[what], what, row.family) for row in rows for what in row.clear(sign)]
+    if not found:
+        return "none"
+    gain, what, family = max(found, key=lambda one: abs(one[0].mean))
+    n = len({family for _, _, family in found})
+    return f"{n}; most: {family}, {what} {gain}"
+
+
+def sentences(rows: Sequence[Row]) -> list[str]:
+    """Rules that gain nothing clear in any family, and those that clearly harm in more."""
+    failed, idle, unclear, harmful = [], [], [], []
+    for rule in dict.fromkeys(row.rule for row in rows):
+        own = [row for row in rows if row.rule == rule and row.family != EVERYWHERE]
+        helped, harmed = (sum(bool(row.clear(sign)) for row in own) for sign in (1, -1))
+        if not any(row.is_judged for row in own):
+            failed.append(rule)
+        elif not any(row.n_changed for row in own):
+            idle.append(rule)
+        elif not helped:
+            unclear.append(rule)
+        if harmed and harmed >= helped:
+            harmful.append(f"{rule} ({harmed} harmed, {helped} helped)")
+    named = {
+        "Changes nothing in any family": idle,
+        "Changes something, but gains less than twice its standard error in every family": unclear,
+        "Clearly harms in as many families as it helps in, or more": harmful,
+    }
+    said = [f"- {what}: {', '.join(one) or 'none'}." for what, one in named.items()]
+    return [*said, f"- Nothing can be inferred without: {', '.join(failed)}."] if failed else said
+
+
+def families_table(means: Sequence[Mapping[str, Any]]) -> str:
+    """Of each family: networks, and figures with all rules."""
+    return markdown(
+        ["family", "networks", *FIGURES],
+        [
+            [
+                row["family"],
+                str(row["n"]),
+                *("" if row[what] is None else f"{row[what]:.3f}" for what in FIGURES),
+            ]
+            for row in means
+        ],
+    )

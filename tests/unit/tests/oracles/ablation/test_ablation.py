@@ -1,0 +1,109 @@
+"""The ablation of real rules, in tiny networks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.infer.rules import RULES
+from tests.oracles.ablation.__main__ import find_tasks, main
+from tests.oracles.ablation.gains import EVERYWHERE
+from tests.oracles.ablation.page import main as fill_page
+
+TINY = (
+    "n_tier1=2",
+    "n_transit=3",
+    "n_regional=3",
+    "n_stub=8",
+    "tier1=(4, 5)",
+    "transit=(2, 4)",
+    "n_vantage_points=3",
+    "blocks=(1, 1, 1, 1, 1)",
+)
+NUMBERING = "numbering"
+LOOPS = "loops"
+
+
+def ablate(folder: Path, *words: str) -> dict[str, Any]:
+    path = folder / "found.json"
+    assert main([*TINY, *words, "--seeds", "3-4", "--json", str(path)]) == 0
+    return json.loads(path.read_text())
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("ablation")
+    return ablate(folder, "plain", "provider31", "--rules", NUMBERING, LOOPS)
+
+
+def test_a_rule_that_is_left_out_is_missed(result: dict[str, Any]) -> None:
+    assert [one["name"] for one in result["rules"]] == [NUMBERING, LOOPS]
+    assert [(one["family"], one["n"]) for one in result["families"]] == [
+        ("plain", 2),
+        ("provider31", 2),
+    ]
+    rows = {(row["rule"], row["family"]): row for row in result["rows"]}
+    everywhere = rows[NUMBERING, EVERYWHERE]
+    assert everywhere["n_changed"] == everywhere["R_n"] == 4
+    assert everywhere["R"] > 0.1  # borders are where numbers say, but for who numbers a link
+    assert result["failed"] == []
+
+
+def test_families_take_turns_and_may_know_more() -> None:
+    words = ["plain", "ixp:registries-inferred-routers", "silent=0.3"]
+    tasks = find_tasks(words, [5, 6], (LOOPS,))
+    assert [(task.source.name, task.family) for task in tasks] == [
+        ("plain-5", "plain"),
+        ("ixp-5", "ixp, registries, inferred routers"),
+        ("plain-6", "plain"),
+        ("ixp-6", "ixp, registries, inferred routers"),
+    ]
+    assert all(task.rules == (LOOPS,) for task in tasks)
+    assert all(task.source.at.silent == 0.3 for task in tasks)
+    assert [bool(task.options.get("registries")) for task in tasks] == [False, True] * 2
+    assert len(find_tasks(["all"], [5], ())) > 25
+
+
+def test_processes_find_the_same(result: dict[str, Any], tmp_path: Path) -> None:
+    words = ("plain", "provider31", "--rules", NUMBERING, LOOPS, "--workers", "2")
+    assert ablate(tmp_path, *words)["rows"] == result["rows"]
+
+
+def test_the_page_is_made_of_the_file(result: dict[str, Any], tmp_path: Path) -> None:
+    page, file = tmp_path / "page.md", tmp_path / "it.json"
+    page.write_text("Before.\n<!-- made: ablation -->\nold\n<!-- end: ablation -->\nAfter.\n")
+    file.write_text(json.dumps(result))
+    assert fill_page(["--page", str(page), "--json", str(file)]) == 0
+    text = page.read_text()
+    assert text.startswith("Before.\n<!-- made: ablation -->\n4 networks, ")
+    assert f"| `{NUMBERING}` | 2 of 2 | " in text
+    assert text.endswith("<!-- end: ablation -->\nAfter.\n")
+    assert "old" not in text
+
+
+def test_time_that_is_over_leaves_networks_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    found = ablate(tmp_path, "plain", "provider31", "--rules", LOOPS, "--minutes", "0")
+    assert [(one["family"], one["n"]) for one in found["families"]] == [("plain", 1)]
+    assert "3 networks were left out: 0 minutes are over" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plain", "--rules", "no-such-rule"], f"no rule no-such-rule; there are {RULES[0].name}"),
+        (["nowhere"], "nowhere: not a folder"),
+        (["plain:guessed"], "plain:guessed: no way guessed; there are elected"),
+    ],
+)
+def test_what_there_is_not_is_one_line(
+    words: list[str], message: str, capsys: pytest.CaptureFixture
+) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(message)
+    assert said.count("\n") == 1
