@@ -32,6 +32,7 @@ ALL = (
     *(kind for kind in KINDS if kind not in LARGE),
     ON_DISK,
     *(f"{kind}:{WITH_FILES}" for kind in ("ixp", "harsh", "realistic", "siblings")),
+    *(f"{kind}:true-aliases" for kind in ("harsh", "realistic")),
 )
 # Smaller networks than the kinds are by themselves: the same laws, a fourth of the time.
 _STUBS = ("n_stub=30", "n_vantage_points=6")

@@ -364,3 +364,24 @@ class Network:
             by_asn = {"ixp": exchange.asn, "member": exchange.announced_by}
             if (origin := by_asn.get(exchange.announced)) is not None:
                 self.origins.append((exchange.lan, str(origin)))
+        self.origins = [row for origin in self.origins for row in self._share(*origin)]
+
+    def _share(self, net: Net, text: str) -> list[tuple[Net, str]]:
+        """Rows of a prefix with its origin; of some, they or their second half have two.
+
+        Real tables have such prefixes: a provider, an AS of the same owner or a stranger announces
+        a prefix too, or a part of it. What is drawn changes nothing else.
+        """
+        random = Random(f"{self.plan.seed} second origin of {net}")
+        if not text.isdecimal() or random.random() >= self.plan.second_origins:
+            return [(net, text)]
+        own, ases = int(text), self.ases
+        near = ases.providers[own] + ases.peers[own] + ases.customers[own] or list(ases.tier)
+        stranger = 4_200_000_000 + random.randrange(1000)  # announces nothing else
+        other = random.choice((random.choice(near), random.choice(list(ases.tier)), stranger))
+        both = "_".join(map(str, random.sample((own, other), 2)))
+        if other == own:
+            return [(net, text)]
+        if random.random() < 0.5:
+            return [(net, both)]
+        return [(net, text), (list(net.subnets(1))[1], both)]

@@ -55,6 +55,7 @@ class Plan:
     from_aggregate: float = 0.0  # single-homed stubs in a prefix that only their provider announces
     packed: bool = False  # links at random places of one densely used block of the AS
     stale_origins: float = 0.0  # prefixes that the table gives to another AS
+    second_origins: float = 0.0  # prefixes, or half of them, that the table gives to another, too
     leaked: int = 0  # infrastructure prefixes that a neighbor originates
 
     # exchange points, one each
@@ -211,6 +212,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "loops": {"loops": 0.4},
     "anycast": {"n_cloud": 2, "anycast": True},
     "siblings": {"siblings": 5},
+    "second_origins": {"second_origins": 0.08},
     "outgoing": {"outgoing": 0.45},
     "dark": {"silent": 0.30, "limited": 0.5},
     "packed31": {"slash31": 1.0, "packed": True, "from_provider": 1.0},

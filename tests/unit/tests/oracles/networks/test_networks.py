@@ -261,6 +261,26 @@ def test_delays_are_those_of_distance(made: Any) -> None:
     assert sum(first) / len(first) < 10 < sum(last) / len(last)
 
 
+def test_a_share_of_prefixes_has_two_origins_and_nothing_else_changes() -> None:
+    plain, shared = small("plain"), small("plain", "second_origins=0.8")
+    assert plain.links[-1].addrs == shared.links[-1].addrs
+    before = dict(plain.origins)
+    wholes = {net for net, text in shared.origins if net in before and text != before[net]}
+    halves = {net for net, _ in shared.origins if net not in before}
+    assert len(wholes) + len(halves) > len(before) / 2
+    assert wholes
+    assert halves
+    others = set()
+    for net, text in shared.origins:
+        own = before.get(net) or before[net.supernet()]
+        if text != own:
+            one, other = text.split("_")
+            assert own in (one, other)
+            others.add(one == own)
+            others.add(int(other if one == own else one) in plain.ases.tier)
+    assert others == {False, True}
+
+
 def test_a_share_of_names_is_stale(made: Any) -> None:
     folder = made("plain", "stale_names=0.3")
     names = (folder / "lab.names.tsv").read_text().splitlines()
