@@ -59,6 +59,51 @@ def test_an_as_that_few_pairs_showed_may_be_unseen_by_chance(tmp_path):
     assert said(old, new) == ("not observable", 1, None)
 
 
+@pytest.mark.parametrize(("n_pairs", "kind"), [(6, "not observable"), (7, "lost")])
+def test_an_as_is_gone_where_the_seven_pairs_that_crossed_it_say_so(tmp_path, n_pairs, kind):
+    old, new = (
+        night(tmp_path / name, {ONE: [f"{way} > 20.2.1.{i}" for i in range(n_pairs)]})
+        for name, way in (("old", f"{OUT} {IN}"), ("new", f"{OUT} * *"))
+    )
+    assert said(old, new)[:2] == (kind, n_pairs)
+
+
+@pytest.mark.parametrize(("n_crossing", "kind"), [(39, "not observable"), (40, "lost")])
+def test_an_as_is_gone_where_most_pairs_with_its_targets_crossed_it(tmp_path, n_crossing, kind):
+    """Of sixty: 40 are more than half at 99 %, 39 need not be."""
+
+    def by(crossing: str) -> dict[str, list[str]]:
+        pairs = [(v, i) for i in range(1, 31) for v in (ONE, TWO)]
+        pairs.sort(key=lambda pair: pair[0] == TWO)  # each target is crossed to by ONE
+        found: dict[str, list[str]] = {ONE: [], TWO: []}
+        for row, (vantage, i) in enumerate(pairs):
+            way = crossing if row < n_crossing else f"{OUT} * *"
+            found[vantage].append(f"{way} > 20.2.1.{i}")
+        return found
+
+    old = night(tmp_path / "old", by(f"{OUT} {IN}"))
+    assert said(old, night(tmp_path / "new", by(f"{OUT} * *")))[:2] == (kind, n_crossing)
+
+
+@pytest.mark.parametrize(("n_pairs", "is_said"), [(2, False), (3, True)])
+def test_an_as_is_cut_where_three_pairs_no_longer_get_through(tmp_path, n_pairs, is_said):
+    """Three of its routers are not seen any more, behind those that still are."""
+    through = " ".join(f"20.1.0.{i}" for i in range(1, 7))
+    texts = (f"{through} 20.3.0.1 {{0}}! > {{0}}", f"{OUT} * * * * * > {{0}}")
+    old, new = (
+        night(
+            tmp_path / name,
+            {
+                v: [text.format(f"20.3.1.{i}") for i in range(at, n_pairs, 3)]
+                for at, v in enumerate(VANTAGES)
+            },
+        )
+        for name, text in zip(("old", "new"), texts, strict=True)
+    )
+    changes, _ = compare_nights(old, new)
+    assert ("split in parts" in changes.kind) == is_said
+
+
 def test_links_and_neighbours_of_an_as_that_is_gone_are_of_its_event(tmp_path):
     changes, events = compare_nights(night(tmp_path / "old", WHOLE), night(tmp_path / "new", ENDS))
     assert events.kind.tolist() == ["AS lost"]

@@ -26,6 +26,20 @@ def ways(**n: int) -> dict[str, list[str]]:
 # Traces of both nights, addresses that the older night takes for one router, what is said of B.
 CASES = {
     "no answer": (ways(ABD=12), ways(A_D=12), None, "silent"),
+    "of seven pairs": (ways(ABD=7), ways(A_D=7), None, "silent"),
+    "of six pairs": (ways(ABD=6), ways(A_D=6), None, None),
+    "a fifth go another way, and those that come by one router meet a silent one": (
+        ways(ABD=12, CBD=48, XED=4),
+        ways(A_D=12, CED=12, CBD=36, XED=4),
+        None,
+        "silent",
+    ),
+    "more than a fifth go another way": (
+        ways(ABD=12, CBD=48, XED=4),
+        ways(A_D=12, CED=13, CBD=35, XED=4),
+        None,
+        None,
+    ),
     "of half of the pairs": (ways(ABD=12), ways(A_D=6, ABD=6), None, None),
     "also before the first that answers": (
         ways(ABD=12, BD=40, CED=4),
@@ -73,6 +87,34 @@ def test_a_router_is_silent_where_most_see_a_gap_in_its_place(tmp_path, before, 
     assert {ends[0]: said for ends, said in found.items()}.get(B) == kind
     back = told(compare_nights(new, old)[0], "router")
     assert {ends[0]: said for ends, said in back.items()}.get(B) == (kind and "answers again")
+
+
+def as_said(folder, old: list[str], new: list[str]) -> str | None:
+    """What is said of AS2, whose routers are on some ways; each way by vantage points in turn."""
+    nights = []
+    for name, hops in (("old", old), ("new", new)):
+        lines: dict[str, list[str]] = {ONE: [], TWO: [], THREE: []}
+        for i, way in enumerate(hops):
+            lines[(ONE, TWO, THREE)[i % 3]].append(f"20.1.0.1 {way} 20.4.0.1 > 20.4.1.{i}")
+        nights.append(night(folder / name, lines))
+    changes, _ = compare_nights(*nights)
+    (kind,) = {*changes.kind[(changes.what == "AS") & (changes.asn == 2)]} or {None}
+    return kind
+
+
+@pytest.mark.parametrize(("n_pairs", "is_silent"), [(6, False), (7, True)])
+def test_an_as_is_silent_where_seven_pairs_pass_it(tmp_path, n_pairs, is_silent):
+    said = as_said(tmp_path, ["20.2.0.1 20.2.0.2"] * n_pairs, ["* *"] * n_pairs)
+    assert (said == "silent") == is_silent
+
+
+@pytest.mark.parametrize(("n_routers", "is_silent"), [(9, False), (10, True)])
+def test_an_as_of_which_a_tenth_is_seen_is_silent(tmp_path, n_routers, is_silent):
+    """Some of its routers answer by an address of another AS, and are seen still."""
+    routers = [f"20.2.0.{i}" for i in range(1, n_routers + 1)]
+    old, new = [*routers] * 7, ["*"] * len(routers) * 7
+    said = as_said(tmp_path, [*old, "20.2.0.1"], [*new, "20.2.0.1"])
+    assert (said == "silent") == is_silent
 
 
 def test_all_that_cross_a_silent_router_are_counted(tmp_path):

@@ -62,6 +62,15 @@ def test_all_traffic_of_an_as_may_come_from_another_neighbour(tmp_path):
     assert (event["kind"], event["asn"], event["n_pairs"]) == (MOVED, 2, 9)
 
 
+@pytest.mark.parametrize(("n_pairs", "is_told"), [(6, False), (7, True)])
+def test_traffic_of_seven_pairs_is_more_than_chance_moves(tmp_path, n_pairs, is_told):
+    """All moved: so do most of all, at 99 %."""
+    at = [(ONE, TWO, THREE)[i % 3] for i in range(n_pairs)]
+    old, new = ({v: [asn] * at.count(v) for v in (ONE, TWO, THREE)} for asn in (3, 4))
+    _, events = compared(tmp_path, lines(old), lines(new))
+    assert (MOVED in [event["kind"] for event in events]) == is_told
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -12,6 +12,7 @@ from pipeline.schedule.plan.measures import n_searches, plan_widths
 from pipeline.schedule.plan.stream import Stream
 from pipeline.schedule.thresholds import THRESHOLDS
 from tests.soak import examples
+from tests.unit.pipeline.schedule.plan.test_steps import COSTS
 
 DEVICES = st.sampled_from([("cpu",), ("gpu",), ("cpu", "gpu")])
 SIZES = st.lists(st.integers(1, 10**7), max_size=40)
@@ -111,6 +112,21 @@ def test_a_stream_takes_the_largest_of_all_plans_first():
     assert [task.name for task in stream.on("cpu")] == [task.name for task in tasks]
     assert list(stream.on("gpu")) == []
     assert list(Stream([])) == []
+
+
+def test_a_search_by_weight_is_begun_before_one_by_hops_of_a_graph_ten_times_as_large():
+    for n_nodes, is_first in ((990_000, False), (1_010_000, True)):
+        _, by_hops = planned([10_000_000], costs=COSTS)
+        _, by_weight = planned([n_nodes], kind="weighted", costs=COSTS)
+        first, _ = Stream([by_hops, by_weight])
+        assert (first.kind == "weighted") == is_first
+
+
+def test_small_ases_are_measured_on_a_gpu_once_their_gain_pays_for_its_launches():
+    """One of ten routers takes 0.2 ms less there; a shard of any number takes 40 launches."""
+    for n_ases, device in ((28, "cpu"), (29, "gpu")):
+        _, plan = planned([10] * n_ases, devices=("cpu", "gpu"), costs=COSTS)
+        assert {plan.task(i).device for i in range(plan.n_tasks)} == {device}
 
 
 def test_an_effective_diameter_costs_the_sources_that_its_kernel_takes():

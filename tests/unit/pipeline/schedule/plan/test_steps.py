@@ -14,6 +14,7 @@ from pipeline.schedule.plan.costs import DEFAULTS, Cost, Costs
 from pipeline.schedule.plan.measures import n_searches, plan_widths
 from pipeline.schedule.plan.steps import by_exact_search, has_room, next_search, task_s, window
 from pipeline.schedule.thresholds import THRESHOLDS
+from pipeline.schedule.transport.limits import Deadlines, Limits
 
 JOB = ExactJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
 COSTS = Costs(
@@ -147,6 +148,8 @@ def test_long_graphs_are_searched_one_by_one_first():
 
 def test_whether_an_as_is_answered_by_exact_searches():
     n_nodes, n_arcs = 6_800_000, 27_200_000
+    for n_arcs, n in ((11_700_000, 4), (11_800_000, 6)):  # 82 ms: 8 ns a node, and the task
+        assert window(10**7, n_arcs, 64, COSTS, "cpu") == n
     slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
     assert [by_exact_search(n_nodes, n_arcs, n, slow) for n in (1, 3, 4)] == [False, False, True]
     assert by_exact_search(10, 20, 1, pack=1)
@@ -204,5 +207,16 @@ def test_no_more_is_in_flight_than_the_client_can_merge():
 def test_the_estimate_of_a_task_grows_with_its_searches(kind, n_sources):
     task = ExactTask(kind, JOB, np.arange(n_sources, dtype=np.int32), "cpu")
     assert task_s(task, COSTS) == pytest.approx(n_sources * (20e-6 + 7e-9 * JOB.n_arcs))
-    opening = ExactTask("opening", JOB, np.empty(0, np.int32), "cpu")
-    assert task_s(opening, COSTS) > task_s(ExactTask("path", JOB, np.zeros(1), "cpu"), COSTS) > 0
+
+
+def test_components_trees_and_certificates_count_in_the_deadline_of_a_task():
+    """An opening takes as long as twenty searches, a path and its certificate as six."""
+    deadlines = Deadlines(Limits())
+    job = replace(JOB, n_nodes=10**8, n_arcs=4 * 10**8)
+    for kind, n_own, n_alike in (("opening", 0, 20), ("path", 1, 6)):
+        task, other = (
+            ExactTask(name, job, np.arange(n, dtype=np.int32), "cpu")
+            for name, n in ((kind, n_own), ("candidate", n_alike))
+        )
+        allowed_s = deadlines.task(task_s(task, COSTS))
+        assert allowed_s == deadlines.task(task_s(other, COSTS)) > Limits.least_s
