@@ -42,10 +42,12 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
     kinds = {facts["node_kind"] for facts in whole}
     nouns = nouns_of(kinds, beside_ases=True)
     between = ("links between",) if any(facts["n_border_links"] for facts in whole) else ()
-    header = ("ASes", nouns, "links inside" if between else "links", "ingresses", "candidates")
-    header = ("ingested (UTC)", "snapshot", *header, *between)
-    keys = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates")
-    keys = (*keys, *(("n_border_links",) if between else ()))
+    unsure = any(facts["n_candidates"] for facts in whole)  # as lines leave out what none has
+    names = ("candidates",) * unsure
+    header = ("ASes", nouns, "links inside" if between else "links", "ingresses", *names, *between)
+    header = ("ingested (UTC)", "snapshot", *header)
+    keys = ("n_ases", "n_nodes", "n_edges", "n_ingresses")
+    keys = (*keys, *("n_candidates",) * unsure, *("n_border_links",) * bool(between))
     rows = [
         (
             _minute(facts["created"]),
@@ -73,8 +75,10 @@ def print_snapshot(facts: Mapping[str, Any]) -> None:
 
     _print_head(facts)
     words = node_words(facts["node_kind"])
-    header = ("asn", "name", words.nouns, "links", "ingresses", "candidates", "components")
-    keys = ("n_nodes", "n_edges", "n_ingresses", "n_candidates", "n_components")
+    unsure = bool(facts["n_candidates"])
+    names = ("links", "ingresses", *("candidates",) * unsure, "components")
+    header = ("asn", "name", words.nouns, *names)
+    keys = ("n_nodes", "n_edges", "n_ingresses", *("n_candidates",) * unsure, "n_components")
     largest = sorted(facts["ases"], key=lambda row: (-row["n_nodes"], row["asn"]))
     rows = [(row["asn"], row["name"], *(row[key] for key in keys)) for row in largest[:N_TABLE]]
     if rows:

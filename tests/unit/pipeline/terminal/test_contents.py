@@ -89,3 +89,18 @@ def test_two_columns_are_never_called_ases(capsys, monkeypatch):
     print_list([facts | {"snapshot": "map", "node_kind": "as"}])
     out = capsys.readouterr().out
     assert (out.count("ASes"), out.count("nodes")) == (1, 1)
+
+
+def test_candidates_are_a_column_only_where_there_are_any(capsys, monkeypatch):
+    """Topologies have none; lines do not say "0 candidates" either."""
+    monkeypatch.setenv("COLUMNS", "200")
+    for n_candidates in (0, 7):
+        counts = ("n_ases", "n_nodes", "n_edges", "n_ingresses")
+        facts = dict.fromkeys(counts, 3) | {"n_candidates": n_candidates, "n_border_links": 5}
+        facts |= {"n_traces": 0, "n_silent": 0, "n_addrs": 0, "warnings": [], "created": None}
+        facts |= {"snapshot": "map", "node_kind": "router", "fault": None, "synthetic": []}
+        row = {"asn": 64496, "name": None, "n_components": 1} | dict.fromkeys(counts[1:], 3)
+        print_list([facts])
+        print_snapshot(facts | {"ases": [row | {"n_candidates": n_candidates}]})
+        out = capsys.readouterr().out
+        assert out.count("candidates") == (3 if n_candidates else 0)
