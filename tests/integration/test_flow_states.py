@@ -17,7 +17,7 @@ import pytest
 
 from flows.analyze import analyze
 from flows.compare import compare_stage
-from flows.ingest import ingest_stage
+from flows.ingest import ingest, ingest_stage
 from flows.measure import measure, measure_stage
 from flows.nightly import nightly
 from flows.pages.progress import listening
@@ -31,6 +31,7 @@ from pipeline.store import open_snapshot, write_snapshot
 from pipeline.store.versions.held import _HANDED_OVER, DISTANCES, MEASURED
 from tests.integration.measured import random_links, topology
 from tests.integration.test_two_workers import dask, wait_for, worker
+from tests.unit.pipeline.stages.test_lost_records import brite
 
 # Distributed and Prefect leave sockets to the garbage collector.
 pytestmark = [
@@ -169,6 +170,21 @@ def test_a_night_that_leaves_a_file_out_is_partial_and_one_that_measures_nothing
     assert cluster.address in state.message  # of the second try, which found no scheduler
     assert "\n" not in state.message
     assert files_of(final) == before
+
+
+def test_a_flow_whose_file_lost_most_of_its_records_is_partial_and_says_so_first(server, tmp_path):
+    """The file is used, so that nothing else is left out."""
+    path = tmp_path / "a.brite"
+    path.write_text(brite(20, n_broken=11))
+    options = {"inputs": [str(path)], "store": str(tmp_path / "store"), "snapshot": "night"}
+    for flow, more in ((ingest, {}), (nightly, {"out": str(tmp_path / "out")})):
+        state = flow(**options, **more, return_state=True)
+        assert (state.name, state.type.value) == ("Partial", "COMPLETED"), state.message
+        warnings = state.result().warnings
+        assert warnings[0].startswith(f"{path}: 11 of 20 edges rejected (55 %)")
+    path.write_text(brite(20, n_broken=10))
+    state = ingest(**options, return_state=True)
+    assert state.name == "Completed", state.message
 
 
 def test_what_was_measured_before_the_cluster_was_lost_is_reported_as_partial(

@@ -60,6 +60,8 @@ def read_as_names(blocks: Blocks, report: ReadReport) -> dict[int, str]:
                 report.notes["ASes named again"] += 1
             names[asn] = clean_name(name.strip(), MAX_NAME, report)
     report.n_records = len(names)
+    n_read = len(names) + report.notes["ASes named again"]
+    report.kept_of = {"name": (n_read, n_read + report.rejected.total())}
     if not names and (report.error or report.rejected or not is_json):  # {} names nothing
         report.refuse_empty("no AS name in it; give a JSON object or asn|name lines")
     return names

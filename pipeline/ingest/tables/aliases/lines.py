@@ -98,6 +98,7 @@ class _Lines:
         self.report = report
         self.high, self.low, self.label = array("Q"), array("Q"), array("q")
         self._set, self._is_new = -1, False
+        self.n_of_sets = 0  # addresses; sets are what is counted as records
 
     def _add(self, texts: Iterable[bytes], label: int) -> None:
         """Keep addresses; ValueError with a fixed phrase, and none kept, if one is broken."""
@@ -119,6 +120,7 @@ class _Lines:
         if self._set < 0:
             raise ValueError("address before the first `# set`")
         self._add([line], self._set)
+        self.n_of_sets += 1
         self.report.n_records += self._is_new
         self._is_new = False
 
@@ -183,6 +185,9 @@ def read_lines(
                 lines.parse(number, stripped)
             except ValueError as error:
                 report.reject(f"line {number}", str(error), stripped.decode("ascii", "replace"))
+    if form is Form.SETS:
+        n = lines.n_of_sets
+        report.kept_of = {"address": (n, n + report.rejected.total())}
     addrs, label = lines.columns()
     return addrs, _chain(addrs, label) if form in (Form.IFFINDER, Form.LINES) else label
 

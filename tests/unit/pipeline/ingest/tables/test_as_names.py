@@ -41,6 +41,14 @@ def test_lines_with_tab_or_bar(read):
     assert report.notes == {"ASes named again": 1}
 
 
+def test_the_share_of_broken_lines_is_that_of_lines(read):
+    """An AS that is named again is no further record, and its line was read."""
+    named = b"1|a\n" * 3
+    assert read(named + b"x|b\n" * 3)[1].mostly_rejected == ""
+    _, report = read(named + b"x|b\n" * 4)
+    assert (report.n_records, report.mostly_rejected) == (1, "4 of 7 names rejected (57 %)")
+
+
 def test_compressed(read):
     names, report = read(gzip.compress(b'{"7": "seven"}'))
     assert names == {7: "seven"}

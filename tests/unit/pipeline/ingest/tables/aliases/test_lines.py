@@ -85,6 +85,15 @@ def test_a_broken_line_is_counted_and_the_rest_is_used(tmp_path, text, line, rea
     assert report.status == "ok"
 
 
+@pytest.mark.parametrize(("n_broken", "said"), [(4, ""), (5, "5 of 9 addresses rejected (55 %)")])
+def test_the_share_of_broken_lines_of_sets_is_that_of_addresses(tmp_path, n_broken, said):
+    """One set of four addresses is one record, and four lines."""
+    addrs = "\n".join((A, B, C, D))
+    _, report = read(tmp_path, f"# set 0: 4\n{addrs}\n" + "20.1.0\n" * n_broken)
+    assert (report.n_records, report.rejected.total()) == (1, n_broken)
+    assert report.mostly_rejected == said
+
+
 def test_an_address_before_the_first_set_is_broken(tmp_path):
     table, report = read(tmp_path, f"{C}\n{MIDAR}")
     assert sets_of(table) == [[A, B], [D, E]]
