@@ -46,8 +46,8 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
     names = ("candidates",) * unsure
     header = ("ASes", nouns, "links inside" if between else "links", "ingresses", *names, *between)
     header = ("ingested (UTC)", "snapshot", *header)
-    keys = ("n_ases", "n_nodes", "n_edges", "n_ingresses")
-    keys = (*keys, *("n_candidates",) * unsure, *("n_border_links",) * bool(between))
+    counts = ("n_ases", "n_nodes", "n_edges", "n_ingresses")
+    keys = (*counts, *("n_candidates",) * unsure, *("n_border_links",) * bool(between))
     rows = [
         (
             _minute(facts["created"]),
