@@ -192,6 +192,7 @@ def _as_table(
         "name": null_where_empty([snapshot.as_name[row] for row in rows.tolist()]),
         "n_nodes": _counts(snapshot.n_nodes, rows),
         "n_edges": _counts(snapshot.n_edges, rows),
+        "mean_degree": _mean_degree(snapshot, rows),
         "n_components": _counts(snapshot.n_components, rows),
         "largest_component": _counts(snapshot.largest_component, rows),
         "n_ingresses": pa.array(n_ingresses, pa.int64()),
@@ -291,6 +292,13 @@ def _confidence(ingresses) -> dict:
         "mean_confidence": float(rated.mean()) if len(rated) else None,
         "n_low_confidence": int(np.count_nonzero(is_low(rated))) if len(rated) else None,
     }
+
+
+def _mean_degree(snapshot, rows: np.ndarray) -> pa.Array:
+    """Links of a node on average: each link has two ends."""
+    n_nodes = np.asarray(snapshot.n_nodes, np.int64)[rows]
+    n_ends = 2.0 * np.asarray(snapshot.n_edges, np.int64)[rows]
+    return pa.array(n_ends / np.maximum(n_nodes, 1), pa.float64(), mask=n_nodes == 0)
 
 
 def _counts(column, rows: np.ndarray) -> pa.Array:

@@ -55,6 +55,7 @@ def test_figures_of_ases_are_those_counted_by_hand(snapshot):
     assert path["p90_hops"] == 3.0  # rank 6.3 of 0..7
     assert path["max_hops"] == 3
     assert (path["n_nodes"], path["n_edges"], path["n_components"]) == (5, 4, 1)
+    assert [row["mean_degree"] for row in rows] == [8 / 5, 6 / 5, 1.0]
     assert (path["n_ingresses"], path["n_candidates"], path["n_unreached"]) == (2, 1, 0)
     assert (split["n_ingresses"], split["n_unreached"], split["largest_component"]) == (1, 3, 3)
     assert (split["mean_hops"], split["median_hops"], split["p90_hops"]) == (1.0, 1.0, 1.0)
@@ -251,9 +252,9 @@ def test_texts_of_addresses_made_in_bulk_are_those_made_one_by_one(words):
 
 
 AS_COLUMNS = """
-asn name n_nodes n_edges n_components largest_component n_ingresses n_candidates n_unreached
-n_unmapped n_entered_unseen n_mpls_links n_silent mean_hops median_hops p90_hops max_hops
-graph_hash device n_tasks n_retries wall_s n_reused reused_from
+asn name n_nodes n_edges mean_degree n_components largest_component n_ingresses n_candidates
+n_unreached n_unmapped n_entered_unseen n_mpls_links n_silent mean_hops median_hops p90_hops
+max_hops graph_hash device n_tasks n_retries wall_s n_reused reused_from
 status reason
 """
 
