@@ -211,6 +211,24 @@ _ROWS = (
         searches=EVERY_NODE,
         compiles=("widths",),
     ),
+    Metric(
+        "max_degree",
+        "How many links has the node with most?",
+        "degrees",
+        (
+            Column(
+                "max_degree",
+                "int64",
+                "links",
+                "links of the node with most, inside the AS",
+            ),
+            Column(
+                "max_degree_node", "int32", "", "its id; of several the smallest", source="node"
+            ),
+            Column("n_max_degree", "int64", "nodes", "nodes with as many links", source="n_nodes"),
+        ),
+        kernel="kernels.degrees:max_degrees",
+    ),
     *map(_weighted, _OF_WIDTHS),
 )
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ROWS}
