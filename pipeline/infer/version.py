@@ -1,4 +1,4 @@
-"""The number of the rules of inference, by which snapshots of other rules are told apart."""
+"""The number of the rules of inference, by which snapshots of other rules are recognised."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from kernels import CSRGraph, GraphError
 from pipeline.errors import StoreError
 from pipeline.places import url_of
 from pipeline.places.command_lines import command_line
+from pipeline.store.agreement import Agreement
 from pipeline.store.alone import crashed_alone, forget_crashed
 from pipeline.store.counts import check_graph_counts
 from pipeline.store.pointers import open_snapshot, open_version
@@ -67,14 +68,14 @@ def check_store(store: Path) -> dict[str, str]:
 
 
 def _check_contents(snapshot: Snapshot) -> None:
-    """Read all tables, and compare each graph with its hashes and counts.
+    """Read all tables; compare each graph with its hashes and counts, and tables with each other.
 
     Raises
     ------
     StoreError
         Names the file and the first fault.
     """
-    weights_hash = snapshot.weights_hash
+    weights_hash, agreement = snapshot.weights_hash, Agreement(snapshot)
     for row in range(snapshot.n_ases):
         graph = snapshot.graph(row, weights=True, check=True)
         weights = graph.weights
@@ -87,8 +88,10 @@ def _check_contents(snapshot: Snapshot) -> None:
             CSRGraph(graph.indptr, graph.indices, weights)
         except GraphError as error:
             raise _wrong(snapshot, row, f"is not a graph: {error}") from None
-        of_nodes, of_arcs = snapshot.nodes(row).columns, snapshot.arc_columns(row)
-        check_graph_counts(snapshot, row, graph, of_nodes, of_arcs)
+        nodes, of_arcs = snapshot.nodes(row), snapshot.arc_columns(row)
+        check_graph_counts(snapshot, row, graph, nodes.columns, of_arcs)
+        agreement.check_inside(row, graph, nodes.addr)
+    agreement.check_between()
     read: Sequence[Callable[[], object]] = (
         *(snapshot.ingresses, snapshot.exits, snapshot.borders, snapshot.addresses),
         *(snapshot.unmapped, snapshot.host_names, snapshot.observations),

@@ -16,6 +16,7 @@ from pipeline.errors import StoreError
 from pipeline.model.measured.host_names import HostNames
 from pipeline.store import Snapshot, check_store, find_addresses, open_snapshot
 from pipeline.store.versions.schemas import ORDER
+from tests.unit.pipeline.compare.by_hand import ONE, TWO, write_night
 from tests.unit.pipeline.stages.small_store import make_store
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 from tests.unit.pipeline.store.test_broken import rewrite_manifest
@@ -191,6 +192,49 @@ def test_weights_that_differ_by_direction_are_found_by_doctor(stores, tmp_path):
     store = shutil.copytree(stores["lengths"], tmp_path / "s")
     forge(store, "arcs-000.parquet", replaced("weight", lambda values: with_first(values, 9.0)))
     assert "weights that do not match their hash" in check_store(store)["night"]
+
+
+def moved_in(store: Path, file: str) -> list[str]:
+    """What doctor says of each row of a table whose router is made another one of its AS."""
+    found = []
+    # The router before the last one of a row is linked to that two before the last, and itself.
+    name, by = ("far", 3) if file.startswith("obs") else ("node", 2)
+    rows = pq.read_table(next((store / "versions").iterdir()) / file).num_rows
+    for at in range(rows):
+
+        def move(values: pa.ChunkedArray, at: int = at) -> pa.ChunkedArray:
+            nodes = values.to_numpy().copy()
+            nodes[at] += by if nodes[at] < by else -by
+            return pa.chunked_array([pa.array(nodes)])
+
+        copy = shutil.copytree(store, store.parent / f"{file}{at}")
+        forge(copy, file, replaced(name, move))
+        found.append(check_store(copy)["night"])
+    return found
+
+
+def test_an_address_of_another_router_is_found_by_doctor(stores, tmp_path):
+    store = shutil.copytree(stores["lengths"], tmp_path / "s")
+    assert check_store(store) == {"night": ""}
+    found = moved_in(store, "addresses.parquet")
+    assert all("lacks the address that names router" in fault for fault in found)
+
+
+@pytest.mark.parametrize("file", ["ingresses.parquet", "exits.parquet", "observations.parquet"])
+def test_a_router_in_place_of_another_one_is_found_by_doctor(tmp_path, file):
+    """Three ASes in a row, of a row of four routers each."""
+    ways = [" ".join(f"20.{asn}.0.{i}" for i in range(1, 5)) for asn in (1, 2, 3)]
+    store = tmp_path / "s"
+    there, back = " ".join(ways), " ".join(" ".join(ways).split()[::-1])
+    lines = {ONE: [f"{there} > 20.3.9.1"], TWO: [f"{back} > 20.1.9.1"]}
+    write_night(store, "night", lines)
+    shutil.rmtree(store / "scratch")
+    assert check_store(store) == {"night": ""}
+    found = moved_in(store, file)
+    if file == "observations.parquet":
+        found = [fault for fault in found if "do not follow one another" not in fault]
+        assert [bool(fault) for fault in found] == [True, True]  # the last steps of both ways
+    assert all("which have no link" in fault for fault in found)
 
 
 @pytest.mark.parametrize("file", ["vantages.parquet", "observations.parquet", "exits.parquet"])
