@@ -114,10 +114,11 @@ def sections_of_readers() -> str:
         if f"## {name}:" not in by_hand:
             text = inspect.getdoc(format.load()) or ""
             first, _, rest = text.partition("\n")
-            reader = format.reader.replace(".", "/")
+            file = Path(inspect.getfile(format.load())).relative_to(REPOSITORY)
             made += f"\n## {name}: {format.description}\n\n{first}\n"
-            made += f"Reader: `{reader}`; samples: `data/samples/{name}/`.\n{rest}\n"
-    return re.sub(r"``(.+?)``", r"`\1`", made)
+            made += f"Reader: `{file}`; samples: `data/samples/{name}/`.\n{rest}\n"
+    made = re.sub(r"``(.+?)``", r"`\1`", made, flags=re.DOTALL)
+    return re.sub(r"::$", ":", made, flags=re.MULTILINE)
 
 
 def metrics() -> str:
