@@ -111,6 +111,14 @@ FORMATS: dict[str, Format] = {
         optional="all else; a file is recognised by `prb_id`, `msm_id`, `msm_name`, `fw`, an "
         "address of the result, or its list of hops",
     ),
+    "traceroute_text": Format(
+        "pipeline.ingest.traceroute_text",
+        "traces",
+        (),
+        "what traceroute prints",
+        least="the header, with the address of the destination; of a reply its address",
+        optional="source, hops, names, round-trip times",
+    ),
     "brite": Format(
         "pipeline.ingest.brite",
         "topology",
