@@ -226,6 +226,21 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         found = find(self._stored, address)
         return list(zip(self._stored.asn[found.row].tolist(), found.node.tolist(), strict=True))
 
+    def why(self, address: str) -> dict[str, object]:
+        """Why an address is in its AS and on its router: what ``hopscope why --json`` prints.
+
+        ``owners``: the AS, the second one, and what each term costs in both, in nats; ``joins``:
+        which rule joined which addresses of its router; ``sentences``: the same in words.
+
+        Raises
+        ------
+        UsageError
+            If the snapshot has no such address, or keeps no reasons.
+        """
+        from pipeline.stages.contents.why import reasons_for
+
+        return reasons_for(self._stored, address)
+
     def close(self) -> None:
         """Let a writer remove this version once it is replaced; it can be read until then."""
         self._stored.close()

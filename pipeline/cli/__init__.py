@@ -35,6 +35,7 @@ from pipeline.config import (
     SearchConfig,
     ShowConfig,
     StatusConfig,
+    WhyConfig,
 )
 from pipeline.config.generate import model_of, parameters_of
 from pipeline.errors import PipelineError, UsageError
@@ -51,6 +52,7 @@ from pipeline.terminal.contents import (
     print_lookup,
     print_snapshot,
     print_status,
+    print_why,
 )
 from pipeline.terminal.help_of_models import HelpOfModels
 from pipeline.terminal.help_of_stages import HelpOfStages
@@ -259,6 +261,19 @@ def lookup(given: Given) -> None:
         print_json(facts)
     else:
         print_lookup(facts)
+
+
+@command("why 192.0.2.1 --store mystore")
+@takes(words_of(WhyConfig), as_json=True)
+def why(given: Given) -> None:
+    """Say why an address is in its AS and on its router."""
+    from pipeline.stages.contents.why import why
+
+    facts = why(given.config(WhyConfig))
+    if given.as_json:
+        print_json(facts)
+    else:
+        print_why(facts)
 
 
 @command("status --store mystore")

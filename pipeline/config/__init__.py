@@ -11,7 +11,14 @@ from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
 from pipeline.config.log import LogConfig
 from pipeline.config.notify import NotifyConfig
-from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig, StatusConfig
+from pipeline.config.queries import (
+    ExportConfig,
+    ListConfig,
+    LookupConfig,
+    ShowConfig,
+    StatusConfig,
+    WhyConfig,
+)
 from pipeline.config.search import SearchConfig
 from pipeline.config.servers import ExploreConfig, ServeConfig
 
@@ -34,4 +41,5 @@ __all__ = [
     "ServeConfig",
     "ShowConfig",
     "StatusConfig",
+    "WhyConfig",
 ]

@@ -24,6 +24,14 @@ def _address_range(value: Any) -> str:
     return value
 
 
+def _address(value: Any) -> str:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        raise ValueError("an IP address") from None
+    return value
+
+
 @dataclass(frozen=True)
 class ListConfig:
     """The snapshots of a store."""
@@ -88,6 +96,21 @@ class LookupConfig:
     )
     store: Path = store_option()
     snapshot: str | None = snapshot_option("Snapshot to search [the newest].")
+
+
+@dataclass(frozen=True)
+class WhyConfig:
+    """An address, and the snapshot that keeps why it is where it is."""
+
+    address: str = option(
+        help="IP address.",
+        variable=None,
+        metavar="ADDRESS",
+        parser=_address,
+        is_argument=True,
+    )
+    store: Path = store_option()
+    snapshot: str | None = snapshot_option("Snapshot to ask [the newest].")
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
             [topology.entered_unseen.get(n, 0) for n in asn.tolist()], np.int64
         ),
         observations=_observations(topology.observations, place),
+        reasons=topology.reasons,
         counts=topology.counts
         | {
             "n_links_given": topology.n_links,

@@ -36,6 +36,8 @@ class Rule:
         Nats, by what they are the weight of.
     without : mapping of str to float
         Weights that stand in where the rule is left out; 0 for the others.
+    piece : tuple of two str
+        One piece of evidence that costs something, as a noun and what follows it.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Rule:
     source: str = ""
     weights: Mapping[str, float] = field(default_factory=dict)
     without: Mapping[str, float] = field(default_factory=dict)
+    piece: tuple[str, str] = ("piece", "of other evidence")
 
     @property
     def weight(self) -> str:

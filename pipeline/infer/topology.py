@@ -28,6 +28,7 @@ from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.terms import organisations
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.paths import collect_paths
+from pipeline.infer.reasons import reasons_of
 from pipeline.infer.routers.exchange_points import Lans, name_lans
 from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rtt import measure_links
@@ -41,6 +42,7 @@ from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.columns.sorted_addrs import find_addrs
 from pipeline.model.measured.mapped import MappedShare
+from pipeline.model.measured.reasons import Reasons
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.exchanges import ExchangePoints
 from pipeline.model.tables.prefixes import PrefixTable
@@ -52,7 +54,7 @@ class _Owned(NamedTuple):
     """Nodes and whose they are.
 
     ``asn`` (n_nodes,) int64, ``NO_ASN`` for none; ``election``: of their addresses; ``counts``: of
-    what is said about them.
+    what is said about them; ``reasons``: None without an election.
     """
 
     nodes: Nodes
@@ -60,6 +62,7 @@ class _Owned(NamedTuple):
     election: Election
     lans: Lans | None
     counts: dict[str, int]
+    reasons: Reasons | None = None
 
 
 def _observed(observations: Sequence[Observation]) -> Counter[str]:
@@ -268,6 +271,7 @@ def infer_topology(
         mapped=share,
         swallowed=swallowed,
         observations=paths,
+        reasons=owned.reasons,
     )
 
 
@@ -333,7 +337,7 @@ def _elect(
     evidence = gathering.gather(mates, alias)
     shown = evidence.shown
     lans = name_lans(gathering.addrs, shown.on_lan, known_lan, gathering.exchanges.names)
-    groups, router, election = evidence.conclude(gathering.registries, merge, before)
+    groups, router, election, joined = evidence.conclude(gathering.registries, merge, before)
     counts = {
         "exchange_point_addresses": int(np.count_nonzero(shown.on_lan)),
         "suspect_addresses": int(np.count_nonzero(groups.suspect)),
@@ -348,15 +352,20 @@ def _elect(
     private = np.bincount(nodes.node_of, ~special, minlength=len(nodes)) == 0
     asn[private] = NO_ASN
     n_known = int(np.count_nonzero((asn != NO_ASN) & (asn < FIRST_STAND_IN)))
+    elected = asn
     if PRIVATE_ROUTERS in gathering.rules:
         asn = follow_private_links(Around.of(links, shown.aims, nodes.node_of), asn, private)
+    followed = asn
     direct = links.n_router + links.n_destination > 0
     near, far = nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]]
     if SURROUNDED in gathering.rules:
         asn = adopt_unmapped(near, far, asn)
     asn = np.where(asn < FIRST_STAND_IN, asn, NO_ASN)
     counts["unmapped_adopted"] = int(np.count_nonzero(asn != NO_ASN)) - n_known
-    return _Owned(nodes, asn, election, lans, counts)
+    taken_over = {PRIVATE_ROUTERS.name: followed != elected, SURROUNDED.name: asn != followed}
+    taken_over = {name: are & (asn != NO_ASN) for name, are in taken_over.items()}
+    reasons = reasons_of(gathering.addrs, nodes, asn, election, taken_over, joined, links)
+    return _Owned(nodes, asn, election, lans, counts, reasons)
 
 
 def _siblings(

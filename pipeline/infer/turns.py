@@ -35,6 +35,7 @@ from pipeline.infer.owners.election.earlier import (
 from pipeline.infer.owners.election.evidence import AddressEvidence
 from pipeline.infer.owners.private import PRIVATE_ROUTERS, locate_private
 from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
+from pipeline.infer.routers.joins import Joined
 from pipeline.infer.routers.mates import part_mates
 from pipeline.infer.routers.point_to_point import SUBNET_MATES, Groups, group_interfaces
 from pipeline.infer.rule import Rule, Rules
@@ -59,11 +60,14 @@ class Concluded(NamedTuple):
     router : (n_interfaces,) int64
         Smallest interface of each router: alias sets, and inferred ones if requested.
     election : Election
+    joined : Joined or None
+        What joined them; None: nothing was inferred.
     """
 
     groups: Groups
     router: np.ndarray
     election: Election
+    joined: Joined | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +121,10 @@ class Evidence:
         spools = None if merge else self.spools
         election = elect_owners(shown, known, before, spools, self.rules)
         router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
+        joined = None
         if merge:
-            router, election = self._infer_routers(groups, known[-1], election)
-        return Concluded(groups, router, election)
+            router, joined, election = self._infer_routers(groups, known[-1], election)
+        return Concluded(groups, router, election, joined)
 
     def _group(self, shown: AddressEvidence) -> Groups:
         """Interfaces by router, for the election."""
@@ -136,8 +141,10 @@ class Evidence:
             return np.full(len(group), NO_ASN, np.int64)
         return locate_private(self.shown.links, self.shown.aims, group, owner, self.special)
 
-    def _merge(self, groups: Groups, owner: np.ndarray, used_in: np.ndarray) -> np.ndarray:
-        """Smallest interface of each router; private ones count as numbered from ``used_in``."""
+    def _merge(
+        self, groups: Groups, owner: np.ndarray, used_in: np.ndarray
+    ) -> tuple[np.ndarray, Joined]:
+        """Smallest interface of each router, and why; private ones count as ``used_in`` says."""
         shown, located = self.shown, used_in != NO_ASN
         if located.any():
             owner, origin = np.where(located, used_in, (owner, shown.origin))
@@ -159,7 +166,7 @@ class Evidence:
 
     def _infer_routers(
         self, groups: Groups, known: Knowledge, election: Election
-    ) -> tuple[np.ndarray, Election]:
+    ) -> tuple[np.ndarray, Joined, Election]:
         """Merge interfaces into routers and elect their owners again.
 
         Parameters
@@ -175,13 +182,14 @@ class Evidence:
         -------
         router : (n_interfaces,) int64
             Smallest interface of each router.
+        joined : Joined
         election : Election
         """
         used_in = self._locate(known.groups.group, election.owner)
-        router = self._merge(groups, election.owner, used_in)
+        router, joined = self._merge(groups, election.owner, used_in)
         again = [know_merged(known, router) if MERGED_ROUTERS in self.rules else known]
         election = elect_owners(self.shown, again, election.standing, self.spools, self.rules)
         used_now = self._locate(router, election.owner)
         if (used_now != used_in).any():
-            router = self._merge(groups, election.owner, used_now)
-        return router, election
+            router, joined = self._merge(groups, election.owner, used_now)
+        return router, joined, election

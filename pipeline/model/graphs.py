@@ -9,6 +9,7 @@ import numpy as np
 
 from pipeline.model.columns import Flat, empty
 from pipeline.model.measured.observations import Observations
+from pipeline.model.measured.reasons import Reasons
 
 NO_ID = -1  # node_id of a node whose input gives none; files hold null
 
@@ -88,6 +89,8 @@ class GraphSet:
         Traces that begin inside each AS. None: no traces.
     observations : Observations or None
         Paths of each vantage point, by nodes of all ASes end to end: ``node_ptr`` cuts them.
+    reasons : Reasons or None
+        As in Topology.
     counts : dict of str to int
         Loops and duplicates dropped, and what inference counted.
     """
@@ -132,6 +135,7 @@ class GraphSet:
     adjacent_unmapped: np.ndarray | None = None
     entered_unseen: np.ndarray | None = None
     observations: Observations | None = None
+    reasons: Reasons | None = None
     counts: dict[str, int] = field(default_factory=dict)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.model.columns import Flat, empty
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.measured.observations import Observations
+from pipeline.model.measured.reasons import Reasons
 from pipeline.model.measured.swallowed import SwallowedLinks
 
 SILENT = "silent"  # column of nodes: routers that never answered, with no address
@@ -128,6 +129,8 @@ class Topology:
         Probability that the AS of each of ``addrs`` is right; NaN in no AS. None: no election.
     observations : Observations or None
         Paths of each vantage point, by nodes of the topology. None: no traces.
+    reasons : Reasons or None
+        Why routers are in their ASes, and why addresses are one router. None: no election.
     """
 
     node_asn: np.ndarray
@@ -150,6 +153,7 @@ class Topology:
     addr_node: np.ndarray | None = None
     addr_confidence: np.ndarray | None = None
     observations: Observations | None = None
+    reasons: Reasons | None = None
 
     @property
     def n_nodes(self) -> int:

@@ -16,6 +16,7 @@ from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.observations import Observations, Steps, Vantages
+from pipeline.model.measured.reasons import Joins, OwnerReasons, Reasons
 from pipeline.model.words import number
 from pipeline.store.columns import naming, read_table
 from pipeline.store.counts import check_counts, check_ingress_counts
@@ -37,8 +38,10 @@ from pipeline.store.versions.names import (
     EXITS,
     HOST_NAMES,
     INGRESSES,
+    JOINS,
     OBSERVATIONS,
     PATHS,
+    REASONS,
     REJECTS,
     UNMAPPED,
     VANTAGES,
@@ -323,6 +326,20 @@ class Snapshot(OpenVersion):
         if HOST_NAMES not in self.manifest["files"]:
             return None
         return HostNames.from_table(self._whole(HOST_NAMES, ("addr_high", "addr_low", "name")))
+
+    def reasons(self) -> Reasons | None:
+        """Why routers are in their ASes and addresses on one router; None where not kept.
+
+        It is so for snapshots without an election of ASes, and for those from before there were
+        reasons.
+        """
+        if REASONS not in self.manifest["files"]:
+            return None
+        names = ("addr_high", "addr_low")
+        with naming(self.path / REASONS):
+            owners = OwnerReasons.from_table(self._whole(REASONS, names))
+        with naming(self.path / JOINS):
+            return Reasons(owners, Joins.from_table(self._whole(JOINS, names)))
 
     @property
     def has_observations(self) -> bool:

@@ -36,6 +36,8 @@ from pipeline.store.versions.names import (
     EXITS,
     HOST_NAMES,
     INGRESSES,
+    JOINS,
+    REASONS,
     REJECTS,
     UNMAPPED,
     check_name,
@@ -180,6 +182,9 @@ def _write_files(
         tables.append((UNMAPPED, pa.table(columns, names=["addr_high", "addr_low"])))
     if host_names is not None and len(host_names):
         tables.append((HOST_NAMES, host_names.table()))
+    if graphs.reasons is not None and not graphs.reasons.is_empty:
+        tables.append((REASONS, graphs.reasons.owners.table()))
+        tables.append((JOINS, graphs.reasons.joins.table()))
     for name, table in tables:
         whole = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
         write_columns(folder / name, table, whole)

@@ -291,6 +291,14 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
         print_line(f"and {number(left, 'more address')}; --json has the first {MAX_FOUND:,}")
 
 
+def print_why(facts: Mapping[str, Any]) -> None:
+    """Sentences on an address, its router and its AS."""
+    if others := [addr for addr in facts["addrs"] if addr != facts["addr"]]:
+        print_line(f"{facts['addr']} is on a router with {', '.join(others)}.")
+    for sentence in facts["sentences"]:
+        print_line(sentence)
+
+
 def print_export(facts: Mapping[str, Any]) -> None:
     """What was written to a file, and in which format."""
     noun = node_words(facts["node_kind"]).noun

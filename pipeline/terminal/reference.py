@@ -23,6 +23,7 @@ from pipeline.config import (
     ServeConfig,
     ShowConfig,
     StatusConfig,
+    WhyConfig,
 )
 from pipeline.options import Option, options_of
 
@@ -37,6 +38,7 @@ TITLES = {
     "hopscope list": ListConfig,
     "hopscope show": ShowConfig,
     "hopscope lookup": LookupConfig,
+    "hopscope why": WhyConfig,
     "hopscope status": StatusConfig,
     "hopscope export": ExportConfig,
     "hopscope remove": RemoveConfig,

@@ -70,6 +70,8 @@ import numpy as np
 
 from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.forest import unite
+from pipeline.infer.routers.gateways import GATEWAYS
+from pipeline.infer.routers.joins import Joined
 from pipeline.infer.routers.point_to_point import Groups, watched_pairs
 from pipeline.infer.routers.vouchers.borders_crossed import BORDERS_CROSSED, cross_borders
 from pipeline.infer.routers.vouchers.ends import Aimed, find_ends
@@ -124,7 +126,7 @@ def merge_interfaces(
     asn_of: Callable[[np.ndarray], np.ndarray],
     n_traces: int,
     rules: Rules,
-) -> np.ndarray:
+) -> tuple[np.ndarray, Joined]:
     """Merge interfaces into routers; thirteen passes, or a few more, over the spools.
 
     Parameters
@@ -149,11 +151,17 @@ def merge_interfaces(
 
     Returns
     -------
-    (n_interfaces,) int64
+    root : (n_interfaces,) int64
         Smallest interface of each router; of one of a given alias set the set's.
+    joined : Joined
     """
+    joined = Joined.none(len(gateways))
+    joined.note(np.arange(len(gateways)), gateways, GATEWAYS)
     observers = find_observers(spools, len(gateways))
     vouched = _merge_vouched(observers, links, groups, mates, alias, origin, gateways, owner, rules)
+    joined.note(gateways, vouched.twice, TWO_VOUCHERS)
+    joined.note(vouched.twice, vouched.by_single, SINGLE_VOUCHERS)
+    joined.note(vouched.by_single, vouched.root, BORDERS_CROSSED)
     root = vouched.root.copy()
     take_apart(spools, root, gateways, rules)
     sure = np.where(root == vouched.root, vouched.twice, root)
@@ -164,29 +172,36 @@ def merge_interfaces(
     if LAST_ROUTERS in rules:
         root = last_joined
         take_apart(spools, root, parts, rules)
+        joined.note(parts, root, LAST_ROUTERS)
     if MATE_SIDES in rules:
         parts = root
         side_ptr, sides = _usable_sides(groups, alias)
         root = join_mates(parts, owner, vouched.asked, vouched.by_one, side_ptr, sides, mates)
         take_apart(spools, root, parts, rules)
+        joined.note(parts, root, MATE_SIDES)
     if SAME_ENDS in rules and at_hosts:
         parts = root
         root = join_same_ends(spools, links, root, aimed, ends)
         take_apart(spools, root, parts, rules)
+        joined.note(parts, root, SAME_ENDS)
     is_plain = ~vouched.is_odd[groups.group]
     if SAME_PLACE in rules:
         parts = root
         root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed)
         take_apart(spools, root, parts, rules)
+        joined.note(parts, root, SAME_PLACE)
     if TWO_KINDS in rules:
         parts = root
         root = join_two_kinds(
             spools, observers, links, root, owner, mates, is_plain, alias, aimed, ends
         )
         take_apart(spools, root, parts, rules)
+        joined.note(parts, root, TWO_KINDS)
     if DIVERGING in rules:
         take_apart_diverging(spools, aimed, root, sure)
-    return np.where(alias >= 0, alias, root)
+    root = np.where(alias >= 0, alias, root)
+    joined.finish(root, alias)
+    return root, joined
 
 
 class _Vouched(NamedTuple):
@@ -198,6 +213,8 @@ class _Vouched(NamedTuple):
         Smallest interface of each router.
     twice : (n_interfaces,) int64
         The same by rule 1 alone.
+    by_single : (n_interfaces,) int64
+        By that and by single vouchers, without those that owners make credible.
     is_odd : (n_interfaces,) bool
         Of each group: twofold, or with a suspect address.
     asked : (n_asked,) int64
@@ -208,6 +225,7 @@ class _Vouched(NamedTuple):
 
     root: np.ndarray
     twice: np.ndarray
+    by_single: np.ndarray
     is_odd: np.ndarray
     asked: np.ndarray
     by_one: np.ndarray
@@ -246,6 +264,7 @@ def _merge_vouched(
         credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
         if SINGLE_VOUCHERS in rules:
             merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
+        by_single = root.copy()
         if BORDERS_CROSSED in rules:
             plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~(odd | unknown)[group])
             crossed = cross_borders(
@@ -256,7 +275,7 @@ def _merge_vouched(
         if PARALLEL_LINKS not in rules or is_twofold[found].all():
             break
         is_twofold[found] = True
-    return _Vouched(root, twice, odd, asked, by_one)
+    return _Vouched(root, twice, by_single, odd, asked, by_one)
 
 
 def trust_groups(

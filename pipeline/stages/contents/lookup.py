@@ -37,7 +37,7 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
     with open_snapshot(config.store, config.snapshot) as snapshot:
         found = find(snapshot, config.address)
         if not len(found):
-            raise UsageError(_not_found(snapshot, config.address))
+            raise UsageError(not_found(snapshot, config.address))
         shown = slice(0, MAX_FOUND)
         texts = addr_texts(found.addr[shown]).to_pylist()
         places = zip(found.row[shown].tolist(), found.node[shown].tolist(), strict=True)
@@ -88,7 +88,8 @@ def _entries(snapshot: Snapshot, rows: np.ndarray) -> dict[tuple[int, int], tupl
     return dict(zip(keys, zip(words, table.confidence.tolist(), strict=True), strict=True))
 
 
-def _not_found(snapshot: Snapshot, address: str) -> str:
+def not_found(snapshot: Snapshot, address: str) -> str:
+    """What to say of an address that is in no AS of a snapshot."""
     if not snapshot.manifest["has_addr"]:
         return (
             f"snapshot {snapshot.name} has no addresses, only ids of its input; "

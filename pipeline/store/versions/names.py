@@ -29,6 +29,8 @@ VANTAGES = "vantages.parquet"  # this and the next two: of traces only
 OBSERVATIONS = "observations.parquet"
 PATHS = "paths.parquet"
 HOST_NAMES = "host_names.parquet"  # where any were given
+REASONS = "reasons.parquet"  # this and the next: where ASes were elected
+JOINS = "joins.parquet"
 UNMAPPED = "unmapped.parquet"  # of traces
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
@@ -46,6 +48,8 @@ _TABLES = (
     OBSERVATIONS,
     PATHS,
     HOST_NAMES,
+    REASONS,
+    JOINS,
     UNMAPPED,
 )
 _NAMES = "|".join(map(re.escape, (*_TABLES, REJECTS)))

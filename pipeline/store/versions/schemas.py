@@ -25,8 +25,10 @@ from pipeline.store.versions.names import (
     EXITS,
     HOST_NAMES,
     INGRESSES,
+    JOINS,
     OBSERVATIONS,
     PATHS,
+    REASONS,
     UNMAPPED,
     VANTAGES,
     broken,
@@ -128,6 +130,23 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
     ADDRESSES: {**_ADDR, "asn": _ASN, "node": _NODE, "confidence": _CONFIDENCE},
     UNMAPPED: _ADDR,
     HOST_NAMES: {**_ADDR, "name": _TEXT},
+    REASONS: {
+        **_ADDR,
+        "asn": Column(pa.uint32(), may_be_null=True),
+        "second_asn": Column(pa.uint32(), may_be_null=True),
+        "decided_by": _TEXT,
+        "terms": Column(pa.large_list(pa.string())),
+        **dict.fromkeys(
+            ("here", "there", "n_here", "n_there"), Column(pa.large_list(pa.int16()), 0)
+        ),
+    },
+    JOINS: {
+        **_ADDR,
+        "to_high": Column(pa.uint64()),
+        "to_low": Column(pa.uint64()),
+        "rule": _TEXT,
+        "n_common": _NODE,
+    },
     VANTAGES: {**_ADDR, "asn": Column(pa.uint32(), may_be_null=True)},
     OBSERVATIONS: {
         "vantage": _NODE,
@@ -156,7 +175,7 @@ ORDER: Mapping[str, Sequence[str]] = {
     INGRESSES: ("asn", "node"),
     EXITS: ("asn", "node", "neighbor_asn"),
     BORDERS: ("near_asn", "near", "far_asn", "far"),
-    **dict.fromkeys((ADDRESSES, UNMAPPED, HOST_NAMES, VANTAGES), tuple(_ADDR)),
+    **dict.fromkeys((ADDRESSES, UNMAPPED, HOST_NAMES, VANTAGES, REASONS, JOINS), tuple(_ADDR)),
     PATHS: ("vantage", "target_high", "target_low", "step"),
 }
 

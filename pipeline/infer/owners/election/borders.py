@@ -101,10 +101,11 @@ from pipeline.infer.owners.election.costs import (
     ways_of_numbering,
     without_habit,
 )
-from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
+from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
 from pipeline.infer.owners.election.following import CHANGES_TOGETHER, take_back
 from pipeline.infer.owners.election.lending import REALLOCATED, find_users
+from pipeline.infer.owners.election.reasons import Explained, explain_groups
 from pipeline.infer.owners.election.regions import REGIONS
 from pipeline.infer.owners.election.relations import (
     relations_among,
@@ -146,6 +147,23 @@ _LESSONS = 4  # how often the habit is learned
 _NAMINGS = 2  # how often owners of unannounced blocks are named again
 
 
+class Why(NamedTuple):
+    """What decided in an election.
+
+    Attributes
+    ----------
+    explained : Explained
+    second : (n_explained,) int64
+        AS that costs least of the others; ``NO_ASN``: one that nothing names.
+    decided_by : (n_interfaces,) object
+        Name of the rule that moved or kept a group whatever its terms cost; by group.
+    """
+
+    explained: Explained
+    second: np.ndarray
+    decided_by: np.ndarray
+
+
 class Election(NamedTuple):
     """What was elected, and how clearly.
 
@@ -158,11 +176,14 @@ class Election(NamedTuple):
         How much more any other AS costs, in tenths of a nat. None: there was no choice of ASes.
     standing : Standing or None
         For another election.
+    why : Why or None
+        What decided; None: there was no choice of ASes.
     """
 
     owner: np.ndarray
     margin: np.ndarray | None
     standing: Standing | None = None
+    why: Why | None = None
 
 
 class _Outcome(NamedTuple):
@@ -170,7 +191,8 @@ class _Outcome(NamedTuple):
 
     ``label`` (n,) int64: AS row, -1 for none; ``margin`` (n,) int64; ``certain`` (n,) bool: the AS
     is the cheapest without a habit; ``row`` (n_interfaces,) int64: AS row that each address is
-    numbered from; ``stands_for`` (n_ases,) int64.
+    numbered from; ``stands_for`` (n_ases,) int64; ``case``: as it was decided; ``decided_by``: as
+    of ``Why``.
     """
 
     label: np.ndarray
@@ -178,6 +200,8 @@ class _Outcome(NamedTuple):
     certain: np.ndarray
     row: np.ndarray
     stands_for: np.ndarray
+    case: Case
+    decided_by: np.ndarray
 
 
 def _learn(case: Case, rules: Rules) -> tuple[Case, np.ndarray]:
@@ -254,16 +278,21 @@ def _elect(
         certain = find_margins(case._replace(ways=no_habit), -1) > 0
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
     taken = take_back(case) if CHANGES_TOGETHER in rules else np.zeros(len(labels), bool)
+    decided_by = np.full(len(labels), "", object)
+    decided_by[taken] = CHANGES_TOGETHER.name
     straightened = np.zeros(len(labels), bool)
-    if spools is not None and LOOPS in rules:
-        straightened |= straighten_traces(case, spools, group)
-    if spools is not None and VALLEYS in rules:
-        straightened |= fill_valleys(case, spools, group)
+    for repair, mend in ((LOOPS, straighten_traces), (VALLEYS, fill_valleys)):
+        if spools is not None and repair in rules:
+            moved = mend(case, spools, group)
+            decided_by[moved] = repair.name
+            straightened |= moved
     margins = find_margins(case, len(ases))
     undone = earlier.undone(labels, margins) & ~straightened
     labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
+    decided_by[undone] = CLEAR_CHANGES.name
     certain &= ~(undone | taken | straightened)
-    return _Outcome(labels, margins, certain, row, stands_for)
+    case = case._replace(labels=labels)
+    return _Outcome(labels, margins, certain, row, stands_for, case, decided_by)
 
 
 def elect_owners(
@@ -312,9 +341,14 @@ def elect_owners(
     stands_for = found.stands_for[np.maximum(around.numbered, 0)]
     numbered = np.where(around.numbered >= 0, stands_for, around.numbered)
     around = replace(around, numbered=numbered)
+    explained = explain_groups(found.case._replace(labels=found.label.copy()), len(ases))
     if CUSTOMERS_OF_SEVERAL in rules:
-        found.label[find_customers(around, found.label, found.certain, at_exchange)] = -1
+        in_none = find_customers(around, found.label, found.certain, at_exchange)
+        found.label[in_none] = -1
+        found.decided_by[in_none] = CUSTOMERS_OF_SEVERAL.name
     label = found.label[group]
     is_mapped = ((found.row >= 0) | on_lan) & (label >= 0)
     owner = np.where(is_mapped, ases[np.maximum(label, 0)], NO_ASN)
-    return Election(owner, found.margin[group], before)
+    named = np.append(np.where(ases < FIRST_STAND_IN, ases, NO_ASN), NO_ASN)
+    why = Why(explained, named[explained.second], found.decided_by)
+    return Election(owner, found.margin[group], before, why)

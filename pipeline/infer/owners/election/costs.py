@@ -57,7 +57,6 @@ UNLIMITED = np.int64(1) << 60
 _TENTHS = 10  # of a nat
 
 # Columns of what ``explain`` counts.
-_N_TERMS = len(TERMS)
 _LINKS, _ADJACENCY, _NUMBERING = (TERMS.index(of.TERM) for of in (links, adjacency, numbering))
 _WAY, _ORGANISATIONS, _STRANGERS = (
     TERMS.index(of.TERM) for of in (habit, organisations, strangers)
@@ -251,15 +250,17 @@ def _cost_of_link(costs, ways, size, n_known, label, far, z, tally):
 def _count(tally, term, cost):
     """Add to what a term costs; compiled to nothing where ``tally`` is None."""
     if tally is not None:
-        tally[term] += cost
+        tally[0, term] += cost
+        tally[1, term] += cost > 0
 
 
 @njit(cache=True, nogil=True)
-def explain(case, group, label):
-    """What an AS costs for a group by term, in tenths of a nat; (n_terms,) int64."""
-    tally = np.zeros(_N_TERMS, np.int64)
+def explain(case, group, label, tally):
+    """Add what an AS costs for a group to ``tally``, (2, n_terms) int64 zeros.
+
+    Tenths of a nat by term, and how many pieces of evidence cost something.
+    """
     _sum_up(case, group, label, UNLIMITED, tally)
-    return tally
 
 
 @njit(cache=True, nogil=True)

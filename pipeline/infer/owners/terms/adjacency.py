@@ -15,4 +15,5 @@ TERM = Rule(
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018)",
     {"adjacent": 1.3},
+    piece=("router", "of another AS next to it"),
 )

@@ -17,4 +17,5 @@ TERM = Rule(
     # At an AS that may be the provider of the one aimed at; at one of no customer; each further
     # address.
     weights={"broken_else": 2.5, "broken_at_other": 4.0, "broken_else_again": 0.8},
+    piece=("end", "of traces to other ASes, which may have broken off"),
 )

@@ -17,4 +17,5 @@ TERM = Rule(
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), destination ASes",
     {"aimed_else": 4.0, "aimed_else_again": 1.5, "aimed_else_perhaps": 2.4},
+    piece=("end", "of traces that were aimed at other ASes"),
 )

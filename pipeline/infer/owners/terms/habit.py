@@ -19,4 +19,5 @@ TERM = Rule(
     # common way more often than others, so what they teach would outvote the inner links of a
     # router.
     {"most_from_provider": 1.5},
+    piece=("link", "numbered in the rarer way"),
 )

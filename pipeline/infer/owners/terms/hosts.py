@@ -15,4 +15,5 @@ TERM = Rule(
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), destination ASes",
     {"hosts_else": 4.5},
+    piece=("address", "with hosts of another AS right behind it"),
 )

@@ -14,4 +14,5 @@ TERM = Rule(
     "destinations that answered, and the hop before",
     CHOSEN,
     weights={"host_or_router": 2.5},
+    piece=("host", "of another AS behind it"),
 )

@@ -15,4 +15,5 @@ TERM = Rule(
     CHOSEN,
     "MAP-IT (Marder and Smith, IMC 2016)",
     {"between": 2.5},
+    piece=("link", "to another AS"),
 )

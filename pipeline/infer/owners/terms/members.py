@@ -12,4 +12,5 @@ TERM = Rule(
     "derived: one entry in thirty is old",
     "bdrmapIT (Marder et al., IMC 2018), section 4",
     {"member_else": 3.4},
+    piece=("address", "registered for another member of an exchange point"),
 )

@@ -14,4 +14,5 @@ TERM = Rule(
     # A link whose other end is unknown, numbered from another AS; one inside an AS; one between two
     # ASes that is numbered from a third.
     {"numbered_else": 2.5, "foreign_inside": 5.0, "foreign_between": 7.0},
+    piece=("link", "numbered from an AS at neither end"),
 )

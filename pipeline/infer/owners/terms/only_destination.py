@@ -15,4 +15,5 @@ TERM = Rule(
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), destination ASes",
     {"only_else": 1.2},
+    piece=("AS", "that all traces through it were aimed at, and which is another"),
 )

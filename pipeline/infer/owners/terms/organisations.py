@@ -19,4 +19,5 @@ TERM = Rule(
         "sibling_inside": 0.3,
         "sibling_between": 2.5,
     },
+    piece=("link", "between ASes of one organisation"),
 )

@@ -11,5 +11,6 @@ TERM = Rule(
     "private addresses and their predecessors",
     CHOSEN,
     weights={"private_between": 5.0},
-    without={"private_between": 1.3},  # as routers next to each other
+    without={"private_between": 1.3},  # as routers next to each other,
+    piece=("private link", "to another AS"),
 )

@@ -11,4 +11,5 @@ TERM = Rule(
     "prefixes of several origins",
     CHOSEN,
     weights={"second": 1.8, "hosts_else_second": 4.0, "aimed_second": 3.5},
+    piece=("address", "that belongs there by the second origin of its prefix alone"),
 )

@@ -15,4 +15,5 @@ TERM = Rule(
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018); Luckie et al., IMC 2013",
     {"strangers": 2.4, "strangers_near": 1.2},
+    piece=("link", "to an AS in no known relationship with it"),
 )

@@ -68,7 +68,10 @@ def cost(
     )
     found = cost_of(case, 0, row, limit)
     if limit == UNLIMITED:
-        assert explain(case, 0, row).sum() == found
+        tally = np.zeros((2, len(TERMS)), np.int64)
+        explain(case, 0, row, tally)
+        assert tally[0].sum() == found
+        assert ((tally[0] > 0) == (tally[1] > 0)).all()
     return found
 
 
