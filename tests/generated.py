@@ -28,7 +28,7 @@ DOCS = REPOSITORY / "docs"
 GOLDEN = REPOSITORY / "tests" / "unit" / "pipeline" / "cli" / "golden"
 COMMANDS = (
     *("ingest", "analyze", "run", "compare", "generate", "search", "explore", "doctor"),
-    *("list", "show", "lookup", "status", "export", "remove", "rename", "restore"),
+    *("list", "show", "lookup", "why", "status", "export", "remove", "rename", "restore"),
 )
 FLOWS = ("nightly", "serve")
 HELPS = """

@@ -1,0 +1,140 @@
+"""Why an address is where it is: counted by hand, kept in a snapshot, said in words."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pipeline.cli import main
+from pipeline.config import IngestConfig, WhyConfig
+from pipeline.errors import StoreError, UsageError
+from pipeline.infer.rules import RULES
+from pipeline.model.measured.reasons import OwnerReasons
+from pipeline.stages.contents.why import why
+from pipeline.stages.ingest import ingest
+from pipeline.store import open_snapshot
+from tests.real_data import REPOSITORY
+
+LAB = REPOSITORY / "data" / "samples" / "lab"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("why") / "store"
+    for name, without in (("lab", ()), ("alone", ("two-vouchers", "single-voucher", "hosts"))):
+        ingest(
+            IngestConfig(
+                inputs=(LAB,),
+                store=folder,
+                snapshot=name,
+                ip2as=(LAB / "lab.pfx2as",),
+                allow_special=("198.18.0.0/15",),
+                without_rule=without,
+            )
+        )
+    return folder
+
+
+def asked(store, address, snapshot="lab"):
+    return why(WhyConfig(address=address, store=store, snapshot=snapshot))
+
+
+def test_the_as_is_the_one_that_costs_less_by_its_terms(store):
+    with open_snapshot(store, "lab") as snapshot:
+        reasons = snapshot.reasons()
+        names = {rule.name for rule in RULES}
+        assert set(reasons.owners.term) <= names
+        n_decided = 0
+        for row in range(len(reasons.owners)):
+            terms = reasons.owners.terms_of(row)
+            assert all(term.here != term.there for term in terms)
+            assert all((term.here > 0) == (term.n_here > 0) for term in terms)
+            assert all((term.there > 0) == (term.n_there > 0) for term in terms)
+            if not reasons.owners.decided_by[row]:
+                assert sum(term.there - term.here for term in terms) > -1e-9
+                n_decided += 1
+        assert n_decided > 100
+
+
+def test_every_joined_address_has_one_reason_and_the_smallest_of_a_router_none(store):
+    with open_snapshot(store, "lab") as snapshot:
+        reasons, table = snapshot.reasons(), snapshot.addresses()
+        addr = np.stack([table[f"addr_{half}"].to_numpy() for half in ("high", "low")], axis=1)
+        place = list(zip(table["asn"].to_pylist(), table["node"].to_pylist(), strict=True))
+    joined = {tuple(row) for row in reasons.joins.addr.tolist()}
+    routers = {}
+    for one, at in zip(map(tuple, addr.tolist()), place, strict=True):
+        routers.setdefault(at, []).append(one)
+    several = [of for of in routers.values() if len(of) > 1]
+    assert len(several) > 40
+    for of in several:
+        assert {one in joined for one in of[1:]} == {True}
+        assert of[0] not in joined
+    router_of = {one: at for at, of in routers.items() for one in of}
+    pairs = zip(reasons.joins.addr.tolist(), reasons.joins.to.tolist(), strict=True)
+    for one, to in ((tuple(one), tuple(to)) for one, to in pairs):
+        assert router_of.get(one) == router_of.get(to)
+
+
+def test_facts_and_sentences_say_the_same(store, capsys):
+    facts = asked(store, "198.18.4.62")
+    (owner,) = facts["owners"]
+    assert (facts["asn"], owner["asn"], owner["second_asn"]) == (64496, 64496, 64497)
+    total = sum(term["there"] - term["here"] for term in owner["terms"])
+    assert owner["nats"] == pytest.approx(total)
+    assert facts["sentences"][0].startswith(f"AS64496, not AS64497 ({owner['nats']:.1f} nats): in ")
+    with pytest.raises(SystemExit):
+        main(["why", "198.18.4.62", "--store", str(store), "--snapshot", "lab", "--json"])
+    assert json.loads(capsys.readouterr().out) == facts
+    with pytest.raises(SystemExit):
+        main(["why", "198.18.4.62", "--store", str(store), "--snapshot", "lab"])
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:] == facts["sentences"]
+    assert printed[0].startswith("198.18.4.62 is on a router with 198.18.4.15, ")
+
+
+def test_what_is_left_out_is_no_reason_and_is_kept_with_the_snapshot(store):
+    with open_snapshot(store, "alone") as snapshot:
+        reasons = snapshot.reasons()
+        assert sorted(snapshot.manifest["options"]["without_rule"]) == sorted(
+            ["two-vouchers", "single-voucher", "hosts"]
+        )
+    assert not {"two-vouchers", "single-voucher"} & set(reasons.joins.rule)
+    assert "hosts" not in set(reasons.owners.term)
+    with open_snapshot(store, "lab") as snapshot:
+        reasons = snapshot.reasons()
+    assert {"two-vouchers", "single-voucher"} <= set(reasons.joins.rule)
+    assert "hosts" in set(reasons.owners.term)
+
+
+def test_an_address_that_nobody_answered_from_has_no_reasons(store):
+    with pytest.raises(UsageError, match=r"203\.0\.113\.9 is in no AS of snapshot lab"):
+        asked(store, "203.0.113.9")
+
+
+def test_a_snapshot_without_an_election_says_so(tmp_path):
+    given = {"inputs": (LAB,), "store": tmp_path, "snapshot": "plain", "borders": "prefix"}
+    tables = {"ip2as": (LAB / "lab.pfx2as",), "allow_special": ("198.18.0.0/15",)}
+    ingest(IngestConfig(**given, **tables))
+    with pytest.raises(UsageError, match="keeps no reasons"):
+        asked(tmp_path, "198.18.4.62", "plain")
+
+
+def test_a_name_that_no_rule_has_is_refused_before_anything_is_read(tmp_path):
+    given = {"inputs": (LAB,), "store": tmp_path, "ip2as": (LAB / "lab.pfx2as",)}
+    with pytest.raises(UsageError, match="no rule is named 'host'"):
+        ingest(IngestConfig(**given, without_rule=("host",)))
+    assert not list(tmp_path.iterdir())
+
+
+def test_lists_of_different_lengths_are_an_error_that_names_the_file(store):
+    with open_snapshot(store, "lab") as snapshot:
+        table = snapshot.reasons().owners.table()
+    shorter = table["here"].combine_chunks().slice(0, len(table))
+    lists = shorter.to_pylist()
+    lists[next(i for i, each in enumerate(lists) if each)].pop()
+    wrong = table.set_column(table.column_names.index("here"), "here", [lists])
+    with pytest.raises((ValueError, StoreError), match="lists here are not as long as its terms"):
+        OwnerReasons.from_table(wrong)
