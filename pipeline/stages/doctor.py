@@ -27,6 +27,7 @@ from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.schedule.gang.choice import explain
 from pipeline.store import (
     bytes_of_snapshot,
+    check_measured,
     check_replaced,
     check_store,
     has_store,
@@ -34,7 +35,6 @@ from pipeline.store import (
     remove_leftovers,
 )
 from pipeline.store.references import FOLDER
-from pipeline.store.results import check_results
 from pipeline.store.results.mirrored import remove_segments
 from pipeline.store.versions.names import VERSIONS, is_version
 
@@ -177,7 +177,7 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
     Nothing of a store that is not there or cannot be reached: it is a finding already.
     """
     try:
-        found = check_results(store)
+        found = check_measured(store)
     except StoreError:
         return
     if not found and not has_store(store):
@@ -188,7 +188,7 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
     for path, fault in found.items():
         if fault:
             is_removed, end = _removed(path) if clean else (False, "--clean removes it")
-            text = f"{path}: cannot be read: {fault}; {end}"
+            text = f"{path}: cannot be used: {fault}; {end}"
             yield Finding(f"results {path.name}", is_removed, text)
 
 

@@ -2,6 +2,7 @@
 
 from pipeline.store.doctor import (
     bytes_of_snapshot,
+    check_measured,
     check_replaced,
     check_store,
     has_store,
@@ -23,6 +24,7 @@ __all__ = [
     "Snapshot",
     "addresses_of",
     "bytes_of_snapshot",
+    "check_measured",
     "check_name",
     "check_replaced",
     "check_store",

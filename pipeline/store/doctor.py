@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,13 +15,19 @@ from pipeline.places.command_lines import command_line
 from pipeline.store.agreement import Agreement
 from pipeline.store.alone import crashed_alone, forget_crashed
 from pipeline.store.counts import check_graph_counts
-from pipeline.store.pointers import open_snapshot, open_version
+from pipeline.store.pointers import names_and_faults, open_snapshot, open_version
 from pipeline.store.pointers.changing import forget_replaced
 from pipeline.store.pointers.garbage import abandoned_versions, remove_abandoned_versions
 from pipeline.store.references import (
     orphaned_references,
     reference_file,
     remove_orphaned_references,
+)
+from pipeline.store.results import (
+    check_results,
+    first_of_equal,
+    keys_of,
+    keys_of_weighted,
 )
 from pipeline.store.running import dead_runs, remove_dead_runs
 from pipeline.store.snapshot import Snapshot
@@ -102,6 +109,21 @@ def _check_contents(snapshot: Snapshot) -> None:
 
 def _wrong(snapshot: Snapshot, row: int, fault: str) -> StoreError:
     return broken(snapshot.path / ASES, f"AS{snapshot.asn[row]} {fault}")
+
+
+def check_measured(store: Path) -> dict[Path, str]:
+    """As ``check_results``, with the graphs of all snapshots that can be opened."""
+    keys, sizes = [np.empty((0, 4), np.uint64)], [np.empty(0, np.int64)]
+    for name in names_and_faults(store)[0]:
+        with contextlib.suppress(StoreError), open_snapshot(store, name) as snapshot:
+            keys.append(keys_of(snapshot.graph_hash))
+            sizes.append(snapshot.n_nodes)
+            if (weights_hash := snapshot.weights_hash) is not None:
+                keys.append(keys_of_weighted(snapshot.graph_hash, weights_hash))
+                sizes.append(snapshot.n_nodes)
+    graphs = np.concatenate(keys)
+    once = np.unique(first_of_equal(graphs)) if len(graphs) else np.empty(0, np.int64)
+    return check_results(store, graphs[once], np.concatenate(sizes)[once])
 
 
 def check_replaced(store: Path) -> dict[str, tuple[int, str]]:

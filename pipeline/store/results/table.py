@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.errors import first_line
@@ -45,6 +46,7 @@ MAX_LOOKS = 5  # at the segments, each after another run had made some into one
 KEEP_S = 14 * 86400  # tables of other versions are removed when nothing was added for two weeks
 
 _SUFFIX = ".parquet"
+_OF_NODES = {"source", "farthest", "path", "center", "periphery"}  # columns of node ids
 _SEGMENT = re.compile(r"[0-9]{20}-[0-9a-f]{12}\.parquet")  # other files are not ours
 _MERGING = ".merging"  # held by who makes segments into one
 
@@ -90,8 +92,17 @@ def result_table(
     return ResultTable(Path(store) / RESULTS / f"{name}-{version}", kind, plain)
 
 
-def check_results(store: Path) -> dict[Path, str]:
-    """Read every byte of all segments of a store; each -> what is wrong with it, or nothing."""
+def check_results(
+    store: Path, graphs: GraphKeys | None = None, n_nodes: np.ndarray | None = None
+) -> dict[Path, str]:
+    """Read every byte of all segments of a store; each -> what is wrong with it, or nothing.
+
+    Parameters
+    ----------
+    store : Path
+    graphs : (n, 4) uint64, distinct, and n_nodes : (n,) int64
+        Graphs that are known, and their sizes: what was measured of them names no other nodes.
+    """
     refresh_all_segments(Path(store) / RESULTS)
     found = {}
     for path in sorted((Path(store) / RESULTS).glob(f"*/[!.]*{_SUFFIX}")):
@@ -100,12 +111,28 @@ def check_results(store: Path) -> dict[Path, str]:
         try:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 for i in range(file.metadata.num_row_groups):
-                    file.read_row_group(i)
+                    table = file.read_row_group(i)
+                    if graphs is not None and n_nodes is not None:
+                        _check_nodes(table, n_nodes, positions_in(graphs, keys_in(table)))
         except _UNREADABLE as error:
             found[path] = first_line(error)
         else:
             found[path] = ""
     return found
+
+
+def _check_nodes(table: pa.Table, n_nodes: np.ndarray, at: np.ndarray) -> None:
+    """ValueError if a row names a node that its graph, at ``at``, does not have; -1: not known."""
+    most = np.append(n_nodes, np.iinfo(np.int64).max)[at]  # -1: the last
+    for name in sorted(_OF_NODES & {*table.column_names}):
+        column = table.column(name).combine_chunks()
+        if not pa.types.is_large_list(column.type):
+            nodes, rows = column.to_numpy(zero_copy_only=False), np.arange(len(column))
+        else:
+            nodes = column.flatten().to_numpy(zero_copy_only=False)
+            rows = pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
+        if len(wrong := np.flatnonzero(nodes >= most[rows])):
+            raise ValueError(f"its column {name} has node {nodes[wrong[0]]}, which is not there")
 
 
 @dataclass(eq=False)

@@ -115,6 +115,16 @@ def test_a_broken_segment_is_named_and_its_results_are_unknown(tmp_path):
     assert [bool(why) for why in check_results(tmp_path).values()] == [True, False]
 
 
+@pytest.mark.parametrize(("n_nodes", "is_right"), [(8, True), (7, False)])
+def test_a_node_that_a_known_graph_does_not_have_is_named(tmp_path, n_nodes, is_right):
+    """The source of a search; of graphs that no snapshot has nobody knows."""
+    add(table_of(tmp_path), searches((3, 7, [1, 2])))
+    (fault,) = check_results(tmp_path, KEYS[[1, 3]], np.array([1, n_nodes])).values()
+    assert fault == ("" if is_right else "its column source has node 7, which is not there")
+    assert set(check_results(tmp_path, KEYS[:3], np.ones(3, np.int64)).values()) == {""}
+    assert set(check_results(tmp_path, KEYS[:0], np.empty(0, np.int64)).values()) == {""}
+
+
 def test_nothing_is_no_segment_and_one_without_rows_changes_nothing(tmp_path):
     table = table_of(tmp_path)
     add(table, searches())
