@@ -12,7 +12,6 @@ from kernels import CSRGraph, GraphError
 from pipeline.errors import StoreError
 from pipeline.places import url_of
 from pipeline.places.command_lines import command_line
-from pipeline.store.agreement import Agreement
 from pipeline.store.alone import crashed_alone, forget_crashed
 from pipeline.store.counts import check_graph_counts
 from pipeline.store.pointers import names_and_faults, open_snapshot, open_version
@@ -82,6 +81,8 @@ def _check_contents(snapshot: Snapshot) -> None:
     StoreError
         Names the file and the first fault.
     """
+    from pipeline.store.agreement import Agreement  # compiled, which only doctor waits for
+
     weights_hash, agreement = snapshot.weights_hash, Agreement(snapshot)
     for row in range(snapshot.n_ases):
         graph = snapshot.graph(row, weights=True, check=True)
