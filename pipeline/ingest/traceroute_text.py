@@ -28,9 +28,12 @@ Any number of traces may follow one another. One begins with its header and ends
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
+
+import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.files import BOM
@@ -58,13 +61,19 @@ _SNIFFED = re.compile(
     re.MULTILINE,
 )
 _HOP = re.compile(r"\s*(\d{1,3})(?=\s|$)(.*)")
-# Words of a hop: what is in brackets is one word, whatever blanks it has.
-_WORD = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\S+")
-_TIME = re.compile(r"(\d{1,12}(?:[.,]\d{1,12})?)(ms)?")
-_MARK = re.compile(r"![A-Z]?(?:-?\d+)?|!<\d+>")
-# A path MTU, hops of the way back, the TTL of a reply, a size: nobody needs them.
-_UNREAD = re.compile(r"F=\d+|'-?\d+'|\(\d+\)|\(ttl=\d+!?\)|\d+-bytes-to-\S+")
-_SIZE = re.compile(r"(\d{1,6}) bytes to (\S+)")
+# What a hop consists of. Of MTUs, hops of the way back, TTLs of replies and sizes nothing is read.
+_TOKEN = re.compile(
+    r"""
+      (?P<time>\d{1,12}(?:[.,]\d{1,12})?) \s{0,9} ms (?=\s|$)
+    | (?P<none>\*) (?=\s|$)
+    | (?P<box>\[[^\[\]]*\]|<[^<>]*>)
+    | (?P<mark>!(?:[A-Z]?(?:-?\d{1,9})?|<\d{1,9}>)) (?=\s|$)
+    | (?P<unread>F=\d+|'-?\d+'|\(\d+\)|\(ttl=\d+!?\)|\d{1,6}[ ]bytes[ ]to[ ]\S+) (?=\s|$)
+    | \S+ [ \t]{1,9} \( (?!\d+\)|ttl=) (?P<addr>[^()\s]+) \) (?=\s|$)
+    | (?P<word>\S+)
+    """,
+    re.VERBOSE,
+)
 _MPLS_LINE = re.compile(r"\s+MPLS\b")
 _WHOLE = re.compile(rb"(?:\bms|\*|![A-Z]?(?:-?\d+)?|[\]>)])[ \t\r]*\Z")  # how a line may end
 
@@ -205,12 +214,14 @@ class TracerouteDecoder(TraceDecoder):
         trace, first = int(columns.count["n_traces"]), int(columns.count["n_replies"])
         columns.src_addr[trace], columns.dst_addr[trace] = src or (0, 0), dst
         columns.start_s[trace] = 0.0
-        for row, reply in enumerate(replies, first):
-            columns.ttl[row], columns.addr[row] = reply.ttl, reply.addr
-            columns.kind[row], columns.rtt_ms[row] = reply.kind, reply.rtt_ms
-            if reply.rtt_ms > MAX_RTT_MS:
-                columns.rtt_ms[row] = float("nan")
-                columns.count["n_bad_rtt"] += 1
+        if replies:
+            rows = slice(first, first + len(replies))
+            ttl, addr, rtt_ms, kind = zip(*replies, strict=True)
+            rtt = np.array(rtt_ms)
+            columns.count["n_bad_rtt"] += int((rtt > MAX_RTT_MS).sum())
+            columns.rtt_ms[rows] = np.where(rtt > MAX_RTT_MS, np.nan, rtt)
+            columns.ttl[rows], columns.kind[rows] = ttl, kind
+            columns.addr[rows] = np.array(addr, np.uint64)
         columns.count["n_traces"] = trace + 1
         columns.count["n_replies"] = columns.reply_ptr[trace + 1] = first + len(replies)
         if n_others:
@@ -233,6 +244,7 @@ def _is_whole(line: bytes) -> bool:
     return _WHOLE.search(line) is not None or _HEADER.match(text) is not None
 
 
+@functools.lru_cache(1 << 14)
 def _addr(text: str) -> tuple[int, int]:
     """Words of an address, without the interface of a link-local one."""
     return parse_addr(text.partition("%")[0])
@@ -322,27 +334,18 @@ class _Hops:
     def _words(self, text: str) -> None:
         if self._ttl == 0:
             raise ValueError("before the first hop")
-        words = _WORD.findall(_SIZE.sub(r"\1-bytes-to-\2", text))
-        i = 0
-        while i < len(words):
-            word, after = words[i], words[i + 1] if i + 1 < len(words) else ""
-            i += 1
-            if word == "*":
-                continue
-            if word[0] in "[<":
-                if "MPLS" in word:
-                    self._label()
-            elif (time := _TIME.fullmatch(word)) and (time[2] or after == "ms"):
-                self._add(float(time[1].replace(",", ".")))
-                i += not time[2]
-            elif _MARK.fullmatch(word):
-                self._mark(word)
-            elif not _UNREAD.fullmatch(word):
-                is_name = after[:1] == "(" and after[-1:] == ")" and not _UNREAD.fullmatch(after)
-                i += is_name
+        for found in _TOKEN.finditer(text):
+            kind = found.lastgroup
+            if kind == "time":
+                self._add(float(found["time"].replace(",", ".")))
+            elif kind == "addr" or kind == "word":
                 self._end_address()
                 try:
-                    self._addr = _addr(after[1:-1] if is_name else word)
+                    self._addr = _addr(found[kind])
                 except ValueError:
                     raise ValueError("neither an address nor a probe's result") from None
                 self._first = len(self.replies)
+            elif kind == "mark":
+                self._mark(found["mark"])
+            elif kind == "box" and "MPLS" in found["box"]:
+                self._label()
