@@ -35,10 +35,9 @@ from pipeline.stages.contents.replaced import (
 from pipeline.stages.inputs.alias_sets import alias_warnings
 from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
-from pipeline.stages.inputs.options import options_told
 from pipeline.stages.inputs.reasons import unread_named_first, why_nothing
 from pipeline.stages.inputs.resumed import folder_name
-from pipeline.stages.inputs.rows import holds, input_row, rejects
+from pipeline.stages.inputs.rows import holds, input_row, options_told, rejects
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
 from pipeline.stages.inputs.unmapped import mapped_warnings, why_unmapped

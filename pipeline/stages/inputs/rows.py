@@ -1,12 +1,18 @@
-"""What snapshots keep of how their inputs were read: rows of the manifest and of the rejects."""
+"""What snapshots keep of their ingest: options, and inputs as rows of manifest and rejects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+from pipeline import __version__
+from pipeline.config import IngestConfig
+from pipeline.infer.version import RULES_VERSION
 from pipeline.ingest import FORMATS
-from pipeline.model.measured.reading import ReadReport
+from pipeline.model.choices import ROUTERS_BY_DEFAULT
+from pipeline.model.measured.reading import ReadReport, printable_path
 
 
 def holds(report: ReadReport) -> str:
@@ -53,3 +59,24 @@ def rejects(reports: Iterable[ReadReport]) -> Iterator[dict]:
             yield {"file": report.path, "place": "file", "reason": reason, "detail": ""}
         for sample in report.samples:
             yield {"file": report.path} | asdict(sample)
+
+
+def options_told(config: IngestConfig, is_inferred: bool) -> dict[str, Any]:
+    """Every option that decides what a snapshot holds, and where the run was.
+
+    ``is_inferred``: from traces, so that the rules of inference decide, too.
+    """
+    options = {
+        key: [printable_path(v) for v in value] if isinstance(value, tuple) else value
+        for key, value in asdict(config).items()
+        if key not in ("store", "workers")
+    }
+    return {
+        key: printable_path(value) if isinstance(value, Path) else value
+        for key, value in options.items()
+    } | {
+        "routers": config.routers or ROUTERS_BY_DEFAULT,
+        "hopscope": __version__,
+        **({"inference_rules": RULES_VERSION} if is_inferred else {}),
+        "ran_in": printable_path(Path.cwd()),
+    }
