@@ -4,8 +4,8 @@ The destination's own final reply is not a router unless the destination also an
 
 1. its address answered as a router somewhere (``traces.rules``); or
 2. its router did, under another address, as a point-to-point link shows: the address and its
-   mate (``mates``) both answered as destinations, neither is a vantage, and traces passed one of
-   the two routers on the way to the other. That is seen in the hops before: one trace ended
+   mate (``subnet_mates``) both answered as destinations, neither is a vantage, and traces passed
+   one of the two routers on the way to the other. That is seen in the hops before: one trace ended
    ``p, end``, another ``p, x, other end``, with x, which is not p, the reply of the router of the
    first end (or x is that end itself): a *passage*; or
 3. another interface of its alias set belongs to a router by 1 or 2. That does not make a vantage a

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.infer.conclude import Evidence
 from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
 from pipeline.infer.owners.unannounced import (
@@ -15,13 +16,12 @@ from pipeline.infer.owners.unannounced import (
     find_possible,
     number_unannounced,
 )
-from pipeline.infer.routers.exchange_points import EXCHANGE_LANS, find_exchange_lans
-from pipeline.infer.routers.gateways import find_gateways
-from pipeline.infer.routers.mates import STRANGE_MATES, find_mates, part_strangers
+from pipeline.infer.routers.rules.exchange_lans import EXCHANGE_LANS, find_exchange_lans
+from pipeline.infer.routers.rules.gateways import find_gateways
+from pipeline.infer.routers.subnet_mates import STRANGE_MATES, find_mates, part_strangers
 from pipeline.infer.rule import Rules
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
-from pipeline.infer.turns import Evidence
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.exchanges import ExchangePoints
 from pipeline.model.tables.prefixes import PrefixTable

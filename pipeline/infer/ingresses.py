@@ -31,7 +31,7 @@ from typing import TypeAlias
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.exchange_points import Lans
+from pipeline.infer.routers.rules.exchange_lans import Lans
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION

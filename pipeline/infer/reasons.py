@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.nodes import Nodes
-from pipeline.infer.owners.election.borders import Election
+from pipeline.infer.owners.elect import Election
 from pipeline.infer.owners.terms import TERMS
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.routers.joins import Joined, count_common

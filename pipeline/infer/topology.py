@@ -21,7 +21,7 @@ from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.nodes import Nodes
 from pipeline.infer.owners.adoption import SURROUNDED, adopt_unmapped
 from pipeline.infer.owners.confidence import rate
-from pipeline.infer.owners.election.borders import Election
+from pipeline.infer.owners.elect import Election
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.private import PRIVATE_ROUTERS, Around, follow_private_links
 from pipeline.infer.owners.special import is_special
@@ -29,7 +29,7 @@ from pipeline.infer.owners.terms import organisations
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.paths import collect_paths
 from pipeline.infer.reasons import reasons_of
-from pipeline.infer.routers.exchange_points import Lans, name_lans
+from pipeline.infer.routers.rules.exchange_lans import Lans, name_lans
 from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.rules import rules_without
@@ -106,11 +106,11 @@ def infer_topology(
     allow_special : tuple of str
         Special-purpose prefixes whose addresses count as public.
     borders : str
-        ``"elected"`` (``infer.owners.election.borders``) or ``"prefix"``: the AS of an address is
+        ``"elected"`` (``infer.owners.elect``) or ``"prefix"``: the AS of an address is
         that of its prefix, and unmapped addresses are in none.
     routers : str
         ``"inferred"``: interfaces outside alias sets that the election shows to be one router are
-        one node (``infer.routers.inferred``); none without an election. ``"interfaces"``: each is
+        one node (``infer.routers.merge``); none without an election. ``"interfaces"``: each is
         a node.
     bridge_gaps : bool
         Join the two answers around unanswered hops; such links are marked ``bridged``.

@@ -1,7 +1,7 @@
 """Confidence: the probability that what was inferred is right.
 
 Of an address: that its AS is right. Of an ingress: that its AS is right, and that its router has a
-link to an AS that is named with it. Both rest on the *margin* of the election (``borders``): how
+link to an AS that is named with it. Both rest on the *margin* of the election (``elect``): how
 much more any other AS costs than the one that a router got. It grows with all evidence that speaks
 for this AS and against others, but it is no probability: whatever evidence has in common, several
 pieces of it count too much. So the log-odds of being right are a weighted sum of what is known
@@ -41,7 +41,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.owners.election.borders import Election
+from pipeline.infer.owners.elect import Election
 from pipeline.model.topology import NO_ASN, IngressTable
 from pipeline.model.words import LOW_CONFIDENCE
 

@@ -1,4 +1,4 @@
-"""What it costs to say that a router is in an AS, given its surroundings (``borders``).
+"""What it costs to say that a router is in an AS, given its surroundings (``elect``).
 
 Links between two ASes are numbered by habit, which is learned: its costs are ``Ways``.
 """

@@ -4,7 +4,7 @@ True knowledge should make no owner worse. But many routers are near a tie, and 
 relationships between ASes move all costs a little, even where they say nothing about a router: a
 tie then falls to the other side, and its neighbours follow. So owners are elected without what
 files say first, then with alias sets, then with relationships and organisations as well. Before
-there are alias sets, inferred routers take their place (``turns``):
+there are alias sets, inferred routers take their place (``conclude``):
 
 - to be in another AS than before costs ``Knowledge.change``. That settles what would be a tie, and
   is less than any evidence. It was chosen on simulated networks; twice as much keeps as many
@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.infer.owners.election.evidence import rows_of
-from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.routers.groups import Groups
 from pipeline.infer.rule import CHOSEN, EVERY_RULE, Rule, Rules
 from pipeline.model.columns.keys import split_key
 from pipeline.model.tables.registries import Registries

@@ -1,4 +1,4 @@
-"""What traces and files show of router addresses, for the election (``borders``)."""
+"""What traces and files show of router addresses, for the election (``elect``)."""
 
 from __future__ import annotations
 

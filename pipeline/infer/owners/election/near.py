@@ -1,4 +1,4 @@
-"""The ASes near a group of addresses: those that the election tries for it (``borders``)."""
+"""The ASes near a group of addresses: those that the election tries for it (``elect``)."""
 
 from __future__ import annotations
 

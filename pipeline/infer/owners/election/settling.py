@@ -1,4 +1,4 @@
-"""The AS of least cost for each group of addresses, and how clear that is (``borders``)."""
+"""The AS of least cost for each group of addresses, and how clear that is (``elect``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The surroundings of each group of addresses: the evidence that the election weighs (``borders``).
+"""The surroundings of each group of addresses: the evidence that the election weighs (``elect``).
 
 One row for each link or adjacency of a group, for each kind of hosts right behind it and for each
 AS that traces past it were aimed at.

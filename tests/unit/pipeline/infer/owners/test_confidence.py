@@ -24,7 +24,7 @@ from pipeline.infer.owners.confidence import (
     rate,
     state,
 )
-from pipeline.infer.owners.election.borders import Election
+from pipeline.infer.owners.elect import Election
 from pipeline.infer.owners.election.costs import Case, Ways, nothing_lent
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import find_margins

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pipeline.infer.routers.mates import find_mates, part_mates, part_strangers
-from pipeline.infer.routers.point_to_point import group_interfaces
+from pipeline.infer.routers.groups import group_interfaces
+from pipeline.infer.routers.subnet_mates import find_mates, part_mates, part_strangers
 from pipeline.infer.traces.links import DirectedLinks, count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools

@@ -15,7 +15,7 @@ from pipeline.infer.owners.election.earlier import (
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
 from pipeline.infer.owners.election.surroundings import HOST, Surroundings
-from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.routers.groups import Groups
 from pipeline.model.tables.registries import Registries
 from pipeline.model.tables.relationships import Relationships
 from tests.oracles.truth.scores import judge_lab

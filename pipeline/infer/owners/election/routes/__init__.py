@@ -1,1 +1,0 @@
-"""What traces show of the routes that BGP makes, after the election: ``loops`` and ``valleys``."""

@@ -1,0 +1,97 @@
+"""Routers before one plain address, and of which no observer saw both.
+
+Several observers enter a router by several links, or get from an odd one (``merge``) an address
+each. One that sees two routers in the same place mostly sees both of them. So two are one router if
+
+- both are right before one address of a router that is not odd;
+- both are in one AS, as elected, and no observer saw both, nor does a trace;
+- they do not diverge (``diverging_next_hops``);
+- what is joined then, by this rule alone, has one router of several addresses at most.
+
+What such pairs join one after the other is one router even if one observer saw two of it: behind a
+router, paths from different directions become one.
+
+In contrast to ``single_voucher``, what other addresses before the same one were seen from does not
+matter, nor how many there are.
+
+That common neighbors make one router likely is from APAR [1]_.
+
+References
+----------
+.. [1] M. Gunes, K. Sarac, "Resolving IP aliases in building traceroute-based Internet maps",
+   IEEE/ACM ToN 2009.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.infer.routers.ends import Aimed
+from pipeline.infer.routers.forest import unite
+from pipeline.infer.routers.neighbors import pairs_at
+from pipeline.infer.routers.observers import Observers
+from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
+from pipeline.infer.rule import Rule
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.keys import split_key
+from pipeline.model.topology import NO_ASN
+
+SAME_PLACE = Rule(
+    "common-successors",
+    "routers",
+    "two routers of one AS before one address, of which no observer saw both, are one",
+    "predecessors, observers, owners",
+    source="APAR (Gunes and Sarac, ToN 2009)",
+)
+
+
+def join_same_place(
+    spools: Spools,
+    observers: Observers,
+    links: DirectedLinks,
+    root: np.ndarray,
+    owner: np.ndarray,
+    is_plain: np.ndarray,
+    alias: np.ndarray,
+    aimed: Aimed,
+) -> np.ndarray:
+    """Join routers before one plain address; one pass over the spools.
+
+    Parameters
+    ----------
+    spools : Spools
+        With the addresses of routers only.
+    observers : Observers
+    links : DirectedLinks
+    root : (n_interfaces,) int64
+        Smallest interface of each router so far.
+    owner : (n_interfaces,) int64
+        As elected; ``NO_ASN`` where unmapped.
+    is_plain : (n_interfaces,) bool
+        Addresses of routers that are not odd.
+    alias : (n_interfaces,) int64
+        Smallest interface of the given alias set that each interface is in; -1 for none.
+    aimed : Aimed
+
+    Returns
+    -------
+    (n_interfaces,) int64
+        The same as ``root``, after joining.
+    """
+    used = (links.n_router > 0) & is_plain[links.far]
+    one, other = split_key(np.unique(pairs_at(links.far[used], root[links.near[used]])))
+    used = (owner[one] == owner[other]) & (owner[one] != NO_ASN)
+    used &= (alias[one] < 0) & (alias[other] < 0)
+    one, other = one[used], other[used]
+    used = ~observers.see_both(root, one, other)
+    one, other = one[used], other[used]
+    used = ~find_diverging(spools, aimed, root, root, one, other, mostly=False)
+    one, other = one[used], other[used]
+    joined = np.arange(len(root))
+    unite(joined, one, other)
+    is_large = np.bincount(root, minlength=len(root)) > 1
+    allowed = np.bincount(joined[is_large], minlength=len(root))[joined[one]] <= 1
+    result = root.copy()
+    unite(result, one[allowed], other[allowed])
+    return result

@@ -1,0 +1,128 @@
+"""Gateways: addresses that are the last routers before one host, or before the same destinations.
+
+A destination that answered and never answered as a router is a host, mostly with one gateway. Each
+of its vantages may see another address of that, whichever way its packets came in and with whatever
+address the gateway answers. So a host vouches for more than a router on the way does
+(``merge``): for stubs that are entered over several links, nothing else may be seen behind
+them. It vouches for the addresses seen right before it.
+
+Destinations that did not answer vouch for dead ends at which the traces to the same destinations
+end (``dead_ends``). Other last routers may be further away.
+
+Either vouches for nothing if two of the addresses are in one trace, or if they are numbered
+from more than ``_MOST_ASES`` ASes: an anycast address is in many places. Where traces were aimed at
+routers, which answer a ping with the address that was probed, their neighbours are seen before
+them: if more than ``_CONTRADICTED`` of all hosts have two addresses of one trace before them,
+nothing vouches for anything.
+
+Unmapped addresses and those in a given alias set take no part. Addresses on the LAN of an exchange
+point do, though the prefix of the LAN says nothing about their AS.
+
+That what precedes one address is one router is the common successor of Rocketfuel [1]_ and APAR
+[2]_, there of routers. That hosts vouch for more, and when none is believed, is our own.
+
+References
+----------
+.. [1] N. Spring, R. Mahajan, D. Wetherall, "Measuring ISP topologies with Rocketfuel", SIGCOMM
+   2002.
+.. [2] M. Gunes, K. Sarac, "Resolving IP aliases in building traceroute-based Internet maps",
+   IEEE/ACM ToN 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pipeline.infer.routers.forest import unite
+from pipeline.infer.routers.groups import find_watched, watched_pairs
+from pipeline.infer.routers.rules.dead_ends import DEAD_ENDS, find_dead_ends
+from pipeline.infer.routers.rules.one_trace import take_apart
+from pipeline.infer.rule import Rule, Rules
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.ragged import offsets
+
+GATEWAYS = Rule(
+    "gateways",
+    "routers",
+    "what precedes one host is its gateway",
+    "destinations that answered, and the hop before",
+    source="APAR (Gunes and Sarac, ToN 2009), common successors",
+)
+
+_MOST_ASES = 3
+# If a laboratory's traces are aimed at hosts, none is contradicted; if at routers, half are.
+_CONTRADICTED = 0.02
+
+
+def find_gateways(
+    spools: Spools,
+    all_links: DirectedLinks,
+    links: DirectedLinks,
+    is_router: np.ndarray,
+    origin: np.ndarray,
+    left_out: np.ndarray,
+    on_lan: np.ndarray,
+    is_announced: Callable[[np.ndarray], np.ndarray],
+    rules: Rules,
+) -> np.ndarray:
+    """Join the addresses of gateways; four passes over the spools.
+
+    Parameters
+    ----------
+    spools : Spools
+        With the addresses of routers only.
+    all_links : DirectedLinks
+        Of all addresses.
+    links : DirectedLinks
+        Of the addresses of routers, in their numbering.
+    is_router : (n_addrs,) bool
+    origin : (n_interfaces,) int64
+        AS that each router address is numbered from.
+    left_out : (n_interfaces,) bool
+        Router addresses that are joined with no others.
+    on_lan : (n_interfaces,) bool
+        As from ``find_exchange_lans``.
+    is_announced : callable
+        As for ``find_dead_ends``.
+    rules : Rules
+
+    Returns
+    -------
+    (n_interfaces,) int64
+        Smallest interface of those joined.
+    """
+    n = len(origin)
+    behind = is_router[all_links.near] & ~is_router[all_links.far] & (all_links.n_destination > 0)
+    behind &= GATEWAYS in rules
+    new_id = np.cumsum(is_router) - 1
+    end, same_aims = np.empty((2, 0), np.int64)
+    if DEAD_ENDS in rules:
+        end, same_aims = find_dead_ends(spools, links, n, is_announced)
+    near = np.append(new_id[all_links.near[behind]], end)
+    host = np.append(all_links.far[behind], len(is_router) + same_aims)
+    near, host = near[~left_out[near]], host[~left_out[near]]
+    numbers, host = np.unique(host, return_inverse=True)
+    n_hosts = len(numbers)
+    numbered = ~on_lan[near]
+    ases = split_key(np.unique((host[numbered] << 32) | origin[near[numbered]]))[0]
+    few = np.bincount(ases, minlength=n_hosts) <= _MOST_ASES
+    order = np.lexsort((near, host))
+    near, host = near[order], host[order]
+    near, host = near[few[host]], host[few[host]]
+    ptr = offsets(np.bincount(host, minlength=n_hosts))
+    pairs, voucher = watched_pairs(ptr, near)
+    conflicts = find_watched(spools, ptr, near, pairs, n)
+    is_good = np.ones(n_hosts, bool)
+    is_good[voucher[np.isin(pairs, conflicts)]] = False
+    root = np.arange(n)
+    n_asked = np.count_nonzero((numbers < len(is_router)) & (np.diff(ptr) > 1))
+    if np.count_nonzero(~is_good) > _CONTRADICTED * n_asked:  # no trace shows two dead ends
+        return root
+    same = (host[1:] == host[:-1]) & is_good[host[1:]]
+    unite(root, near[1:][same], near[:-1][same])
+    take_apart(spools, root, np.arange(n), rules)
+    return root

@@ -1,1 +1,0 @@
-"""What traces show that vouches for two addresses being of one router."""
