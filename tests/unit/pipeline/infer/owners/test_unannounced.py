@@ -16,7 +16,7 @@ from pipeline.model.tables.intervals import table_of
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, ingresses_of
-from tests.unit.pipeline.infer.owners.election.test_borders import BORDER, LINES
+from tests.unit.pipeline.infer.owners.test_elect import BORDER, LINES
 
 HOST = "20.3.7.7"
 # The AS behind AS 1 is numbered from a block that nobody announces.

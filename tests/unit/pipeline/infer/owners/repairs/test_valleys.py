@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline.infer import Registries
-from pipeline.infer.owners.repairs import distinct
+from pipeline.infer.owners.repairs import runs
 from pipeline.infer.owners.repairs.valleys import LONGEST, WIDTH, find_windows
 from pipeline.infer.traces import spool
 from pipeline.infer.traces.merge import merge_addresses
@@ -107,7 +107,7 @@ def test_what_is_kept_of_many_windows_does_not_depend_on_order_or_threads(
     monkeypatch.setattr(spool, "BLOCK_HOPS", 9)
     every = windows_of(tmp_path, LINES)
     assert len(every) == 120
-    monkeypatch.setattr(distinct, "_MOST", 5)
+    monkeypatch.setattr(runs, "_MOST_ROWS", 5)
     kept = windows_of(tmp_path, LINES)
     assert len(kept) == 5
     assert set(kept) < set(every)
