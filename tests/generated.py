@@ -2,7 +2,7 @@
 
 Whole files are the pages of options, rules and columns, and the --help of every command. Of the
 pages in ``PARTS`` only what is between two comments is made, from the tables of formats and of
-metrics.
+metrics, and from what was recorded.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pipeline.metrics import METRICS, columns_of, own_kernels
 from pipeline.metrics.columns import COLUMNS_BY_TASK, WEIGHTED, Column
 from pipeline.terminal import reference, rules
 from tests import columns_page
+from tests.oracles.ablation.page import recorded_part
 from tests.real_data import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -154,6 +155,7 @@ def metrics_of_their_own_kernel() -> str:
 
 # Page -> what its comments name -> what is between them.
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
+    DOCS / "ablation.md": {"ablation": recorded_part},
     REPOSITORY / "README.md": {"formats": formats_in_a_line},
     DOCS / "formats.md": {
         "formats": formats,

@@ -1,22 +1,15 @@
-"""docs/ablation.md, its part that is made from the JSON file of an ablation.
-
-python -m tests.oracles.ablation.page [--json FILE] [--page FILE]
-"""
+"""The part of docs/ablation.md that ``make generated`` writes, from the recorded ablation."""
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.lib.record import REPOSITORY, RESULTS
-from benchmarks.pages.plot_searches import fill
+from benchmarks.lib.record import RESULTS
 from tests.oracles.ablation.gains import EVERYWHERE, Row, row_of, unchanged
 from tests.oracles.ablation.tables import brief_table, families_table, sentences
 
-PAGE = REPOSITORY / "docs" / "ablation.md"
 RESULT = RESULTS / "ablation.json"
 
 
@@ -33,7 +26,7 @@ def rows_in(result: Mapping[str, Any]) -> list[Row]:
 
 
 def made_part(result: Mapping[str, Any]) -> str:
-    """The text between the marks of the page."""
+    """What was run, its table and what follows from that."""
     rows, machine = rows_in(result), result["machine"]
     n = sum(one["n"] for one in result["families"])
     about = (
@@ -45,18 +38,6 @@ def made_part(result: Mapping[str, Any]) -> str:
     return "\n\n".join([*parts, "With all rules:", families_table(result["families"])])
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Fill the page; the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.oracles.ablation.page", description=__doc__.splitlines()[0]
-    )
-    parser.add_argument("--json", type=Path, default=RESULT, metavar="FILE")
-    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE")
-    given = parser.parse_args(words)
-    result = json.loads(given.json.read_text())
-    given.page.write_text(fill(given.page.read_text(), "ablation", made_part(result)))
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def recorded_part() -> str:
+    """The same of what is recorded."""
+    return made_part(json.loads(RESULT.read_text()))

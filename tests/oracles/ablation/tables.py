@@ -52,26 +52,40 @@ def _clearly(rows: Sequence[Row], sign: int) -> str:
 
 
 def sentences(rows: Sequence[Row]) -> list[str]:
-    """Rules that gain nothing clear in any family, and those that clearly harm in more."""
-    failed, idle, unclear, harmful = [], [], [], []
+    """A list of which rules gain nothing clear, which are for one family alone, which harm."""
+    failed, idle, unclear, rare, harmful, worse = ([] for _ in range(6))
     for rule in dict.fromkeys(row.rule for row in rows):
         own = [row for row in rows if row.rule == rule and row.family != EVERYWHERE]
-        helped, harmed = (sum(bool(row.clear(sign)) for row in own) for sign in (1, -1))
+        whole = next(row for row in rows if (row.rule, row.family) == (rule, EVERYWHERE))
+        helped, harmed = ([row.family for row in own if row.clear(sign)] for sign in (1, -1))
         if not any(row.is_judged for row in own):
             failed.append(rule)
         elif not any(row.n_changed for row in own):
             idle.append(rule)
         elif not helped:
-            unclear.append(rule)
-        if harmed and harmed >= helped:
-            harmful.append(f"{rule} ({harmed} harmed, {helped} helped)")
+            unclear.append(_named(rule, whole, 1))
+        elif len(helped) == 1:
+            rare.append(f"{rule} ({helped[0]})")
+        if harmed and len(harmed) >= len(helped):
+            harmful.append(f"{rule} ({len(harmed)} harmed, {len(helped)} helped)")
+        if whole.clear(-1):
+            worse.append(_named(rule, whole, -1))
     named = {
         "Changes nothing in any family": idle,
-        "Changes something, but gains less than twice its standard error in every family": unclear,
+        "Changes something, but gains less than twice its standard error in every family (clear "
+        "gains of all families together in brackets)": unclear,
+        "Clearly helps in one family alone": rare,
         "Clearly harms in as many families as it helps in, or more": harmful,
+        "A figure of all families together is clearly lower with it": worse,
     }
     said = [f"- {what}: {', '.join(one) or 'none'}." for what, one in named.items()]
     return [*said, f"- Nothing can be inferred without: {', '.join(failed)}."] if failed else said
+
+
+def _named(rule: str, whole: Row, sign: int) -> str:
+    """A rule with the figures of all families together that are clearly better, or worse."""
+    clear = ", ".join(f"{what} {whole.gains[what]}" for what in whole.clear(sign))
+    return f"{rule} ({clear})" if clear else rule
 
 
 def families_table(means: Sequence[Mapping[str, Any]]) -> str:

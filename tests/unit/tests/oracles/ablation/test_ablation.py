@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from pipeline.infer.rules import RULES
-from tests.oracles.ablation.__main__ import find_tasks, main
+from tests.oracles.ablation.__main__ import WITH_FILES, find_tasks, main
 from tests.oracles.ablation.gains import EVERYWHERE
-from tests.oracles.ablation.page import main as fill_page
+from tests.oracles.ablation.judging import ALL_RULES
+from tests.oracles.ablation.page import made_part
+from tests.real_data import REPOSITORY
 
 TINY = (
     "n_tier1=2",
@@ -24,7 +26,8 @@ TINY = (
     "blocks=(1, 1, 1, 1, 1)",
 )
 NUMBERING = "numbering"
-LOOPS = "loops"
+SAMPLE = REPOSITORY / "data/samples/lab"
+IDLE = "organisations"  # no files are given
 
 
 def ablate(folder: Path, *words: str) -> dict[str, Any]:
@@ -36,11 +39,11 @@ def ablate(folder: Path, *words: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("ablation")
-    return ablate(folder, "plain", "provider31", "--rules", NUMBERING, LOOPS)
+    return ablate(folder, "plain", "provider31", "--rules", NUMBERING, IDLE)
 
 
 def test_a_rule_that_is_left_out_is_missed(result: dict[str, Any]) -> None:
-    assert [one["name"] for one in result["rules"]] == [NUMBERING, LOOPS]
+    assert [one["name"] for one in result["rules"]] == [NUMBERING, IDLE]
     assert [(one["family"], one["n"]) for one in result["families"]] == [
         ("plain", 2),
         ("provider31", 2),
@@ -54,40 +57,53 @@ def test_a_rule_that_is_left_out_is_missed(result: dict[str, Any]) -> None:
 
 def test_families_take_turns_and_may_know_more() -> None:
     words = ["plain", "ixp:registries-inferred-routers", "silent=0.3"]
-    tasks = find_tasks(words, [5, 6], (LOOPS,))
+    tasks = find_tasks(words, [5, 6], (IDLE,))
     assert [(task.source.name, task.family) for task in tasks] == [
         ("plain-5", "plain"),
         ("ixp-5", "ixp, registries, inferred routers"),
         ("plain-6", "plain"),
         ("ixp-6", "ixp, registries, inferred routers"),
     ]
-    assert all(task.rules == (LOOPS,) for task in tasks)
+    assert all(task.rules == (IDLE,) for task in tasks)
     assert all(task.source.at.silent == 0.3 for task in tasks)
     assert [bool(task.options.get("registries")) for task in tasks] == [False, True] * 2
     assert len(find_tasks(["all"], [5], ())) > 25
 
 
+def test_what_cannot_be_inferred_is_recorded_and_the_rest_is_judged() -> None:
+    (task,) = find_tasks(["plain", *TINY], [3], ("no-such-rule", IDLE))
+    outcome = task.run()
+    assert list(outcome.figures) == [ALL_RULES, IDLE]
+    assert list(outcome.failed) == ["no-such-rule"]
+    assert "no rule is named 'no-such-rule'" in outcome.failed["no-such-rule"]
+    assert outcome.figures[ALL_RULES] == outcome.figures[IDLE]
+
+
+def test_networks_without_files_are_not_judged_with_them() -> None:
+    (task,) = find_tasks([f"{SAMPLE}:{WITH_FILES}"], [1], ())
+    outcome = task.run()
+    assert (outcome.figures, list(outcome.failed)) == ({}, [ALL_RULES])
+    assert "no files of registries" in outcome.failed[ALL_RULES]
+
+
 def test_processes_find_the_same(result: dict[str, Any], tmp_path: Path) -> None:
-    words = ("plain", "provider31", "--rules", NUMBERING, LOOPS, "--workers", "2")
+    words = ("plain", "provider31", "--rules", NUMBERING, IDLE, "--workers", "2")
     assert ablate(tmp_path, *words)["rows"] == result["rows"]
 
 
-def test_the_page_is_made_of_the_file(result: dict[str, Any], tmp_path: Path) -> None:
-    page, file = tmp_path / "page.md", tmp_path / "it.json"
-    page.write_text("Before.\n<!-- made: ablation -->\nold\n<!-- end: ablation -->\nAfter.\n")
-    file.write_text(json.dumps(result))
-    assert fill_page(["--page", str(page), "--json", str(file)]) == 0
-    text = page.read_text()
-    assert text.startswith("Before.\n<!-- made: ablation -->\n4 networks, ")
+def test_the_page_says_what_is_in_the_file(result: dict[str, Any]) -> None:
+    text = made_part(result)
+    assert text.startswith("4 networks, each judged with all rules and without each of 2; ")
     assert f"| `{NUMBERING}` | 2 of 2 | " in text
-    assert text.endswith("<!-- end: ablation -->\nAfter.\n")
-    assert "old" not in text
+    assert f"| `{IDLE}` | 0 of 2 | 0 | 0 | 0 | 0 | 0 | none | none |" in text
+    assert f"- Changes nothing in any family: {IDLE}." in text
+    assert "| provider31 | 2 | 0." in text
 
 
 def test_time_that_is_over_leaves_networks_out(
     tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    found = ablate(tmp_path, "plain", "provider31", "--rules", LOOPS, "--minutes", "0")
+    found = ablate(tmp_path, "plain", "provider31", "--rules", IDLE, "--minutes", "0")
     assert [(one["family"], one["n"]) for one in found["families"]] == [("plain", 1)]
     assert "3 networks were left out: 0 minutes are over" in capsys.readouterr().err
 

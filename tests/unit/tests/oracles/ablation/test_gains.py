@@ -69,11 +69,27 @@ def test_rows_are_read_back_as_they_were_written() -> None:
     assert unchanged("idle", "one", 3) == row("idle", "one")
 
 
+def test_what_is_clear_in_all_families_together_alone_is_told() -> None:
+    some = [
+        outcome(family, whole=(0.9, 0.8), slow=(lower, 0.8))
+        for family in ("one", "other", "third")
+        for lower in (0.9, 0.8, 0.7, 0.9)
+    ]
+    rows = find_gains(some, ["slow"])
+    assert [row.clear(1) for row in rows] == [[], [], [], ["P"]]
+    gain = rows[-1].gains["P"]
+    assert sentences(rows)[1].endswith(f": slow (P {gain}).")
+
+
 def test_rules_are_named_by_what_they_clearly_do() -> None:
-    idle, unclear, harmful = sentences(ROWS)
+    idle, unclear, rare, harmful, worse = sentences(ROWS)
     assert idle.endswith(": idle.")
     assert unclear.endswith(": bad.")
+    assert rare.endswith(": good (one).")
     assert harmful.endswith(": bad (1 harmed, 0 helped).")
+    gain = row("bad", EVERYWHERE).gains["P"]
+    assert gain.is_clear
+    assert worse.endswith(f": bad (P {gain}).")
 
 
 def test_a_rule_without_which_nothing_is_inferred_is_named() -> None:
