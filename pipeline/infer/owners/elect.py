@@ -73,7 +73,7 @@ The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several 
 bdrmapIT [2]_ (routers, not addresses, are what an AS owns; destinations speak for the last of
 them). AS relationships and organisations, which bdrmapIT needs, are used where they are given
 (``relations``). The costs (``costs``) were chosen on simulated networks
-(``tests/unit/pipeline/infer/simulate.py`` and Internet-like ones) of different sizes and ways of
+(``tests/oracles/nights/network.py`` and Internet-like ones) of different sizes and ways of
 numbering, none of them a laboratory that the result is measured on; they can be changed by half
 without much effect.
 

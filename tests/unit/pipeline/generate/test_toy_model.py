@@ -86,7 +86,7 @@ def test_models_are_named_by_their_row_and_their_module_alone():
     is_named = re.compile(rf"""["'](?:{"|".join(modules)})["']""")
     elsewhere = set()
     for path in [*REPOSITORY.glob("pipeline/**/*.py"), *REPOSITORY.glob("flows/**/*.py")]:
-        if path == registry:
+        if path == registry or "metrics" in path.parts:  # degrees are measured, too
             continue
         if not is_named.search(text := path.read_text()):
             continue

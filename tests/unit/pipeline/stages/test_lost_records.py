@@ -160,7 +160,11 @@ def test_a_folder_of_formats_that_are_not_read_names_them(tmp_path):
         real_data("cases")  # skips, and says why
     with pytest.raises(UsageError) as refused:
         ingest(IngestConfig(inputs=(cases,), store=tmp_path / "store", asn=7))
-    assert "traceroute.txt" in str(refused.value) or "and 6 more" in str(refused.value)
+    said = str(refused.value)
+    assert "mtr.json: unknown format" in said
+    # All but that one, the one that is read (traceroute.txt) and five that are named.
+    assert "no measurement files, left out: " in said
+    assert f" and {len(list(cases.iterdir())) - 7} more" in said
 
 
 def test_the_result_of_another_program_is_no_atlas_result(tmp_path):
