@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.compare import compare_nights
 from pipeline.stages.ingest import ingest
-from pipeline.stages.inputs import options
+from pipeline.stages.inputs import rows
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.compare.by_hand import write_night
@@ -36,8 +36,8 @@ BY_PLAIN_DIFFERENCE = {"AS lost", "AS split in parts", "links removed"}
 
 def test_the_number_of_the_rules_is_kept_and_another_one_is_another_input(tmp_path, monkeypatch):
     store = tmp_path / "store"
-    for name, number in (("old", options.RULES_VERSION), ("new", 1000), ("same", 1000)):
-        monkeypatch.setattr(options, "RULES_VERSION", number)
+    for name, number in (("old", rows.RULES_VERSION), ("new", 1000), ("same", 1000)):
+        monkeypatch.setattr(rows, "RULES_VERSION", number)
         ingest(replace(config(tmp_path, MAPPED), snapshot=name))
         with open_snapshot(store, name) as snapshot:
             assert snapshot.manifest["options"]["inference_rules"] == number
