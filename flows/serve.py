@@ -61,6 +61,7 @@ RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server, and of the wor
 # After server or worker ended: for how long runs may be found that crashed for that reason, and how
 # long before it was missed they may have.
 CRASHES_FOR_S, CRASHES_BEFORE_S = 180.0, 10.0
+STARTS = 3  # of one such run
 
 
 _ABOUT = """Example: hopscope serve --store mystore --out reports
@@ -197,12 +198,13 @@ def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Sto
     """Watch server and worker until stopped; returns the exit status.
 
     What ended is started again. Runs continue without the server, and report to it afterwards.
-    Runs end with the worker. Those that were just starting are scheduled again, each once.
+    Runs end with the worker. Those that were just starting are scheduled again, each ``STARTS``
+    times at most: a server that has just begun may be too busy to answer the next start, too.
     """
     of_server, of_worker = _Restarts("Prefect server"), _Restarts("worker")
     away = _Away()
     is_stopped = False  # the worker, whose runs may not have been ended yet
-    again: set[str] = set()
+    again: collections.Counter[str] = collections.Counter()
     looked = time.monotonic()
     while True:
         time.sleep(LOOK_EVERY_S)
@@ -231,7 +233,8 @@ def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Sto
             looked = now
             end_lost_runs(api)
             if away.is_recent():
-                again.update(schedule_again(api, away.since - CRASHES_BEFORE_S, again))
+                often = {run for run, starts in again.items() if starts >= STARTS}
+                again.update(schedule_again(api, away.since - CRASHES_BEFORE_S, often))
 
 
 class _Away:

@@ -137,7 +137,11 @@ def assert_a_run_that_was_starting_begins_again(served: Served, folder: Path) ->
     assert alive == []
     # The server has not started again at first.
     wait_until(
-        lambda: succeeds(lambda: served.state(run)["type"] == "COMPLETED"), RUN_S, None, served.log
+        lambda: succeeds(lambda: served.state(run)["type"] == "COMPLETED"),
+        RUN_S,
+        None,
+        served.home / "worker.log",
+        seen=lambda: served.get(f"/flow_run_states/?flow_run_id={run['id']}"),
     )
 
 

@@ -98,6 +98,31 @@ def test_no_worker_starts_before_the_runs_of_the_last_one_are_ended(monkeypatch,
     assert capsys.readouterr().err.count("the worker ended") == 1
 
 
+def test_a_run_that_never_begins_is_scheduled_three_times_and_then_left(monkeypatch):
+    stopping, left = Stopping(), []
+    ended = SimpleNamespace(poll=lambda: 1, returncode=1)
+
+    def start_again() -> None:
+        worker.process = alive
+
+    def schedule_again(_api, _after: float, but: set[str]) -> list[str]:
+        left.append(set(but))
+        stopping.is_asked = len(left) == 5
+        return [run for run in ("crashes", "begins") if run not in but][: 2 if not left[1:] else 1]
+
+    alive = SimpleNamespace(poll=lambda: None)
+    worker = SimpleNamespace(
+        process=ended, log="worker.log", stop=lambda: None, start_again=start_again
+    )
+    monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(serve, "LOOK_FOR_LOST_RUNS_EVERY_S", 0.0)
+    monkeypatch.setattr(serve, "end_lost_runs", lambda _api, *, no_worker=False: 0)
+    monkeypatch.setattr(serve, "schedule_again", schedule_again)
+    serve._watch(SimpleNamespace(process=alive), worker, None, stopping)
+    assert left[:4] == [set(), set(), set(), {"crashes"}]
+    assert serve.STARTS == 3
+
+
 def test_runs_of_an_earlier_worker_are_ended_before_the_first_one_starts(monkeypatch):
     answers = [None, None, 3]
     monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.0)
