@@ -153,10 +153,34 @@ def metrics_of_their_own_kernel() -> str:
     )
 
 
+# Ways of the table of unseen networks in docs/accuracy.md -> how the README calls them.
+SHORT_WAYS = {
+    "elected, inferred routers": "hopscope, P / R",
+    "elected, registries, inferred routers": "with registries",
+    "bdrmapIT": "bdrmapIT",
+}
+
+
+def accuracy_in_short() -> str:
+    """Means of unseen networks by kind, as the page of accuracy has them."""
+    page = (DOCS / "accuracy.md").read_text().partition("<!-- made: unseen -->")[2]
+    lines = page.partition("\n\n| owners | compared with")[0].strip().splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    by_way = {way: figures for way, *figures in cells}
+    kinds = by_way["owners"]
+    columns = [by_way[way] for way in SHORT_WAYS]
+    return table(
+        ("kind of network (number)", *SHORT_WAYS.values()), zip(kinds, *columns, strict=True)
+    )
+
+
 # Page -> what its comments name -> what is between them.
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "ablation.md": {"ablation": recorded_part},
-    REPOSITORY / "README.md": {"formats": formats_in_a_line},
+    REPOSITORY / "README.md": {
+        "formats": formats_in_a_line,
+        "accuracy in short": accuracy_in_short,
+    },
     DOCS / "formats.md": {
         "formats": formats,
         "least records": least_records,

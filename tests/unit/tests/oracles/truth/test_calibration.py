@@ -49,4 +49,4 @@ def test_the_candidates_of_the_sample_are_right_as_often_as_the_page_says(capsys
         f'{few[2]} of the {few[0]} candidates of class "few" are right and {alone[2]} of the '
         f'{alone[0]} of "few, nothing merged", where {few[1]} and {alone[1]} are stated.'
     )
-    assert said in (REPOSITORY / "docs" / "methodology.md").read_text(encoding="utf-8")
+    assert said in (REPOSITORY / "docs" / "accuracy.md").read_text(encoding="utf-8")
