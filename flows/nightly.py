@@ -73,7 +73,7 @@ from flows.runs.unrecorded import note_end, noted_ends, send_no_more, stop_if_as
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
-from pipeline.stopping import stop_on_signals
+from pipeline.processes.stopping import stop_on_signals
 from pipeline.terminal.arguments import Given, read_words
 from pipeline.terminal.help_of_stages import HelpOfStages
 from pipeline.terminal.progress_display import ProgressDisplay

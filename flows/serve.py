@@ -43,7 +43,7 @@ from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
 from pipeline.places import url_of
 from pipeline.places.urls import is_url
-from pipeline.stopping import Stopping, end_with_parent, stop_on_signals
+from pipeline.processes.stopping import Stopping, end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
 from pipeline.terminal.lines import fail, flush, print_line, status_of, warn, warn_of_limits
 

@@ -1,6 +1,6 @@
 """From measurements to per-AS reports; only ``pipeline.schedule`` uses Dask."""
 
-from pipeline.compiled import use_compile_cache
+from pipeline.processes.compiled import use_compile_cache
 
 __version__ = "0.1.0"
 

@@ -16,7 +16,13 @@ from http import HTTPStatus
 from pathlib import Path
 
 from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
-from pipeline.local_pages import HEADERS, HOST, OWN_FILES_ONLY, LocalServer, names_this_machine
+from pipeline.pages.local_pages import (
+    HEADERS,
+    HOST,
+    OWN_FILES_ONLY,
+    LocalServer,
+    names_this_machine,
+)
 from pipeline.places import url_of
 from pipeline.stages import run_metrics
 

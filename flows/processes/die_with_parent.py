@@ -18,7 +18,7 @@ import time
 
 import psutil  # type: ignore[import-untyped]
 
-from pipeline.stopping import end_with_parent
+from pipeline.processes.stopping import end_with_parent
 
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 LOOK_EVERY_S = 0.2

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from http import HTTPStatus
 
-from pipeline.local_pages import HOST, LocalServer
+from pipeline.pages.local_pages import HOST, LocalServer
 
 SILENCE_S = 5.0  # of a client that has connected
 

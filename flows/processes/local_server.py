@@ -22,7 +22,7 @@ import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from pipeline.local_pages import HOST, NAMES, OWN_FRAMES, names_this_machine, origins
+from pipeline.pages.local_pages import HOST, NAMES, OWN_FRAMES, names_this_machine, origins
 from pipeline.terminal import log
 
 Message = MutableMapping[str, Any]

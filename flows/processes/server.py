@@ -22,8 +22,8 @@ from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from flows.processes.gone import answering_gone
 from pipeline.errors import UsageError
 from pipeline.files import private_folder
-from pipeline.local_pages import HOST, origins
 from pipeline.model.words import number
+from pipeline.pages.local_pages import HOST, origins
 from pipeline.terminal.lines import warn
 
 POLL_S = 1.0  # between two looks at whether a server still runs

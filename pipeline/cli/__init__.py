@@ -41,7 +41,7 @@ from pipeline.config.generate import model_of, parameters_of
 from pipeline.errors import PipelineError, UsageError
 from pipeline.generate import check_sizes
 from pipeline.places import url_of
-from pipeline.stopping import stop_on_signals
+from pipeline.processes.stopping import stop_on_signals
 from pipeline.terminal import lines, log
 from pipeline.terminal.arguments import Given, takes, with_hint
 from pipeline.terminal.changes import print_removed, print_renamed, print_restored

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from kernels import CSRGraph
-from pipeline.layout import place_by_forces
 from pipeline.model.named_graph import NamedGraph
 from pipeline.model.words import number
+from pipeline.pages.layout import place_by_forces
 
 MAX_NODES, MAX_LINKS = 220, 1200  # that a picture shows and a person can still read
 MAX_PATH = 60  # nodes of a path that are drawn: those near its ends

@@ -11,7 +11,7 @@ from pipeline.config import ExploreConfig
 from pipeline.errors import UsageError, said_by_system
 from pipeline.explore.server import ExploreServer
 from pipeline.explore.session import Session
-from pipeline.local_pages import HOST
+from pipeline.pages.local_pages import HOST
 from pipeline.store import snapshot_names
 
 

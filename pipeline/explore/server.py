@@ -20,10 +20,17 @@ from pipeline.config import GenerateConfig
 from pipeline.errors import PipelineError, UsageError
 from pipeline.explore.session import Session
 from pipeline.generate import MODELS
-from pipeline.local_pages import HEADERS, HOST, NO_FRAMES, LocalServer, names_this_machine, origins
 from pipeline.model.choices import DEVICE_CHOICES, as_number_in
 from pipeline.model.words import node_words, number
 from pipeline.options import options_of
+from pipeline.pages.local_pages import (
+    HEADERS,
+    HOST,
+    NO_FRAMES,
+    LocalServer,
+    names_this_machine,
+    origins,
+)
 from pipeline.places import in_one_line
 from pipeline.schedule.cluster.gpus import visible_gpus
 

@@ -15,7 +15,7 @@ from pipeline.errors import PipelineError, UsageError
 from pipeline.model.progress import Progress
 from pipeline.model.words import number
 from pipeline.places import in_one_line
-from pipeline.stopping import end_with_parent
+from pipeline.processes.stopping import end_with_parent
 
 MAX_BARS = 60  # of levels; more are added up
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from kernels.host import n_cores
-from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.graphs import asns_of, build_graphs
@@ -26,6 +25,7 @@ from pipeline.model.measured.reading import ReadReport, newest_record, printable
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
+from pipeline.processes.compiled import FIRST_RUN, has_compiled
 from pipeline.stages.contents.replaced import (
     alike_warnings,
     notice_of,

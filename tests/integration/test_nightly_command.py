@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from flows.nightly import main
-from pipeline.local_pages import HOST
+from pipeline.pages.local_pages import HOST
 from tests.served import LAB, RUN_S, clean_environment
 
 SECRET = "correct-horse-battery"

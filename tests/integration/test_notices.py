@@ -20,7 +20,7 @@ from prefect.states import Cancelled, Cancelling, Completed, Crashed, Failed
 
 from flows.nightly import nightly
 from flows.notices.apprise_url import AppriseUrl
-from pipeline.local_pages import HOST
+from pipeline.pages.local_pages import HOST
 from tests.flows_here import server_for_flows
 from tests.served import LAB, ROOT, RUN_S, clean_environment, wait_until
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from flows.processes.server import free_port, stop_process
-from pipeline.local_pages import HOST
+from pipeline.pages.local_pages import HOST
 from tests.served import DATABASE, LAB, RUN_S, clean_environment
 
 SECRET = "correct-horse-battery"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.layout import place_by_forces
+from pipeline.pages.layout import place_by_forces
 from pipeline.report.tables.summarise import Summary
 
 MAX_ASES, MAX_LINKS = 150, 1200  # on the map: those with the most traces

@@ -11,7 +11,7 @@ from distributed import Client
 from distributed.client import ClosedClientError
 
 from pipeline.model.words import number
-from pipeline.stopping import is_stopping
+from pipeline.processes.stopping import is_stopping
 
 log = logging.getLogger(__name__)
 

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kernels.host import n_cores
-from pipeline.children import children_end_on_error
 from pipeline.errors import FormatError, said_by_system
 from pipeline.infer import Observation, Observer
 from pipeline.infer.traces.observer import compile_kernels
 from pipeline.ingest import hash_file, open_reader, warm_up
 from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.measured.traces import TraceBatch
+from pipeline.processes.children import children_end_on_error
+from pipeline.processes.stopping import end_with_parent
 from pipeline.stages.inputs.resumed import folder_name, keep, kept
-from pipeline.stopping import end_with_parent
 
 # Input below which this process reads alone: a second one takes 2 to 3 s to start, in which this
 # one reads some 30 MB of compressed warts.

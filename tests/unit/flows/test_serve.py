@@ -17,7 +17,7 @@ from flows.runs import api as api_module
 from flows.runs.api import DEPLOYED, Api
 from pipeline.config import ServeConfig
 from pipeline.errors import UsageError
-from pipeline.stopping import Stopping
+from pipeline.processes.stopping import Stopping
 from tests.refusing import refusing
 
 
@@ -161,7 +161,7 @@ STOPPED_OFTEN = """
 import os, random, signal, threading
 from types import SimpleNamespace
 from flows import serve
-from pipeline.stopping import stop_on_signals
+from pipeline.processes.stopping import stop_on_signals
 serve.LOOK_EVERY_S, serve.LOOK_FOR_LOST_RUNS_EVERY_S = 0.0, 3600.0
 alive = SimpleNamespace(process=SimpleNamespace(poll=lambda: None))
 for _ in range(200):

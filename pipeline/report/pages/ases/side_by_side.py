@@ -20,13 +20,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kernels.host import n_cores
-from pipeline.children import children_end_on_error, no_interrupt_in_children
+from pipeline.processes.children import children_end_on_error, no_interrupt_in_children
+from pipeline.processes.stopping import end_with_parent
 from pipeline.report.pages.ases.as_page import WidthParts, width_parts
 from pipeline.report.pages.ases.writing import PageWriter
 from pipeline.report.pages.reuse import Written
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.tables.width.widths import WidthReport
-from pipeline.stopping import end_with_parent
 
 ASES_OF_PART = 500
 # Another process takes as long to start as some 1,000 pages to write, and has a copy of its parts.

@@ -31,7 +31,7 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 
-from pipeline.local_pages import OWN_FRAMES, names_this_machine
+from pipeline.pages.local_pages import OWN_FRAMES, names_this_machine
 
 REFUSED = b"only for programs and pages of this machine\n"
 

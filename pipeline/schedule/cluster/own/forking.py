@@ -21,7 +21,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from kernels.host import Work, compiled_modules
-from pipeline.children import no_stops_in_children
+from pipeline.processes.children import no_stops_in_children
 from pipeline.store.versions.held import TEMPORARY, keep_temporary_files, own_folder
 
 METHOD = "forkserver"  # Dask's and multiprocessing's name

@@ -21,7 +21,6 @@ import dask
 from distributed import Client, LocalCluster
 
 from kernels.host import THREADS_VARIABLE, n_cores
-from pipeline.children import no_stops_in_children
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import (
     ClusterLostError,
@@ -34,12 +33,13 @@ from pipeline.errors import (
 )
 from pipeline.metrics import compiled_work
 from pipeline.model.words import number
+from pipeline.processes.children import no_stops_in_children
+from pipeline.processes.stopping import signals_later
 from pipeline.schedule.cluster.credentials import temporary
 from pipeline.schedule.cluster.gpus import has_cupy, visible_gpus
 from pipeline.schedule.cluster.own import dashboard_guard, forking
 from pipeline.schedule.cluster.own.gpu_worker import GpuNanny
 from pipeline.schedule.cluster.own.nanny import OwnNanny
-from pipeline.stopping import signals_later
 from pipeline.store.versions.held import WORKERS, held_folder, own_folder
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ import pytest
 
 from flows.processes.gone import answering_gone
 from flows.processes.server import free_port
-from pipeline.local_pages import HOST
+from pipeline.pages.local_pages import HOST
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "PUT", "DELETE"])

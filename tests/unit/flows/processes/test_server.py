@@ -10,7 +10,7 @@ import pytest
 
 from flows.processes import server as module
 from flows.processes.server import MAX_RESTARTS, free_port, kept_running
-from pipeline.local_pages import HOST
+from pipeline.pages.local_pages import HOST
 from tests.served import wait_until
 
 RESTARTS = f"{MAX_RESTARTS} restarts"

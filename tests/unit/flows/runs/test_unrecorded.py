@@ -7,7 +7,7 @@ from prefect.exceptions import TerminationSignal
 from prefect.states import Completed, Failed
 
 from flows.runs.unrecorded import note_end, noted_ends, stop_if_asked
-from pipeline.stopping import Stopped, stop_on_signals
+from pipeline.processes.stopping import Stopped, stop_on_signals
 
 
 def error_after(first):

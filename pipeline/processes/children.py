@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 
-from pipeline.stopping import SIGNALS
+from pipeline.processes.stopping import SIGNALS
 
 
 @contextlib.contextmanager

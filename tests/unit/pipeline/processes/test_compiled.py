@@ -5,9 +5,9 @@ import sys
 import time
 from pathlib import Path
 
-from pipeline import compiled
+from pipeline.processes import compiled
 
-REPOSITORY = Path(compiled.__file__).resolve().parents[1]
+REPOSITORY = Path(compiled.__file__).resolve().parents[2]
 
 
 def test_numba_is_pointed_at_a_folder_of_these_sources(tmp_path):

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-import pipeline.stopping
-from pipeline.stopping import is_stopping, signals_later, stop_on_signals
+import pipeline.processes.stopping
+from pipeline.processes.stopping import is_stopping, signals_later, stop_on_signals
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -27,7 +27,7 @@ def none_ignored():
 @pytest.mark.usefixtures("none_ignored")
 @pytest.mark.parametrize("number", NUMBERS)
 def test_first_signal_interrupts_and_what_comes_with_it_does_nothing(number, monkeypatch):
-    monkeypatch.setattr(pipeline.stopping, "monotonic", lambda: 5.0)
+    monkeypatch.setattr(pipeline.processes.stopping, "monotonic", lambda: 5.0)
     before = signal.getsignal(number)
     with stop_on_signals() as stopping:
         with pytest.raises(KeyboardInterrupt):
@@ -42,10 +42,10 @@ def test_first_signal_interrupts_and_what_comes_with_it_does_nothing(number, mon
 # It has a process that multiprocessing started, which holds stdout, too; the clock is ours.
 ASKED_AGAIN = """
 import multiprocessing, os, signal, time
-import pipeline.stopping
-from pipeline.stopping import signals_later, stop_on_signals
+import pipeline.processes.stopping
+from pipeline.processes.stopping import signals_later, stop_on_signals
 now = 5.0
-pipeline.stopping.monotonic = lambda: now
+pipeline.processes.stopping.monotonic = lambda: now
 def ask(number):
     global now
     os.kill(os.getpid(), number)
@@ -91,7 +91,7 @@ def test_asked_again_it_ends_at_once_and_so_does_what_it_started(numbers, meanwh
         check=False,
     )
     assert done.returncode == 128 + first, done.stderr
-    assert done.stderr == pipeline.stopping.AT_ONCE.decode()
+    assert done.stderr == pipeline.processes.stopping.AT_ONCE.decode()
 
 
 def test_run_under_nohup_outlives_its_terminal():
@@ -107,7 +107,7 @@ def test_run_under_nohup_outlives_its_terminal():
 # CPython remembers a plain KeyboardInterrupt that left an ``exec``, as of a dataclass being made.
 WHILE_A_MODULE_IS_IMPORTED = """
 import os, signal
-from pipeline.stopping import stop_on_signals
+from pipeline.processes.stopping import stop_on_signals
 with stop_on_signals():
     try:
         exec("os.kill(os.getpid(), signal.SIGTERM)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.layout import place_by_forces
+from pipeline.pages.layout import place_by_forces
 
 
 def two_rings() -> np.ndarray:

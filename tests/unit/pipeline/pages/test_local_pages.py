@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.local_pages import names_this_machine, origins
+from pipeline.pages.local_pages import names_this_machine, origins
 
 OWN = ["127.0.0.1", "localhost", "LocalHost", "[::1]"]
 PORTS = ["", ":", ":80", ":4200", ":65535"]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 FIRST_RUN = "compiling once, about a minute"
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("kernels", "pipeline")
 _IMPORT = re.compile(rb"\nfrom ((?:kernels|pipeline)[.\w]*) import (?:\(([^)]*)\)|(.*))")
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]+\b")
