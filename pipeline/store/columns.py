@@ -56,13 +56,15 @@ def row_group_ends(ptr: np.ndarray) -> np.ndarray:
 
 def write_columns(path: Path, table: pa.Table, ends: Sequence[int] | np.ndarray) -> None:
     """Write a table with the given row group ends (rows)."""
-    texts = [f.name for f in table.schema if pa.types.is_string(f.type)]
+    repeated = [f.name for f in table.schema if pa.types.is_string(f.type)]
+    # What lists hold is repeated, too: of terms of 5,000 routers, 271 rows differ.
+    repeated += [f"{f.name}.list.element" for f in table.schema if pa.types.is_large_list(f.type)]
     split = [f.name for f in table.schema if _can_split(f.type)]
     with pq.ParquetWriter(
         path,
         table.schema,
         compression="lz4",
-        use_dictionary=texts or False,
+        use_dictionary=repeated or False,
         column_encoding=dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
         write_statistics=False,
         write_page_checksum=True,
