@@ -8,6 +8,9 @@ Sources of a sweep lie close together, so that their frontiers overlap and few n
 level: ``place_sources``. For each level a step notes either the number of (source, node) pairs
 (``COUNT_PAIRS``), or which lanes found a node and which nodes were found by any lane
 (``NOTE_ENDS``, for ``near_sweep``).
+
+Unlike in ``eccentricity.searches.sweep_steps``, all sources are in one component, and the few nodes
+that change are listed too, so that a top-down step need not look through the bitmap.
 """
 
 from __future__ import annotations

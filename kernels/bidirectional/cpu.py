@@ -2,6 +2,10 @@
 
 Scratch of all nodes is allocated, but memory is touched only where a search comes: whether a node
 was found is one bit, and its other values are read only if that bit is set.
+
+A level is not a step of ``breadth_first.cpu``: that clears a bitmap of all nodes for each search,
+goes bottom-up through all nodes, and keeps no node before; here a step asks of each arc whether the
+other end has found its node, and stops there.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ The queue holds every reached node once, level after level; levels are filled in
 per node marks reached ones, so that random reads mostly stay in the nearest caches.
 A bottom-up step asks whether a neighbour was reached *before* this step: had it been reached
 earlier than one level ago, the node would not be open now. So it needs no map of the frontier.
+``cpu_bytes`` has the same steps on levels in place of bits, for graphs that fit into caches.
 
 References
 ----------

@@ -1,7 +1,9 @@
 """Pairs of nodes by distance: bit-parallel sweeps that count, on one core.
 
 Each source of a graph is in one sweep (*group*) of that graph. Only the number of (source, node)
-pairs of a level is kept, over all lanes: the bits that are set. The steps are ``near_steps``.
+pairs of a level is kept, over all lanes: the bits that are set. The steps are ``near_steps``, as in
+``eccentricity.searches.near_sweep``; that one follows the lanes to the end of each, this one stops
+as soon as every node has every lane.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Steps of a rank on one core, with numba; see ``steps``."""
+"""Steps of a rank on one core, with numba; see ``steps``.
+
+They differ from those of ``breadth_first.cpu``: a rank has the arcs of its own nodes alone, what it
+finds of other ranks' nodes is kept apart to be sent, and maps have the words of 32 bits that GPUs
+send. There is no queue, which other ranks' finds would have to join. ``sweep.cpu`` has a word of
+lanes for each node where this has a bit.
+"""
 
 from __future__ import annotations
 

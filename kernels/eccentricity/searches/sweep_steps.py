@@ -6,8 +6,10 @@ Two tables of rows: *now*, which lanes have reached each node up to the last com
 bitmap. ``every`` has one row per component: the lanes it uses. A node that has all of them is
 closed. ``unions`` gets, for each component, the lanes that found any node on this level.
 
-Unlike ``multi_source`` nothing is counted by lane: what eccentricities need is the last level on
-which a lane found a node, and for each node the last level on which any lane found it.
+Sources may lie anywhere, in any component: many nodes change on a level, so they are in a bitmap
+only, not in a list as in ``_cpu.near_steps``. Unlike ``multi_source`` nothing is counted by lane:
+what eccentricities need is the last level on which a lane found a node, and for each node the last
+level on which any lane found it. Why the loops over arcs are not shared: ``_cpu.sweep_constants``.
 """
 
 from __future__ import annotations

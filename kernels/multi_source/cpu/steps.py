@@ -1,4 +1,9 @@
-"""The two steps of a sweep on cores, see ``sweep``."""
+"""The two steps of a sweep on cores, see ``sweep``.
+
+They differ from those of ``_cpu.near_steps`` and ``eccentricity.searches.sweep_steps`` in what they
+note: hops are counted by lane, levels can be written, and several threads share a step. Why the
+loops over arcs that are left are not one function: ``_cpu.sweep_constants``.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +26,11 @@ from kernels._cpu.lanes import (
     word_of,
 )
 from kernels._cpu.signatures import I32, I64, OUT_U8
+from kernels._cpu.sweep_constants import AHEAD, SOME_ARCS
 from kernels.multi_source.cpu.sizes import BLOCK, LANES, ROW_BYTES, WORDS
 from kernels.multi_source.cpu.state import SCRATCH, STATE_TYPE, UNWRITTEN
 from kernels.types import N_FARTHEST
 
-AHEAD = 64  # arcs between prefetching a row and using it: 0 takes 2.5 times as long, 16 1.2 times
-SOME_ARCS = np.uintp(8)  # after this many arcs a node checks whether it has every lane
 ONE = np.uint64(1)
 U1 = np.uintp(1)
 
@@ -121,13 +125,13 @@ def bottom_up(indptr, indices, scratch, lo, hi, chunk, logs):
             missing = minus(all_lanes, own)
             found = no_lanes(WORDS)
             if some(missing):
-                later = np.uintp(AHEAD) if end + np.uintp(AHEAD) < np.uintp(indices.size) else 0
+                later = AHEAD if end + AHEAD < np.uintp(indices.size) else np.uintp(0)
                 got = no_lanes(WORDS)
                 arc = begin
                 while arc < end:
                     stop = min(arc + SOME_ARCS, end)
                     while arc < stop:
-                        prefetch(WORDS, words, np.uintp(indices[arc + np.uintp(later)] + shift))
+                        prefetch(WORDS, words, np.uintp(indices[arc + later] + shift))
                         got = union(got, load(WORDS, words, np.uintp(indices[arc] + shift)))
                         arc += U1
                     if arc >= end or not some(minus(missing, got)):

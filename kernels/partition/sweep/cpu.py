@@ -1,4 +1,8 @@
-"""Compiled steps of a sweep on one core; see ``steps``."""
+"""Compiled steps of a sweep on one core; see ``steps``.
+
+As in ``partition.cpu``, what is found of other ranks' nodes is kept apart to be sent; but a node
+has a word of lanes here, so each step unites words where that one sets bits.
+"""
 
 from __future__ import annotations
 

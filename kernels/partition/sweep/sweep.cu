@@ -4,6 +4,8 @@
 // Output   Words with a bit for each search, one per node of the graph.
 // Launch   1-D, any grid.
 // Atomics  atomicOr on the words of nodes; no output depends on the order.
+// Siblings list_bits and take_small of partition.cu do to bits what list_words and take_small do to
+//          words here; visit_rows is shared.
 
 #include "../rows.cuh"
 
