@@ -19,7 +19,7 @@ import numpy as np
 
 import kernels
 import pipeline
-from pipeline.errors import said_by_system
+from pipeline.errors import StoreError, said_by_system
 from pipeline.metrics import columns_of, metrics_of, tasks_of
 from pipeline.model.columns import concat, schema_of, take
 from pipeline.model.columns.keys import ordered_keys
@@ -32,6 +32,7 @@ from pipeline.model.search.results import (
     findings_class,
 )
 from pipeline.store import Snapshot
+from pipeline.store.pointers import open_snapshot, snapshot_names
 from pipeline.store.results import (
     GraphKeys,
     ResultTable,
@@ -41,7 +42,6 @@ from pipeline.store.results import (
     result_table,
 )
 from pipeline.store.results.table import RESULTS
-from pipeline.store.results.used import keys_in_use
 
 # What arrived waits this long to be written with more. With ``Limits.poll_s`` until the next beat,
 # and a second to write, a run that is killed loses ten seconds of work at most.
@@ -137,7 +137,7 @@ class Known:
         """Make many segments into one without what no snapshot needs, after a run."""
         for kind, known in self._kinds.items():
             by_weight = kind == "weighted"
-            self._trying(known.table.merge, functools.partial(keys_in_use, store, by_weight))
+            self._trying(known.table.merge, functools.partial(_keys_in_use, store, by_weight))
             known.table.forget_old()
 
     def mark(self, measurement: Measurement) -> Measurement:
@@ -286,3 +286,18 @@ def _worth_keeping(found: Any) -> Any:
 
 def _found_by_source(found: Any) -> np.ndarray:
     return ordered_keys(found.row, found.source)
+
+
+def _keys_in_use(store: Path, by_weight: bool) -> GraphKeys | None:
+    """Keys of all graphs of all snapshots, each once; None if some snapshot cannot be read."""
+    parts = [np.empty((0, 4), np.uint64)]
+    try:
+        for name in snapshot_names(store):
+            with open_snapshot(store, name) as snapshot:
+                if not by_weight:
+                    parts.append(keys_of(snapshot.graph_hash))
+                elif snapshot.weights_hash is not None:
+                    parts.append(keys_of_weighted(snapshot.graph_hash, snapshot.weights_hash))
+    except StoreError:
+        return None
+    return np.unique(np.concatenate(parts), axis=0)

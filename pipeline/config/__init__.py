@@ -9,7 +9,6 @@ from pipeline.config.compare import CompareConfig
 from pipeline.config.doctor import DoctorConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
-from pipeline.config.log import LogConfig
 from pipeline.config.notify import NotifyConfig
 from pipeline.config.queries import (
     ExportConfig,
@@ -21,6 +20,7 @@ from pipeline.config.queries import (
 )
 from pipeline.config.search import SearchConfig
 from pipeline.config.servers import ExploreConfig, ServeConfig
+from pipeline.config.shared import LogConfig
 
 __all__ = [
     "AnalyzeConfig",

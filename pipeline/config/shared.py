@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from pipeline.config.values import asn_of_inputs, snapshot_name
 from pipeline.model.choices import MAX_ASN, NAME_PATTERN
@@ -12,6 +13,16 @@ from pipeline.places import folder_of
 
 MAX_WORKERS = 1024  # processes; systems refuse to start some thousands, after minutes of work
 ONE_PER_GPU = "Number of processes [one per GPU or core; none for a short run]."
+LogFormat = Literal["text", "json"]
+
+
+@dataclass(frozen=True)
+class LogConfig:
+    """How progress, warnings and errors are written; results on stdout are another matter."""
+
+    log_format: LogFormat = option(
+        default="text", help="Progress, warnings and errors on stderr: text or lines of JSON."
+    )
 
 
 def store_option(**other: Any) -> Any:

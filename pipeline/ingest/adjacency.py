@@ -30,8 +30,7 @@ from numba import njit
 from kernels.csr import MAX_NODES
 from pipeline.errors import FormatError
 from pipeline.files import BOM
-from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
-from pipeline.ingest.text.made_by import command_in
+from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines, command_in
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 

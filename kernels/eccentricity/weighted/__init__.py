@@ -14,12 +14,13 @@ import numpy as np
 
 from kernels.connected import components
 from kernels.csr import CSRGraph, to_host
-from kernels.eccentricity.results import ShardWidths, checked_limit
-from kernels.eccentricity.weighted.results import (
-    WeightedCenter,
-    WeightedDiameter,
-    WeightedPeriphery,
-    WeightedRadius,
+from kernels.eccentricity.results import (
+    CenterResult,
+    DiameterResult,
+    PeripheryResult,
+    RadiusResult,
+    ShardWidths,
+    checked_limit,
 )
 from kernels.shortest_paths import checked_mean, sssp
 from kernels.types import NODE
@@ -36,6 +37,26 @@ __all__ = [
     "weighted_radius",
     "weighted_widths",
 ]
+
+
+class WeightedDiameter(DiameterResult[float]):
+    """The largest eccentricity by weight.
+
+    The weights of the path, added in its order, are the diameter to the bit. It is empty without a
+    search, too.
+    """
+
+
+class WeightedRadius(RadiusResult[float]):
+    """The smallest eccentricity by weight."""
+
+
+class WeightedCenter(CenterResult[float]):
+    """The nodes of smallest eccentricity by weight."""
+
+
+class WeightedPeriphery(PeripheryResult[float]):
+    """The nodes of largest eccentricity by weight."""
 
 
 def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> WeightedDiameter:

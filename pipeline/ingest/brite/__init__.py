@@ -37,8 +37,7 @@ import numpy as np
 from pipeline.errors import FormatError
 from pipeline.files import BOM
 from pipeline.ingest.brite.rows import AS_OF_NODE, EDGE, NODE, RowTable, read_rows
-from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines
-from pipeline.ingest.text.made_by import command_in
+from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines, command_in
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import MAX_SAMPLES, ReadReport
 from pipeline.model.topology import NO_ASN, Topology

@@ -1,7 +1,11 @@
-"""A stream cut into blocks of whole lines, for compiled scanners of text that has no quotes."""
+"""A stream cut into blocks of whole lines, for compiled scanners of text that has no quotes.
+
+And what files that hopscope made say of themselves in a line of their header.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import BinaryIO
 
 import numpy as np
@@ -12,6 +16,7 @@ from pipeline.files import BOM
 BLOCK_BYTES = 8 << 20  # read at once
 MAX_LINE_BYTES = 1 << 20
 MAX_HEADER_LINES = 1000  # that readers look at
+_COMMAND = re.compile(rb"hopscope generate(?: [\w.-]{1,40}){1,40}")
 
 
 class Lines:
@@ -78,3 +83,9 @@ class Lines:
         self.start = min(stop + 1, self.stop)
         self.number += 1
         return line
+
+
+def command_in(line: bytes) -> str:
+    """The command by which hopscope generated a file, in a line of its header; empty: none."""
+    found = _COMMAND.search(line)
+    return found.group().decode() if found else ""
