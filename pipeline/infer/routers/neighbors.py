@@ -1,4 +1,4 @@
-"""Routers right behind others, or right before them, and which have one in common."""
+"""Routers right behind others, or right before them; pairs of those that may be one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numba import njit
 from pipeline.infer.routers.groups import watched_pairs
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows
+from pipeline.model.topology import NO_ASN
 
 _MOST = 9  # routers at one thing: more are no evidence
 
@@ -63,3 +64,24 @@ def pairs_at(thing: np.ndarray, router: np.ndarray) -> np.ndarray:
     _, n_routers = np.unique(thing, return_counts=True)
     ptr, at = positions_of_rows(offsets(n_routers), np.flatnonzero(n_routers <= _MOST))
     return watched_pairs(ptr, router[at])[0]
+
+
+def in_one_as(
+    owner: np.ndarray, alias: np.ndarray, one: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    """Whether both of a pair are in one AS, and neither is in a given alias set.
+
+    Parameters
+    ----------
+    owner : (n_interfaces,) int64
+        As elected; ``NO_ASN`` where unmapped.
+    alias : (n_interfaces,) int64
+        Smallest interface of the given alias set that each interface is in; -1 for none.
+    one, other : (n_pairs,) int64
+
+    Returns
+    -------
+    (n_pairs,) bool
+    """
+    within = (owner[one] == owner[other]) & (owner[one] != NO_ASN)
+    return within & (alias[one] < 0) & (alias[other] < 0)

@@ -28,14 +28,13 @@ import numpy as np
 
 from pipeline.infer.routers.ends import Aimed
 from pipeline.infer.routers.forest import unite
-from pipeline.infer.routers.neighbors import pairs_at
+from pipeline.infer.routers.neighbors import in_one_as, pairs_at
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
-from pipeline.model.topology import NO_ASN
 
 SAME_PLACE = Rule(
     "common-successors",
@@ -81,8 +80,7 @@ def join_same_place(
     """
     used = (links.n_router > 0) & is_plain[links.far]
     one, other = split_key(np.unique(pairs_at(links.far[used], root[links.near[used]])))
-    used = (owner[one] == owner[other]) & (owner[one] != NO_ASN)
-    used &= (alias[one] < 0) & (alias[other] < 0)
+    used = in_one_as(owner, alias, one, other)
     one, other = one[used], other[used]
     used = ~observers.see_both(root, one, other)
     one, other = one[used], other[used]

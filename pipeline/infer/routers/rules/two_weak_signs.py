@@ -52,7 +52,7 @@ import numpy as np
 
 from pipeline.infer.routers.ends import Aimed, Ends
 from pipeline.infer.routers.forest import unite
-from pipeline.infer.routers.neighbors import have_common, pairs_at
+from pipeline.infer.routers.neighbors import have_common, in_one_as, pairs_at
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
 from pipeline.infer.rule import Rule
@@ -60,7 +60,6 @@ from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import run_starts
-from pipeline.model.topology import NO_ASN
 
 TWO_KINDS = Rule(
     "two-weak-signs",
@@ -166,8 +165,7 @@ def join_two_kinds(
     ended = _Counted.of(pairs_at(ends.aim, root[ends.last]))
     keys = np.unique(np.concatenate([nexts.key, mated.key, ended.key]))
     one, other = split_key(keys)
-    used = (one != other) & (owner[one] == owner[other]) & (owner[one] != NO_ASN)
-    used &= (alias[one] < 0) & (alias[other] < 0)
+    used = (one != other) & in_one_as(owner, alias, one, other)
     keys, one, other = keys[used], one[used], other[used]
 
     n = len(root)
