@@ -22,7 +22,6 @@ References
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -62,8 +61,6 @@ class Aims:
     second_router, second_asn : (n_seconds,) int64
         Like ``router`` and ``asn``, with the second origin of destinations whose prefix has several
         (``ip2as``).
-    aimed_at, n_aimed : (n_ases,) int64
-        ASes that traces were aimed at, ascending, and how many were.
     """
 
     router: np.ndarray
@@ -73,8 +70,6 @@ class Aims:
     only: np.ndarray
     second_router: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     second_asn: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    aimed_at: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    n_aimed: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +79,7 @@ class _Seen:
     ``last`` (n, _MOST) uint32: ASes that it was the last router to, then ``_NONE``; ``silent``,
     ``answered`` (n, _MOST) bool: some of their destinations did not answer, some did; ``more`` (n,)
     bool: there are more; ``only`` (n,) int64 as in ``Aims``; ``n_aimed`` (n,) uint8: traces, up to
-    ``_SOME``. ``n_at``: traces by the AS that they were aimed at.
+    ``_SOME``.
     """
 
     last: np.ndarray
@@ -93,7 +88,6 @@ class _Seen:
     more: np.ndarray
     only: np.ndarray
     n_aimed: np.ndarray
-    n_at: Counter[int]
 
 
 @njit(cache=True, nogil=True)
@@ -177,19 +171,15 @@ def _find(spools: Spools, n: int, asn_of: Callable[[np.ndarray], np.ndarray]) ->
             np.zeros(n, np.bool_),
             np.full(n, NO_ASN, np.int64),
             np.zeros(n, np.uint8),
-            Counter(),
         )
 
     def step(seen: _Seen, traces: Traces, destinations: np.ndarray) -> None:
-        aimed_at = asn_of(destinations)
-        ases, n_at = np.unique(aimed_at[aimed_at != NO_ASN], return_counts=True)
-        seen.n_at.update(dict(zip(ases.tolist(), n_at.tolist(), strict=True)))
         _watch(
             traces.hop_ptr,
             traces.flags,
             traces.ttl,
             traces.ids,
-            aimed_at,
+            asn_of(destinations),
             seen.last,
             seen.silent,
             seen.answered,
@@ -210,20 +200,15 @@ def _add_up(threads: Sequence[_Seen]) -> Aims:
         more |= seen.more
         n_aimed = np.minimum(n_aimed + seen.n_aimed, _SOME)
     keys, silent, answered = [], [], []
-    n_at: Counter[int] = Counter()
     for seen in threads:
         router, column = np.nonzero(seen.last)
         keys.append((router << 32) | seen.last[router, column])
         silent.append(seen.silent[router, column])
         answered.append(seen.answered[router, column])
-        n_at.update(seen.n_at)
     pairs, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     some_silent = np.bincount(inverse, np.concatenate(silent), len(pairs)) > 0
     some_answered = np.bincount(inverse, np.concatenate(answered), len(pairs)) > 0
     router, asn = split_key(pairs)
     only = np.where(n_aimed >= _SOME, only, NO_ASN)
     few = ~more[router] & (np.bincount(router, minlength=len(only))[router] <= _MOST)
-    aimed_at = np.array(sorted(n_at), np.int64)
-    n_traces = np.array([n_at[one] for one in aimed_at.tolist()], np.int64)
-    found = Aims(router[few], asn[few], some_silent[few], some_answered[few], only)
-    return replace(found, aimed_at=aimed_at, n_aimed=n_traces)
+    return Aims(router[few], asn[few], some_silent[few], some_answered[few], only)

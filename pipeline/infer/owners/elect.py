@@ -21,8 +21,7 @@ known instead is how a router's links are numbered and who is at their other end
    has no other.
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not; but where traces
-   may have broken off, that says less, and least if it is a customer's, and no more than how few
-   of them were aimed there. If all traces
+   may have broken off, that says less, and least if it is a customer's. If all traces
    through a group were aimed at a single AS, two of them by one address, that settles ties; not if
    an alias set knows a single address of it (``earlier``), save between ASes of one organisation.
    The second origin of a prefix (``ip2as``) is a candidate too: links, hosts and destinations

@@ -140,8 +140,6 @@ class Case(NamedTuple):
         AS row of each group in the election before; -1 for none.
     change : int
         What another AS than that one costs.
-    worth : (n_ases,) int64
-        As of ``Surroundings``.
     near, near_to : (n_ases,) int64
     met : (n_ases + 1,) int64
         Scratch.
@@ -158,7 +156,6 @@ class Case(NamedTuple):
     costs: Costs
     held: np.ndarray
     change: int
-    worth: np.ndarray
     near: np.ndarray
     near_to: np.ndarray
     met: np.ndarray
@@ -176,7 +173,6 @@ class Case(NamedTuple):
         costs: Costs | None = None,
     ) -> Case:
         """The case of these surroundings; without ``costs`` every term is in force."""
-        worth = np.full(len(size), UNLIMITED) if around.worth is None else around.worth
         return cls(
             around.ptr,
             around.other,
@@ -189,7 +185,6 @@ class Case(NamedTuple):
             Costs.of(EVERY_RULE) if costs is None else costs,
             held,
             change,
-            worth,
             np.empty(len(size), np.int64),
             np.empty(len(size), np.int64),
             np.zeros(len(size) + 1, np.int64),
@@ -278,8 +273,7 @@ def _sum_up(case, group, label, limit, tally):
     costs, ways, met, size, n_known = case.costs, case.ways, case.met, case.size, case.n_known
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
-    most, may_break_off = int(UNLIMITED), True
-    is_second = False
+    may_break_off, is_second = True, False
     is_registered, is_member = False, False
     met[-1] += 1
     met[label] = met[-1]
@@ -305,8 +299,6 @@ def _sum_up(case, group, label, limit, tally):
             # A router of that AS beside it that does not always answer explains it, too.
             n_sure += int(other[i] != AIMED_PERHAPS and met[z] != -met[-1])
             may_break_off = may_break_off and other[i] == AIMED_BROKEN
-            if case.worth[z] < most:
-                most = int(case.worth[z])
             n_here += int(z == label)
             if last_aim >= 0 and z != last_aim:
                 several = True
@@ -315,10 +307,10 @@ def _sum_up(case, group, label, limit, tally):
             is_second = is_second or z == label
         elif other[i] == ONLY:
             if z != label:
-                more, term = min(costs.only_else, int(case.worth[z])), _ONLY
+                more, term = costs.only_else, _ONLY
         elif other[i] == ONLY_OF_SIBLINGS:
             if z != label and relation(ways.relations, label, z) == SIBLING:
-                more, term = min(costs.only_else, int(case.worth[z])), _ONLY
+                more, term = costs.only_else, _ONLY
         elif other[i] == MEMBER:
             is_registered = True
             is_member = is_member or z == label
@@ -354,12 +346,10 @@ def _sum_up(case, group, label, limit, tally):
         cost += more
         _count(tally, term, more)
     if n_aims and not n_here:
-        if not may_break_off:
-            most = int(UNLIMITED)
         if is_second:
-            more, term = min(costs.aimed_second, most), _SECOND
+            more, term = costs.aimed_second, _SECOND
         elif several or not n_sure:
-            more, term = min(costs.aimed_else_perhaps, most), _DESTINATIONS
+            more, term = costs.aimed_else_perhaps, _DESTINATIONS
         else:
             once, again, term = costs.aimed_else, costs.aimed_else_again, _DESTINATIONS
             if may_break_off:
@@ -367,7 +357,7 @@ def _sum_up(case, group, label, limit, tally):
                 is_near = kind in (NOTHING, PROVIDER)
                 once = costs.broken_else if is_near else costs.broken_at_other
                 again, term = costs.broken_else_again, _BROKEN_OFF
-            more = min(once, most) + (n_sure - 1) * min(again, most)
+            more = once + (n_sure - 1) * again
         cost += more
         _count(tally, term, more)
     if is_registered and not is_member:

@@ -68,7 +68,6 @@ REALLOCATED = Rule(
 # How much an AS that uses another's addresses must explain.
 _PRIOR = REALLOCATED.tenths("prior")
 _MOVES = 8  # of one router for one pair, at most; usually one or two are made
-_LEAST_WORTH = 24  # tenths of a nat, of traces that end in silence (``Surroundings.worth``)
 _ROUTERS = 2  # that speak for the user, if no link inside it is numbered from the lender
 
 
@@ -111,11 +110,8 @@ def _evidence(case: Case) -> tuple[np.ndarray, np.ndarray]:
     other, numbered, labels, held = case.other, case.numbered, case.labels, case.held
     source = row_of_value(case.ptr)
     label = labels[source]
-    silent = np.isin(other, (AIMED_SILENT, AIMED_BROKEN))
-    speaks = np.isin(other, (HOST, AIMED, AIMED_PERHAPS)) | silent
+    speaks = np.isin(other, (HOST, AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN))
     speaks &= (numbered >= 0) & (label >= 0)
-    # Where many traces are aimed at one AS, many routers on their way are last routers by chance.
-    speaks &= ~silent | (case.worth[np.maximum(numbered, 0)] >= _LEAST_WORTH)
     at_home = np.zeros(len(labels), bool)
     at_home[source[speaks & (numbered == label)]] = True
     claims = speaks & ~at_home[source] & (numbered < case.n_known)

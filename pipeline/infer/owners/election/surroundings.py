@@ -21,7 +21,6 @@ from pipeline.infer.owners.terms import (
     members,
     only_destination,
     second_origins,
-    silence,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.infer.traces.links import DirectedLinks
@@ -45,8 +44,6 @@ MEMBER = -7  # a member registered with an address of the group on the LAN of an
 ADJACENCY = -2  # not known to be one link
 UNNUMBERED = -3  # a link between two routers of alias sets
 PRIVATE = -4  # a link by a private address from which traces go on
-
-_ELSEWHERE = 200  # traces to other ASes taken as seen
 
 # What is not looked at without a term.
 _ENDS = (
@@ -79,9 +76,6 @@ class Surroundings:
         Groups that traces pass through, from one group to another.
     goes_on : (n_interfaces,) bool
         Groups from which traces go on to another; they may begin there.
-    worth : (n_ases,) int64 or None
-        What ``AIMED_BROKEN`` and ``ONLY`` cost at most, by AS (``worth_of_silence``); None: no
-        matter.
     """
 
     ptr: np.ndarray
@@ -90,7 +84,6 @@ class Surroundings:
     second: np.ndarray
     leads_on: np.ndarray
     goes_on: np.ndarray
-    worth: np.ndarray | None = None
 
 
 def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -220,31 +213,7 @@ def surround(
     order = np.lexsort((seconds, kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     of_rows = target[order], kind[order], seconds[order]
-    worth = worth_of_silence(aims, ases) if silence.TERM in rules else None
-    return Surroundings(ptr, *of_rows, leads_on, goes_on, worth)
-
-
-def worth_of_silence(aims: Aims, ases: np.ndarray) -> np.ndarray:
-    """What it says at most that a trace to each AS ended somewhere in silence.
-
-    The more traces are aimed at an AS, the more of them end in other ASes by chance. So this is the
-    logarithm of their share, as if ``_ELSEWHERE`` more were aimed at others.
-
-    Parameters
-    ----------
-    aims : Aims
-    ases : (n,) int64, ascending
-
-    Returns
-    -------
-    (n,) int64
-        Tenths of a nat.
-    """
-    row = rows_of(ases, aims.aimed_at)
-    n = np.ones(len(ases))
-    n[row[row >= 0]] = aims.n_aimed[row >= 0]
-    share = n / (aims.n_aimed.sum() + _ELSEWHERE)
-    return np.rint(-10 * np.log(share)).astype(np.int64)
+    return Surroundings(ptr, *of_rows, leads_on, goes_on)
 
 
 def aims_of_groups(

@@ -18,7 +18,6 @@ from pipeline.infer.owners.terms import (
     organisations,
     private_links,
     second_origins,
-    silence,
     strangers,
 )
 
@@ -34,7 +33,6 @@ TERMS = (
     hosts_past.TERM,
     destinations.TERM,
     broken_off.TERM,
-    silence.TERM,
     only_destination.TERM,
     members.TERM,
     second_origins.TERM,

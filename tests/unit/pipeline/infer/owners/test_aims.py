@@ -10,7 +10,6 @@ from pipeline.infer.owners.election.surroundings import (
     ONLY,
     ONLY_OF_SIBLINGS,
     aims_of_groups,
-    worth_of_silence,
 )
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
@@ -117,14 +116,6 @@ def test_whether_some_destination_answered_and_whether_some_did_not_is_known(tmp
     ):
         found = found_in(tmp_path, *lines)
         assert (found.silent.tolist(), found.answered.tolist()) == ([expected[0]], [expected[1]])
-
-
-def test_silent_ends_say_less_the_more_traces_are_aimed_at_an_as(tmp_path):
-    lines = [*[f"{A} {B} > 20.3.0.9"] * 300, *[f"{A} {C} > 20.4.0.9"] * 20, f"{A} > 20.0.0.9"]
-    found = found_in(tmp_path, *lines)
-    assert (found.aimed_at.tolist(), found.n_aimed.tolist()) == ([3, 4], [300, 20])
-    # As if 200 more were aimed elsewhere: -10 log(300 / 520), log(20 / 520), and log(1 / 520).
-    assert worth_of_silence(found, np.array([2, 3, 4])).tolist() == [63, 6, 33]
 
 
 def test_many_traces_to_one_as_that_break_off_on_the_way_move_no_router_there(tmp_path):

@@ -46,7 +46,6 @@ def cost(
     entries,
     limit=UNLIMITED,
     organisations=(UNKNOWN, UNKNOWN),
-    worth=None,
     registries=NONE,
     lent_from=(-1, -1, -1),
     costs=None,
@@ -58,7 +57,7 @@ def cost(
     other, numbered, second = np.array([(*entry, -1)[:3] for entry in entries], np.int64).T
     no = np.zeros(3, bool)
     ptr = offsets(np.array([len(other), 0, 0]))
-    around = Surroundings(ptr, other, numbered, second, no, no, worth)
+    around = Surroundings(ptr, other, numbered, second, no, no)
     relations = relations_among(np.array([1, 2, 3]), registries)
     of = [*organisations, UNKNOWN, UNKNOWN][:4]
     ways = without_habit(relations._replace(organisation=np.array(of, np.int64)))
@@ -91,15 +90,12 @@ def test_what_several_addresses_show_counts_less_too():
     assert cost(0, [*[ENDS] * 3, (2, UNNUMBERED)]) == 24 + 25
 
 
-def test_traces_that_may_break_off_say_no_more_than_the_share_that_is_aimed_at_their_as():
-    broken, few, many = (AIMED_BROKEN, 1), np.array([90, 90]), np.array([90, 12])
-    assert cost(0, [broken] * 3, worth=few) == 25 + 8 + 8
-    assert cost(0, [broken] * 3, worth=many) == 12 + 8 + 8
-    assert cost(0, [broken, (2, UNNUMBERED)], worth=many) == 12 + 25
+def test_traces_that_may_break_off_say_less_unless_another_end_is_sure():
+    broken = (AIMED_BROKEN, 1)
+    assert cost(0, [broken] * 3) == 25 + 8 + 8
+    assert cost(0, [broken, (2, UNNUMBERED)]) == 24 + 25
     for other in (AIMED, AIMED_SILENT):
-        assert cost(0, [broken, (other, 1)], worth=many) == cost(0, [ENDS] * 2) == 40 + 15
-    assert cost(0, [(ONLY, 1)], worth=few) == 12
-    assert cost(0, [(ONLY, 1)], worth=np.array([90, 7])) == 7
+        assert cost(0, [broken, (other, 1)]) == cost(0, [ENDS] * 2) == 40 + 15
 
 
 @pytest.mark.parametrize(("text", "costs"), [("1|2|-1", 25), ("2|1|-1", 40), ("1|2|0", 40)])
