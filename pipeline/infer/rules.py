@@ -14,7 +14,6 @@ from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, EARLIER_OWNER
 from pipeline.infer.owners.election.following import CHANGES_TOGETHER
 from pipeline.infer.owners.election.lending import REALLOCATED
 from pipeline.infer.owners.election.regions import REGIONS
-from pipeline.infer.owners.election.settling import CUSTOMERS_OF_SEVERAL
 from pipeline.infer.owners.private import PRIVATE_ROUTERS
 from pipeline.infer.owners.repairs.loops import LOOPS
 from pipeline.infer.owners.repairs.valleys import VALLEYS
@@ -63,7 +62,6 @@ RULES: tuple[Rule, ...] = (
     EARLIER_OWNER,
     CLEAR_CHANGES,
     CHANGES_TOGETHER,
-    CUSTOMERS_OF_SEVERAL,
     MERGED_ROUTERS,
     PRIVATE_ROUTERS,
     SURROUNDED,

@@ -51,12 +51,7 @@ known instead is how a router's links are numbered and who is at their other end
    mend it (``repairs.loops``). Nor does an AS carry traffic between two of
    which neither is its customer: where relationships show that one would, a router there gets
    another AS if that costs less than these paths are worth (``repairs.valleys``).
-7. A group from which nothing goes on, and whose links are all numbered from the ASes at their
-   other ends, is the router of a customer of these ASes if several of them are known to number
-   links to others: it is in none of them, however many of its links lead to one of them. It stays
-   without an AS. So does one that is linked to a single such AS and is at an exchange point: it
-   meets others there.
-8. An address takes the AS of its group. An address that no prefix holds is numbered from a
+7. An address takes the AS of its group. An address that no prefix holds is numbered from a
    stand-in (``unannounced``), which takes part like an AS until destinations show whose it is,
    before the election or after it, when fewer of its routers are taken for those of the block;
    routers in a stand-in that stays unknown are in no AS. A private address takes the AS of the
@@ -110,9 +105,7 @@ from pipeline.infer.owners.election.relations import (
     with_stranger,
 )
 from pipeline.infer.owners.election.settling import (
-    CUSTOMERS_OF_SEVERAL,
     count_majorities,
-    find_customers,
     find_margins,
     settle,
     settle_together,
@@ -187,23 +180,21 @@ class Election(NamedTuple):
 class _Outcome(NamedTuple):
     """Of one election, by group but for the last two.
 
-    ``label`` (n,) int64: AS row, -1 for none; ``margin`` (n,) int64; ``certain`` (n,) bool: the AS
-    is the cheapest without a habit; ``row`` (n_interfaces,) int64: AS row that each address is
-    numbered from; ``stands_for`` (n_ases,) int64; ``case``: as it was decided; ``decided_by``: as
-    of ``Why``.
+    ``label`` (n,) int64: AS row, -1 for none; ``margin`` (n,) int64; ``row`` (n_interfaces,) int64:
+    AS row that each address is numbered from; ``stands_for`` (n_ases,) int64; ``case``: as it was
+    decided; ``decided_by``: as of ``Why``.
     """
 
     label: np.ndarray
     margin: np.ndarray
-    certain: np.ndarray
     row: np.ndarray
     stands_for: np.ndarray
     case: Case
     decided_by: np.ndarray
 
 
-def _learn(case: Case, rules: Rules) -> tuple[Case, np.ndarray]:
-    """Steps 3 and 4: the case with the ways of numbering, and certain groups."""
+def _learn(case: Case, rules: Rules) -> Case:
+    """Steps 3 and 4: the case with the ways of numbering."""
     relations = case.ways.relations
     no_habit = case._replace(ways=without_habit(relations))
     n_lessons = _LESSONS if habit.TERM in rules else 0
@@ -211,11 +202,11 @@ def _learn(case: Case, rules: Rules) -> tuple[Case, np.ndarray]:
     for lesson in range(n_lessons + 1):
         before = case.labels.copy()
         settle_together(case, REGIONS in rules)
-        certain = find_margins(no_habit, -1) > 0
         if lesson == n_lessons or (lesson and np.array_equal(before, case.labels)):
             break
+        certain = find_margins(no_habit, -1) > 0
         case = case._replace(ways=by_habit(relations, ways_of_numbering(case, certain)))
-    return case, certain
+    return case
 
 
 def _elect(
@@ -263,17 +254,15 @@ def _elect(
         quiet_case = case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0)
         settle_together(quiet_case, REGIONS in rules)
         name(FIRST_LEAD, earlier.stands_for)
-    case, certain = _learn(case, rules)
+    case = _learn(case, rules)
     for _ in range(_NAMINGS if n_known < len(ases) else 0):
         if not name(LEAD):
             break
-        case, certain = _learn(case, rules)
+        case = _learn(case, rules)
     lent_from = find_users(case) if REALLOCATED in rules else nothing_lent(case.ways.relations)
     if (lent_from >= 0).any():
         case = case._replace(ways=case.ways._replace(lent_from=lent_from))
         settle(case)
-        no_habit = without_habit(case.ways.relations)._replace(lent_from=lent_from)
-        certain = find_margins(case._replace(ways=no_habit), -1) > 0
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
     taken = take_back(case) if CHANGES_TOGETHER in rules else np.zeros(len(labels), bool)
     decided_by = np.full(len(labels), "", object)
@@ -288,9 +277,8 @@ def _elect(
     undone = earlier.undone(labels, margins) & ~straightened
     labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
     decided_by[undone] = CLEAR_CHANGES.name
-    certain &= ~(undone | taken | straightened)
     case = case._replace(labels=labels)
-    return _Outcome(labels, margins, certain, row, stands_for, case, decided_by)
+    return _Outcome(labels, margins, row, stands_for, case, decided_by)
 
 
 def elect_owners(
@@ -334,16 +322,7 @@ def elect_owners(
         )
         asn = np.where(found.label >= 0, ases[np.maximum(found.label, 0)], NO_ASN)[group]
         before = Standing(asn, found.margin[group], group, ases, ases[found.stands_for])
-    at_exchange = np.zeros(len(row), bool)
-    at_exchange[group[on_lan]] = True
-    stands_for = found.stands_for[np.maximum(around.numbered, 0)]
-    numbered = np.where(around.numbered >= 0, stands_for, around.numbered)
-    around = replace(around, numbered=numbered)
-    explained = explain_groups(found.case._replace(labels=found.label.copy()), len(ases))
-    if CUSTOMERS_OF_SEVERAL in rules:
-        in_none = find_customers(around, found.label, found.certain, at_exchange)
-        found.label[in_none] = -1
-        found.decided_by[in_none] = CUSTOMERS_OF_SEVERAL.name
+    explained = explain_groups(found.case, len(ases))
     label = found.label[group]
     is_mapped = ((found.row >= 0) | on_lan) & (label >= 0)
     owner = np.where(is_mapped, ases[np.maximum(label, 0)], NO_ASN)

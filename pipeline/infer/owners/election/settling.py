@@ -8,17 +8,9 @@ from numba import njit
 from pipeline.infer.owners.election.costs import UNLIMITED, cost_of, cost_of_change
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.regions import move_regions
-from pipeline.infer.owners.election.surroundings import HOST, ONLY_OF_SIBLINGS, Surroundings
-from pipeline.infer.rule import Rule
+from pipeline.infer.owners.election.surroundings import ONLY_OF_SIBLINGS, Surroundings
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import row_of_value
-
-CUSTOMERS_OF_SEVERAL = Rule(
-    "customers-of-several",
-    "owners",
-    "a last router whose links are all numbered by several other ASes is their customer's",
-    "links, prefixes",
-)
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
@@ -106,27 +98,3 @@ def count_majorities(around: Surroundings, group_of: np.ndarray, row_of: np.ndar
     labels = np.full(n, -1, np.int64)
     labels[group[first]] = row[first]
     return labels
-
-
-def find_customers(
-    around: Surroundings, labels: np.ndarray, certain: np.ndarray, at_exchange: np.ndarray
-) -> np.ndarray:
-    """(n,) bool: groups that are in none of the ASes they are linked to (step 7)."""
-    n = len(labels)
-    source = row_of_value(around.ptr)
-    is_link = (around.numbered >= -1) & (around.other != ONLY_OF_SIBLINGS)
-    source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
-    end = np.maximum(other, 0)
-    beyond = np.where(other >= 0, labels[end], -1)
-    linked = beyond >= 0
-    least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
-    np.minimum.at(least, source[linked], beyond[linked])
-    np.maximum.at(most, source[linked], beyond[linked])
-    own_numbers = (numbered >= 0) & (numbered != beyond)  # or no other end was seen
-    between = linked & certain[source] & certain[end] & (labels[source] != beyond)
-    between &= (numbered == beyond) | (numbered == labels[source])
-    excluded = np.zeros(n, bool)
-    excluded[source[own_numbers | (other <= HOST)]] = True
-    excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
-    of_several = (most > least) | (at_exchange & (most >= 0))
-    return of_several & ~around.goes_on & ~excluded

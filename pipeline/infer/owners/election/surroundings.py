@@ -72,18 +72,12 @@ class Surroundings:
         ``PRIVATE``. The AS row of hosts or destinations.
     second : (n_rows,) int64
         AS row of the second origin of that prefix; -1 for none.
-    leads_on : (n_interfaces,) bool
-        Groups that traces pass through, from one group to another.
-    goes_on : (n_interfaces,) bool
-        Groups from which traces go on to another; they may begin there.
     """
 
     ptr: np.ndarray
     other: np.ndarray
     numbered: np.ndarray
     second: np.ndarray
-    leads_on: np.ndarray
-    goes_on: np.ndarray
 
 
 def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,8 +206,7 @@ def surround(
     source, target, kind, seconds = source[kept], target[kept], kind[kept], seconds[kept]
     order = np.lexsort((seconds, kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
-    of_rows = target[order], kind[order], seconds[order]
-    return Surroundings(ptr, *of_rows, leads_on, goes_on)
+    return Surroundings(ptr, target[order], kind[order], seconds[order])
 
 
 def aims_of_groups(
@@ -232,7 +225,8 @@ def aims_of_groups(
     aims : Aims
     group : (n_interfaces,) int64
     leads_on, goes_on, only_settles : (n_interfaces,) bool
-        Groups as in ``Surroundings``, and those that get ``ONLY``.
+        Groups that traces pass through, from one to another; those from which traces go on, which
+        may begin there; and those that get ``ONLY``.
     ases : (n_ases,) int64, ascending
     has_siblings : bool
         The others get ``ONLY_OF_SIBLINGS``.

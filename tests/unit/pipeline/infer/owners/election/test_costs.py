@@ -55,9 +55,8 @@ def cost(
     A third number of an entry is its second origin.
     """
     other, numbered, second = np.array([(*entry, -1)[:3] for entry in entries], np.int64).T
-    no = np.zeros(3, bool)
     ptr = offsets(np.array([len(other), 0, 0]))
-    around = Surroundings(ptr, other, numbered, second, no, no)
+    around = Surroundings(ptr, other, numbered, second)
     relations = relations_among(np.array([1, 2, 3]), registries)
     of = [*organisations, UNKNOWN, UNKNOWN][:4]
     ways = without_habit(relations._replace(organisation=np.array(of, np.int64)))

@@ -29,8 +29,8 @@ def judged(kind_before, kind_now, change, held=(BEFORE, BEFORE, -1, -1)):
     ]
     other, numbered = np.array([row for rows in entries for row in rows]).T
     ptr = offsets(np.array([len(rows) for rows in entries]))
-    none, no = np.full(len(other), -1), np.zeros(4, bool)
-    around = Surroundings(ptr, other, numbered, none, no, no)
+    none = np.full(len(other), -1)
+    around = Surroundings(ptr, other, numbered, none)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
     labels = np.array([NOW, NOW, BEFORE, NOW])
     case = Case.of(around, labels, np.array([5, 5]), 2, ways, np.array(held), change)

@@ -56,15 +56,6 @@ def test_a_path_of_the_lender_does_not_follow_a_router_at_which_traces_end(tmp_p
     assert {found[addr] for addr in path[:3]} == {1}
 
 
-def test_silent_ends_of_many_traces_to_one_as_show_no_user(tmp_path):
-    def found(n_more):
-        more = [f"{WAY} > 20.2.200.{i}" for i in range(n_more)]
-        return asn_of(infer(tmp_path, *LINES, *more, borders="elected"))
-
-    assert {found(1)[addr] for addr in INSIDE} == {2}
-    assert {found(200)[addr] for addr in INSIDE[:-1]} == {1}
-
-
 def test_routers_whose_moves_would_never_end_stay_where_they_were():
     # Group 0 is cheaper in AS row 0 while group 1 is in row 1, and the other way round; group 1
     # follows group 0.
@@ -74,8 +65,8 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
         [(AIMED, 0)],
     ]
     other, numbered = np.array([row for rows in entries for row in rows]).T
-    none, no = np.full(len(other), -1), np.zeros(3, bool)
-    around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered, none, no, no)
+    none = np.full(len(other), -1)
+    around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered, none)
     labels = np.array([1, 1, 1])
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
     lent_from = find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, np.full(3, -1), 0))
@@ -91,8 +82,8 @@ def lent_in_a_row(held, registries):
     """
     entries = [[*[(AIMED, 0)] * 2, (1, 1)], [(0, 1), (2, 1)], [(1, 1)]]
     other, numbered = np.array([row for rows in entries for row in rows]).T
-    none, no = np.full(len(other), -1), np.zeros(3, bool)
-    around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none, no, no)
+    none = np.full(len(other), -1)
+    around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none)
     labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
     ways = without_habit(relations_among(np.array([1, 2, 3]), registries))
     lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held), 0))

@@ -16,9 +16,8 @@ N_ASES = 400
 def near(entries, own=-1, held=-1, beyond=(7, 8)):
     """ASes tried for group 0, beside group 1 and 2, from (other, numbered, second)."""
     other, numbered, second = np.array(entries, np.int64).T
-    no = np.zeros(3, bool)
     ptr = offsets(np.array([len(entries), 0, 0]))
-    around = Surroundings(ptr, other, numbered, second, no, no)
+    around = Surroundings(ptr, other, numbered, second)
     ways = without_habit(relations_among(np.arange(1, N_ASES + 1), Registries()))
     labels = np.array([own, *beyond])
     case = Case.of(around, labels, np.ones(N_ASES, np.int64), N_ASES, ways, np.full(3, -1), 0)

@@ -20,9 +20,7 @@ from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import (
     PREFIXES,
-    alias_sets,
     asn_of,
-    asn_of_addr,
     infer,
     ingresses_of,
     links_of,
@@ -108,34 +106,6 @@ def test_members_of_a_lan_are_not_taken_for_one_router(tmp_path):
     assert topology.counts["alias_conflicts"] == 0
     assert topology.counts["suspect_addresses"] == 0
     assert np.count_nonzero(topology.node_asn == 7) == 0
-
-
-def test_a_members_router_with_only_one_other_address_of_a_provider_is_in_no_as(tmp_path):
-    # AS 1 numbers a link to AS 2; by 20.1.9.6 alone the router would be in AS 1. With its address
-    # on the LAN known too, that would be an ingress of AS 1.
-    lan = LANS["of an AS"]
-    lines = [
-        *lines_of(lan),
-        "20.1.0.10 20.1.0.13 20.1.9.2 20.2.0.14 20.2.0.22",
-        "20.1.0.10 20.1.0.13 20.1.9.2 20.2.0.18 20.2.0.26",
-        "20.2.0.34 20.2.0.41 20.2.0.18 20.2.0.26",
-        "20.2.0.38 20.2.0.45 20.2.0.14 20.2.0.22",
-        "20.2.0.34 20.2.0.41 20.1.9.1 20.1.0.14",
-        "20.2.0.38 20.2.0.45 20.1.9.1 20.1.0.14",
-        "20.1.0.10 20.1.0.13 20.1.9.6",
-        f"20.3.0.10 20.3.0.5 {lan.format(6)}",
-    ]
-    alone = infer(tmp_path, *lines, borders="elected")
-    assert asn_of(alone)["20.1.9.2"] == 2
-    assert asn_of(alone)["20.1.9.6"] == 1
-    known = alias_sets(("20.1.9.6", lan.format(6)))
-    joined = infer(tmp_path, *lines, borders="elected", aliases=known)
-    assert asn_of(joined)["20.1.9.6"] == NO_ASN
-    assert set(ingresses_of(joined)) == set(ingresses_of(alone))
-    # What passes through it shows that it is none of a customer's.
-    passed = [*lines, f"20.3.0.10 20.3.0.5 {lan.format(6)} 20.1.9.5 20.1.0.14"]
-    through = infer(tmp_path, *passed, borders="elected", aliases=known)
-    assert asn_of_addr(through)["20.1.9.6"] == 1
 
 
 def registered(lan, members=()):
