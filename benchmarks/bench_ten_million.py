@@ -56,7 +56,7 @@ STEPS = {
     "aims": ("find_aims",),
     "gateways": ("find_gateways",),
     "groups": ("group_interfaces", "trust_groups"),
-    "election": ("elect_owners", "locate_private", "follow_private_links", "adopt_unmapped"),
+    "election": ("elect_owners", "locate_private", "follow_private_links"),
     "inferred routers": ("merge_interfaces",),
     "silent routers": ("find_silent",),
     "RTT": ("measure_links",),

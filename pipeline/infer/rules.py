@@ -9,7 +9,6 @@ from collections.abc import Collection
 
 from pipeline.infer.conclude import MERGED_ROUTERS
 from pipeline.infer.destinations import PASSAGES
-from pipeline.infer.owners.adoption import SURROUNDED
 from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, EARLIER_OWNER
 from pipeline.infer.owners.election.following import CHANGES_TOGETHER
 from pipeline.infer.owners.election.lending import REALLOCATED
@@ -64,7 +63,6 @@ RULES: tuple[Rule, ...] = (
     CHANGES_TOGETHER,
     MERGED_ROUTERS,
     PRIVATE_ROUTERS,
-    SURROUNDED,
     LOOPS,
     VALLEYS,
     SILENT_ROUTERS,

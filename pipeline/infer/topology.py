@@ -19,7 +19,6 @@ from pipeline.infer.destinations import PASSAGES, find_passages, find_routers
 from pipeline.infer.gathering import Gathering, mates_of
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.nodes import Nodes
-from pipeline.infer.owners.adoption import SURROUNDED, adopt_unmapped
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.elect import Election
 from pipeline.infer.owners.mapped import mapped_share, origins
@@ -355,15 +354,9 @@ def _elect(
     elected = asn
     if PRIVATE_ROUTERS in gathering.rules:
         asn = follow_private_links(Around.of(links, shown.aims, nodes.node_of), asn, private)
-    followed = asn
-    direct = links.n_router + links.n_destination > 0
-    near, far = nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]]
-    if SURROUNDED in gathering.rules:
-        asn = adopt_unmapped(near, far, asn)
     asn = np.where(asn < FIRST_STAND_IN, asn, NO_ASN)
     counts["unmapped_adopted"] = int(np.count_nonzero(asn != NO_ASN)) - n_known
-    taken_over = {PRIVATE_ROUTERS.name: followed != elected, SURROUNDED.name: asn != followed}
-    taken_over = {name: are & (asn != NO_ASN) for name, are in taken_over.items()}
+    taken_over = {PRIVATE_ROUTERS.name: (asn != elected) & (asn != NO_ASN)}
     reasons = reasons_of(gathering.addrs, nodes, asn, election, taken_over, joined, links)
     return _Owned(nodes, asn, election, lans, counts, reasons)
 

@@ -8,8 +8,7 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
 (``WEIGHTS``), and its value distinguishes four classes (``CLASSES``).
 
 - **Address.** What counts is the largest margin among the addresses of its node that got the AS of
-  the node. A node whose AS comes from its surroundings alone (``private``, ``adopt_unmapped``) has
-  none.
+  the node. A node whose AS comes from its surroundings alone (``private``) has none.
 - **Ingress.** A border lies between two routers, so there are two margins: that of the router, and
   that of the best of the routers right before it in other ASes; one of these is enough, as one
   named neighbour is. The lower one counts most. Few traces may be due to a change of routes on the

@@ -55,8 +55,7 @@ known instead is how a router's links are numbered and who is at their other end
    stand-in (``unannounced``), which takes part like an AS until destinations show whose it is,
    before the election or after it, when fewer of its routers are taken for those of the block;
    routers in a stand-in that stays unknown are in no AS. A private address takes the AS of the
-   routers before it (``private``). The remaining addresses take the AS that all their mapped
-   neighbours have, if there are some both before and after; otherwise none.
+   routers before it (``private``). The remaining addresses are in none.
 
 Where files give aliases or facts about ASes, all this is first done without them, and then again
 with them; what they give no reason to change stays (``earlier``).

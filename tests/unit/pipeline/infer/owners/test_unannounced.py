@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.unannounced import (
     FIRST_LEAD,
     FIRST_STAND_IN,
@@ -121,12 +120,3 @@ def test_true_aliases_claim_no_ingress_for_a_neighbour(tmp_path):
     known = infer(tmp_path, *lines, borders="elected", aliases=alias_sets(joined))
     assert asn_of(known)["20.0.5.5"] == NO_ASN  # though AS 1 is before and after it
     assert "20.0.5.5" not in ingresses_of(known)
-
-
-def test_a_node_of_an_unknown_as_is_adopted_only_where_none_of_it_is_next_to_it():
-    unknown = FIRST_STAND_IN + 5
-    near, far = np.array([0, 1, 2, 3, 1, 4]), np.array([1, 2, 3, 4, 5, 1])
-    asn = np.array([7, unknown, 7, unknown, 7, 7])
-    assert adopt_unmapped(near, far, asn).tolist() == [7] * 6
-    asn[5] = unknown
-    assert adopt_unmapped(near, far, asn).tolist() == [7, NO_ASN, 7, 7, 7, NO_ASN]
