@@ -95,7 +95,6 @@ from pipeline.infer.owners.election.costs import (
 )
 from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
-from pipeline.infer.owners.election.following import CHANGES_TOGETHER, take_back
 from pipeline.infer.owners.election.lending import REALLOCATED, find_users
 from pipeline.infer.owners.election.reasons import Explained, explain_groups
 from pipeline.infer.owners.election.regions import REGIONS
@@ -263,9 +262,7 @@ def _elect(
         case = case._replace(ways=case.ways._replace(lent_from=lent_from))
         settle(case)
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
-    taken = take_back(case) if CHANGES_TOGETHER in rules else np.zeros(len(labels), bool)
     decided_by = np.full(len(labels), "", object)
-    decided_by[taken] = CHANGES_TOGETHER.name
     straightened = np.zeros(len(labels), bool)
     for repair, mend in ((LOOPS, straighten_traces), (VALLEYS, fill_valleys)):
         if spools is not None and repair in rules:

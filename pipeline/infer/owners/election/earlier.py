@@ -17,7 +17,6 @@ there are alias sets, inferred routers take their place (``conclude``):
 - of the addresses of an alias set, each group that they were in has a vote of its margin (at most
   ``_MOST`` counts, so that one clear group does not outvote several): the AS with most votes is the
   one before; with equal votes there is none;
-- changes of neighbouring routers that save nothing together are taken back (``following``);
 - an unannounced block (``unannounced``) whose owner can no longer be determined keeps that of
   the election before: one router has one vote there, so merged ones may leave no majority.
 """
