@@ -18,7 +18,7 @@ from pipeline.infer.owners.unannounced import (
 )
 from pipeline.infer.routers.rules.exchange_lans import EXCHANGE_LANS, find_exchange_lans
 from pipeline.infer.routers.rules.gateways import find_gateways
-from pipeline.infer.routers.subnet_mates import STRANGE_MATES, find_mates, part_strangers
+from pipeline.infer.routers.subnet_mates import find_mates
 from pipeline.infer.rule import Rules
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
@@ -105,8 +105,6 @@ class Gathering:
             self.all_second[self.all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
-        if STRANGE_MATES in rules:
-            mates = part_strangers(mates, self.addrs, links, alias)
         on_lan = self.on_known_lan
         if EXCHANGE_LANS in rules:
             on_lan = on_lan | find_exchange_lans(

@@ -31,13 +31,11 @@ from pipeline.infer.routers.rules.one_trace import ONE_TRACE
 from pipeline.infer.routers.rules.shared_ends import SAME_ENDS
 from pipeline.infer.routers.rules.single_voucher import SINGLE_VOUCHERS
 from pipeline.infer.routers.rules.two_weak_signs import TWO_KINDS
-from pipeline.infer.routers.subnet_mates import STRANGE_MATES
 from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.silent import SILENT_ROUTERS
 
 RULES: tuple[Rule, ...] = (
     PASSAGES,
-    STRANGE_MATES,
     EXCHANGE_LANS,
     GATEWAYS,
     DEAD_ENDS,

@@ -8,8 +8,7 @@ end of a /31, since a /30 reserves these two. One ending in 1 or 2 can be either
 - if an alias set holds both 1 and 2 of the four, they are ends of two links, so of two /31;
 - else, if a fair share of the addresses seen near it (same /24; IPv6 same /120) end in 0 or 3,
   the neighbourhood is numbered in /31 and its mate was not seen;
-- else it is a /30; but if two alias sets know the routers of both ends, and no trace shows these
-  routers one right after the other, the two are ends of two /31 (``part_strangers``).
+- else it is a /30.
 
 Only mates that were seen themselves matter here. (APAR [1]_ and kapar [2]_ use the same idea.)
 
@@ -24,17 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.rule import Rule
-from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import pair_keys
 from pipeline.model.columns.sorted_addrs import find_addrs
-
-STRANGE_MATES = Rule(
-    "mates-seen-in-sequence",
-    "routers",
-    "ends of a /30 on two known routers that no trace shows in sequence are ends of two links",
-    "alias sets, predecessors",
-)
 
 # Where links are /31, half of the addresses end in 0 or 3; where they are /30, only the odd
 # loopback does.
@@ -90,28 +79,6 @@ def part_mates(mates: np.ndarray, origin: np.ndarray, private: np.ndarray) -> np
     mate = np.maximum(mates, 0)
     apart = (private | private[mate]) & (origin != origin[mate])
     return np.where(apart, -1, mates)
-
-
-def part_strangers(
-    mates: np.ndarray, addrs: np.ndarray, links: DirectedLinks, alias: np.ndarray
-) -> np.ndarray:
-    """The same mates without ends of a /30 on two known routers that no trace shows in sequence.
-
-    Parameters
-    ----------
-    mates : (n,) int64
-        As from ``find_mates``.
-    addrs : (n, 2) uint64
-    links : DirectedLinks
-    alias : (n,) int64
-        Smallest interface of the alias set that each interface is in; -1 for none.
-    """
-    own = np.where(alias >= 0, alias, np.arange(len(alias)))
-    shown = pair_keys(own[links.near], own[links.far])
-    mate = np.maximum(mates, 0)
-    of_30 = (mates >= 0) & (addrs[:, 1] ^ addrs[mate, 1] == np.uint64(3))
-    known = of_30 & (alias >= 0) & (alias[mate] >= 0)
-    return np.where(known & ~np.isin(pair_keys(own, own[mate]), shown), -1, mates)
 
 
 def _on_one_router(addrs: np.ndarray, alias_set: np.ndarray) -> np.ndarray:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from pipeline.infer.routers.groups import group_interfaces
-from pipeline.infer.routers.subnet_mates import find_mates, part_mates, part_strangers
-from pipeline.infer.traces.links import DirectedLinks, count_links
+from pipeline.infer.routers.subnet_mates import find_mates, part_mates
+from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
 from tests.addresses import format_addrs, parse_addrs
@@ -58,20 +58,6 @@ def test_a_private_mate_in_another_as_is_none():
     ends, private = np.array([1, 0, 3, 2, -1]), np.array([True, True, True, False, False])
     assert part_mates(ends, np.array([7, 7, 7, 8, 7]), private).tolist() == [1, 0, -1, -1, -1]
     assert part_mates(ends, np.array([7, 8, 7, 7, 7]), ~private).tolist() == [1, 0, 3, 2, -1]
-
-
-def test_known_routers_that_no_trace_shows_in_sequence_do_not_share_a_slash_30():
-    addrs = parse_addrs(["20.1.0.1", "20.1.0.2", "20.1.0.5", "20.1.0.8", "20.1.0.9"])
-    ends = np.array([1, 0, -1, 4, 3])
-    one = np.ones(1, np.int64)
-
-    def parted(near, far, alias):
-        shown = np.array([near]), np.array([far]), *[one] * 5, one.astype(bool)
-        return part_strangers(ends, addrs, DirectedLinks(*shown), np.array(alias)).tolist()
-
-    assert parted(2, 3, [0, 1, 0, 3, 4]) == [-1, -1, -1, 4, 3]  # the last two are ends of a /31
-    assert parted(1, 2, [0, 1, 0, 3, 4]) == ends.tolist()  # the routers are neighbours
-    assert parted(2, 3, [0, -1, 0, 3, 4]) == ends.tolist()  # one of the routers is not known
 
 
 def groups_of(tmp_path, *lines, aliases=None):
