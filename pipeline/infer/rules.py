@@ -14,7 +14,6 @@ from pipeline.infer.owners.election.lending import REALLOCATED
 from pipeline.infer.owners.election.regions import REGIONS
 from pipeline.infer.owners.private import PRIVATE_ROUTERS
 from pipeline.infer.owners.repairs.loops import LOOPS
-from pipeline.infer.owners.repairs.valleys import VALLEYS
 from pipeline.infer.owners.terms import TERMS
 from pipeline.infer.owners.unannounced import UNANNOUNCED
 from pipeline.infer.routers.groups import SUBNET_MATES
@@ -60,7 +59,6 @@ RULES: tuple[Rule, ...] = (
     MERGED_ROUTERS,
     PRIVATE_ROUTERS,
     LOOPS,
-    VALLEYS,
     SILENT_ROUTERS,
 )
 

@@ -48,9 +48,7 @@ known instead is how a router's links are numbered and who is at their other end
    which this explains much (``lending``).
 6. No trace leaves an AS and comes back to it: where one would, the routers between, or those that
    come after, get the AS of the others if that costs little and clearly less than what else would
-   mend it (``repairs.loops``). Nor does an AS carry traffic between two of
-   which neither is its customer: where relationships show that one would, a router there gets
-   another AS if that costs less than these paths are worth (``repairs.valleys``).
+   mend it (``repairs.loops``).
 7. An address takes the AS of its group. An address that no prefix holds is numbered from a
    stand-in (``unannounced``), which takes part like an AS until destinations show whose it is,
    before the election or after it, when fewer of its routers are taken for those of the block;
@@ -118,7 +116,6 @@ from pipeline.infer.owners.election.surroundings import (
     surround,
 )
 from pipeline.infer.owners.repairs.loops import LOOPS, straighten_traces
-from pipeline.infer.owners.repairs.valleys import VALLEYS, fill_valleys
 from pipeline.infer.owners.terms import habit
 from pipeline.infer.owners.unannounced import (
     FIRST_LEAD,
@@ -264,11 +261,9 @@ def _elect(
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
     decided_by = np.full(len(labels), "", object)
     straightened = np.zeros(len(labels), bool)
-    for repair, mend in ((LOOPS, straighten_traces), (VALLEYS, fill_valleys)):
-        if spools is not None and repair in rules:
-            moved = mend(case, spools, group)
-            decided_by[moved] = repair.name
-            straightened |= moved
+    if spools is not None and LOOPS in rules:
+        straightened = straighten_traces(case, spools, group)
+        decided_by[straightened] = LOOPS.name
     margins = find_margins(case, len(ases))
     undone = earlier.undone(labels, margins) & ~straightened
     labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)

@@ -1,4 +1,4 @@
-"""What both repairs share: runs of routers moved to another AS, and distinct paths of traces."""
+"""What repairs work on: runs of routers moved to another AS, distinct paths in bounded memory."""
 
 from __future__ import annotations
 
