@@ -56,8 +56,8 @@ class Gathering:
     is_router : (n_addrs,) bool
     addrs : (n_interfaces, 2) uint64
         Of routers.
-    all_origin, all_second : (n_addrs,) int64
-        AS of each by prefix, and the second origin of its prefix; ``NO_ASN`` for none.
+    all_origin : (n_addrs,) int64
+        AS of each by prefix; ``NO_ASN`` for none.
     special : (n_interfaces,) bool
     on_known_lan : (n_interfaces,) bool
     prefixes : PrefixTable or None
@@ -75,7 +75,6 @@ class Gathering:
     is_router: np.ndarray
     addrs: np.ndarray
     all_origin: np.ndarray
-    all_second: np.ndarray
     special: np.ndarray
     on_known_lan: np.ndarray
     prefixes: PrefixTable | None
@@ -102,7 +101,6 @@ class Gathering:
         hosts = HostsBehind(
             (np.cumsum(is_router) - 1)[self.all_links.near[behind]],
             self.all_origin[self.all_links.far[behind]],
-            self.all_second[self.all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
         on_lan = self.on_known_lan
@@ -133,7 +131,6 @@ class Gathering:
             mates,
             on_lan,
             numbered,
-            np.where(on_lan, NO_ASN, self.all_second[is_router]),
             hosts,
             find_aims(self.spools, self.prefixes, len(self.addrs), self.exchanges),
             Members(*self.exchanges.find_members(self.addrs)),

@@ -177,7 +177,6 @@ def infer_topology(
             is_router,
             addrs,
             all_origin,
-            _second_origins(observed, prefixes, all_origin),
             special,
             known_lan >= 0,
             prefixes,
@@ -367,15 +366,6 @@ def _siblings(
     """Which links join two ASes of one organisation, as a column; none where nothing tells."""
     siblings = registries.siblings(node_asn[links.near], node_asn[links.far])
     return {} if siblings is None else {SIBLINGS: siblings}
-
-
-def _second_origins(
-    observed: ObservedAddresses, prefixes: PrefixTable | None, origin: np.ndarray
-) -> np.ndarray:
-    """(n_addrs,) int64: second origin of each address's prefix; ``NO_ASN`` for none."""
-    if prefixes is None:
-        return np.full(len(origin), NO_ASN, np.int64)
-    return prefixes.lookup_second(observed.addrs, origin)
 
 
 def _map_addresses(

@@ -22,8 +22,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -58,9 +58,6 @@ class Aims:
     only : (n_interfaces,) int64
         The only AS that traces through an address were aimed at; ``MANY``, or ``NO_ASN`` where no
         such trace had a destination in an AS.
-    second_router, second_asn : (n_seconds,) int64
-        Like ``router`` and ``asn``, with the second origin of destinations whose prefix has several
-        (``ip2as``).
     """
 
     router: np.ndarray
@@ -68,8 +65,6 @@ class Aims:
     silent: np.ndarray
     answered: np.ndarray
     only: np.ndarray
-    second_router: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    second_asn: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +123,7 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, heard, more, only, 
 def find_aims(
     spools: Spools, prefixes: PrefixTable | None, n: int, exchanges: ExchangePoints | None = None
 ) -> Aims:
-    """Find what the traces past each router were aimed at; one pass, two with second origins.
+    """Find what the traces past each router were aimed at; one pass.
 
     Parameters
     ----------
@@ -147,22 +142,6 @@ def find_aims(
 
     lans = exchanges or ExchangePoints.none()
 
-    def first_of(destinations: np.ndarray) -> np.ndarray:
-        return lans.outside(destinations, prefixes.lookup(destinations))
-
-    def second_of(destinations: np.ndarray) -> np.ndarray:
-        return prefixes.lookup_second(destinations, first_of(destinations))
-
-    aims = _find(spools, n, first_of)
-    if not len(prefixes.seconds.first):
-        return aims
-    seconds = _find(spools, n, second_of)
-    return replace(aims, second_router=seconds.router, second_asn=seconds.asn)
-
-
-def _find(spools: Spools, n: int, asn_of: Callable[[np.ndarray], np.ndarray]) -> Aims:
-    """One pass: aims with the AS of destinations that a function gives."""
-
     def start() -> _Seen:
         return _Seen(
             np.full((n, _MOST), _NONE, np.uint32),
@@ -179,7 +158,7 @@ def _find(spools: Spools, n: int, asn_of: Callable[[np.ndarray], np.ndarray]) ->
             traces.flags,
             traces.ttl,
             traces.ids,
-            asn_of(destinations),
+            lans.outside(destinations, prefixes.lookup(destinations)),
             seen.last,
             seen.silent,
             seen.answered,

@@ -24,8 +24,6 @@ known instead is how a router's links are numbered and who is at their other end
    may have broken off, that says less, and least if it is a customer's. If all traces
    through a group were aimed at a single AS, two of them by one address, that settles ties; not if
    an alias set knows a single address of it (``earlier``), save between ASes of one organisation.
-   The second origin of a prefix (``ip2as``) is a candidate too: links, hosts and destinations
-   whose prefix it announces cost less in it than in an AS that does not.
    A member of an exchange point that is registered with an address of a group is evidence for that
    AS; of several, any one.
 3. Each group starts with the AS that most of what is around it names (links, hosts, destinations),
@@ -108,7 +106,6 @@ from pipeline.infer.owners.election.settling import (
 )
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
-    AIMED_SECOND,
     HOST,
     ONLY,
     ONLY_OF_SIBLINGS,
@@ -229,7 +226,7 @@ def _elect(
     other, numbered = case.other, case.numbered
     stands_for = np.arange(len(ases))
     is_host = other <= HOST  # or a destination beyond
-    is_host &= (other != ONLY) & (other != ONLY_OF_SIBLINGS) & (other != AIMED_SECOND)
+    is_host &= (other != ONLY) & (other != ONLY_OF_SIBLINGS)
     router, host = row_of_value(case.ptr)[is_host], numbered[is_host]
 
     def name(lead: float, earlier_names: np.ndarray | None = None) -> bool:
@@ -246,8 +243,7 @@ def _elect(
     if n_known < len(ases):
         # Destinations and members show the owner of a stand-in; till it has a name they are silent.
         quiet = np.where(other <= AIMED, -1, numbered)
-        quiet_case = case._replace(numbered=quiet, second=np.full(len(quiet), -1), change=0)
-        settle_together(quiet_case, REGIONS in rules)
+        settle_together(case._replace(numbered=quiet, change=0), REGIONS in rules)
         name(FIRST_LEAD, earlier.stands_for)
     case = _learn(case, rules)
     for _ in range(_NAMINGS if n_known < len(ases) else 0):

@@ -16,7 +16,6 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED,
     AIMED_BROKEN,
     AIMED_PERHAPS,
-    AIMED_SECOND,
     AIMED_SILENT,
     HOST,
     HOST_OR_ROUTER,
@@ -41,7 +40,6 @@ from pipeline.infer.owners.terms import (
     only_destination,
     organisations,
     private_links,
-    second_origins,
     strangers,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
@@ -63,9 +61,7 @@ _WAY, _ORGANISATIONS, _STRANGERS = (
 )
 _PRIVATE, _HOSTS, _HOSTS_PAST = (TERMS.index(of.TERM) for of in (private_links, hosts, hosts_past))
 _DESTINATIONS, _BROKEN_OFF = (TERMS.index(of.TERM) for of in (destinations, broken_off))
-_ONLY, _MEMBERS, _SECOND = (
-    TERMS.index(of.TERM) for of in (only_destination, members, second_origins)
-)
+_ONLY, _MEMBERS = (TERMS.index(of.TERM) for of in (only_destination, members))
 
 
 class Costs(NamedTuple):
@@ -93,9 +89,6 @@ class Costs(NamedTuple):
     broken_else_again: int
     only_else: int
     member_else: int
-    second: int
-    hosts_else_second: int
-    aimed_second: int
 
     @classmethod
     def of(cls, rules: Rules) -> Costs:
@@ -126,7 +119,7 @@ class Case(NamedTuple):
 
     Attributes
     ----------
-    ptr, other, numbered, second
+    ptr, other, numbered
         Evidence by group, as of ``Surroundings``; stand-ins replaced in ``numbered``.
     labels : (n,) int64
         AS row that each group is in now; -1 for none.
@@ -148,7 +141,6 @@ class Case(NamedTuple):
     ptr: np.ndarray
     other: np.ndarray
     numbered: np.ndarray
-    second: np.ndarray
     labels: np.ndarray
     size: np.ndarray
     n_known: int
@@ -177,7 +169,6 @@ class Case(NamedTuple):
             around.ptr,
             around.other,
             around.numbered,
-            around.second,
             labels,
             size,
             n_known,
@@ -269,11 +260,11 @@ def cost_of(case, group, label, limit=UNLIMITED):
 
 @njit(cache=True, nogil=True)
 def _sum_up(case, group, label, limit, tally):
-    other, numbered, second, labels = case.other, case.numbered, case.second, case.labels
+    other, numbered, labels = case.other, case.numbered, case.labels
     costs, ways, met, size, n_known = case.costs, case.ways, case.met, case.size, case.n_known
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
-    may_break_off, is_second = True, False
+    may_break_off = True
     is_registered, is_member = False, False
     met[-1] += 1
     met[label] = met[-1]
@@ -281,17 +272,16 @@ def _sum_up(case, group, label, limit, tally):
     for i in range(case.ptr[group + 1] - 1, case.ptr[group] - 1, -1):
         if cost >= limit:
             return cost
-        z, also = numbered[i], second[i]
+        z = numbered[i]
         far = labels[other[i]] if other[i] >= 0 else -1
         more, term = 0, _LINKS
         if far >= 0:
             met[far] = -met[-1] if z == UNNUMBERED else met[-1]
         if other[i] == HOST:
             if z != label:
-                more = costs.hosts_else_second if also == label else costs.hosts_else
-                term = _SECOND if also == label else _HOSTS
+                more, term = costs.hosts_else, _HOSTS
         elif other[i] == HOST_OR_ROUTER:
-            if abs(met[z]) != met[-1] and (also < 0 or abs(met[also]) != met[-1]):
+            if abs(met[z]) != met[-1]:
                 met[z] = met[-1]
                 more, term = costs.host_or_router, _HOSTS_PAST
         elif other[i] in (AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN):
@@ -303,8 +293,6 @@ def _sum_up(case, group, label, limit, tally):
             if last_aim >= 0 and z != last_aim:
                 several = True
             last_aim = z
-        elif other[i] == AIMED_SECOND:
-            is_second = is_second or z == label
         elif other[i] == ONLY:
             if z != label:
                 more, term = costs.only_else, _ONLY
@@ -316,8 +304,7 @@ def _sum_up(case, group, label, limit, tally):
             is_member = is_member or z == label
         elif far < 0:
             if z >= 0 and z != label:
-                more = costs.second if also == label else costs.numbered_else
-                term = _SECOND if also == label else _NUMBERING
+                more, term = costs.numbered_else, _NUMBERING
         elif z < 0:
             if far != label:
                 kind = relation(ways.relations, label, far)
@@ -333,22 +320,11 @@ def _sum_up(case, group, label, limit, tally):
                         cost += costs.strangers_near
                         _count(tally, _STRANGERS, costs.strangers_near)
         else:
-            as_second = UNLIMITED
-            link = _cost_of_link(costs, ways, size, n_known, label, far, z, None)
-            if also >= 0:
-                as_second = _cost_of_link(costs, ways, size, n_known, label, far, also, None)
-                as_second += costs.second
-            if tally is not None:
-                numbered_from = also if as_second < link else z
-                _cost_of_link(costs, ways, size, n_known, label, far, numbered_from, tally)
-                _count(tally, _SECOND, costs.second if as_second < link else 0)
-            cost += min(link, as_second)
+            cost += _cost_of_link(costs, ways, size, n_known, label, far, z, tally)
         cost += more
         _count(tally, term, more)
     if n_aims and not n_here:
-        if is_second:
-            more, term = costs.aimed_second, _SECOND
-        elif several or not n_sure:
+        if several or not n_sure:
             more, term = costs.aimed_else_perhaps, _DESTINATIONS
         else:
             once, again, term = costs.aimed_else, costs.aimed_else_again, _DESTINATIONS

@@ -19,13 +19,12 @@ class HostsBehind:
     ----------
     router : (n_pairs,) int64
         Interface.
-    asn, second : (n_pairs,) int64
-        AS of the host by prefix, and second origin of the prefix; ``NO_ASN`` for none.
+    asn : (n_pairs,) int64
+        AS of the host by prefix; ``NO_ASN`` for none.
     """
 
     router: np.ndarray
     asn: np.ndarray
-    second: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +54,6 @@ class AddressEvidence:
         As from ``find_exchange_lans``.
     origin : (n_interfaces,) int64
         AS that each address is numbered from, as from ``number_unannounced``.
-    second : (n_interfaces,) int64
-        Second origin of the prefix that each address is numbered from; ``NO_ASN`` for none.
     hosts : HostsBehind
     aims : Aims
     members : Members
@@ -68,7 +65,6 @@ class AddressEvidence:
     mates: np.ndarray
     on_lan: np.ndarray
     origin: np.ndarray
-    second: np.ndarray
     hosts: HostsBehind
     aims: Aims
     members: Members
@@ -76,9 +72,8 @@ class AddressEvidence:
 
     def ases(self) -> np.ndarray:
         """(n_ases,) int64: all ASes and stand-ins that are named, ascending."""
-        hosts, aims = self.hosts, self.aims
-        named = [self.origin, self.second, hosts.asn, hosts.second, self.members.asn]
-        found = np.unique(np.concatenate([*named, aims.asn, aims.only, aims.second_asn]))
+        named = [self.origin, self.hosts.asn, self.members.asn, self.aims.asn, self.aims.only]
+        found = np.unique(np.concatenate(named))
         return found[found >= 0]
 
 

@@ -15,21 +15,20 @@ def find_near(case, group, held):
     """Write the ASes near a group into ``case.near``; how many there are.
 
     First its own, then ``held``, each if it is not negative, then others by the entries that name
-    them as what the link is numbered from, as second origin, or as the AS at the other end. If
+    them as what the link is numbered from, or as the AS at the other end. If
     there are more than ``_MOST``, these are the ones that most entries name.
     """
     near, near_to = case.near, case.near_to
-    ptr, labels, other = case.ptr, case.labels, case.other
-    numbered, second = case.numbered, case.second
+    ptr, labels, other, numbered = case.ptr, case.labels, case.other, case.numbered
     start, end = ptr[group], ptr[group + 1]
     n, n_first = 0, 0
     for i in range(start - 1, end):
         if i < start:
-            trio = (labels[group], held, np.int64(-1))
+            both = (labels[group], held)
         else:
             far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
-            trio = (numbered[i], second[i], far)
-        for one in trio:
+            both = (numbered[i], far)
+        for one in both:
             if one < 0:
                 continue
             place = near_to[one]  # of an earlier group, perhaps
@@ -47,14 +46,14 @@ def find_near(case, group, held):
 def _keep_likely(case, start, end, n, n_first):
     """Keep the first ASes and those that most entries name, in their order; how many."""
     near, near_to, labels = case.near, case.near_to, case.labels
-    numbered, second, other = case.numbered, case.second, case.other
+    numbered, other = case.numbered, case.other
     n_named = np.zeros(n, np.int64)
     for i in range(start, end):
         far = labels[other[i]] if other[i] >= 0 else np.int64(-1)
-        for one in (numbered[i], second[i], far):
+        for one in (numbered[i], far):
             if one >= 0:
                 n_named[near_to[one]] += 1
-    n_named[:n_first] = 3 * (end - start) + 1
+    n_named[:n_first] = 2 * (end - start) + 1
     fewest = np.sort(n_named)[n - _MOST]  # so many, or more, name those that stay
     n_ties = _MOST - np.count_nonzero(n_named > fewest)
     kept = 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.earlier import Knowledge
-from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
+from pipeline.infer.owners.election.evidence import AddressEvidence
 from pipeline.infer.owners.terms import (
     broken_off,
     destinations,
@@ -20,7 +20,6 @@ from pipeline.infer.owners.terms import (
     hosts_past,
     members,
     only_destination,
-    second_origins,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.infer.traces.links import DirectedLinks
@@ -37,7 +36,6 @@ AIMED_SILENT = -10  # the same, and none of its destinations answered
 AIMED_BROKEN = -11  # the same, though others go on from the group: traces may break off there
 ONLY = -6  # the only AS that traces through the group were aimed at
 ONLY_OF_SIBLINGS = -9  # the same, said of siblings alone
-AIMED_SECOND = -8  # second origin of what an address of the group was the last router to
 MEMBER = -7  # a member registered with an address of the group on the LAN of an exchange point
 
 # In place of the AS that a link is numbered from:
@@ -49,10 +47,9 @@ PRIVATE = -4  # a link by a private address from which traces go on
 _ENDS = (
     (hosts.TERM, (HOST,)),
     (hosts_past.TERM, (HOST_OR_ROUTER,)),
-    (destinations.TERM, (AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN, AIMED_SECOND)),
+    (destinations.TERM, (AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN)),
     (only_destination.TERM, (ONLY, ONLY_OF_SIBLINGS)),
     (members.TERM, (MEMBER,)),
-    (second_origins.TERM, (AIMED_SECOND,)),
 )
 
 
@@ -65,19 +62,16 @@ class Surroundings:
     ptr : (n_interfaces + 1,) int64
     other : (n_rows,) int64
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
-        ``AIMED_PERHAPS``, ``AIMED_SILENT``, ``AIMED_BROKEN``, ``AIMED_SECOND``, ``ONLY``,
-        ``ONLY_OF_SIBLINGS``, ``MEMBER``.
+        ``AIMED_PERHAPS``, ``AIMED_SILENT``, ``AIMED_BROKEN``, ``ONLY``, ``ONLY_OF_SIBLINGS``,
+        ``MEMBER``.
     numbered : (n_rows,) int64
         AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``,
         ``PRIVATE``. The AS row of hosts or destinations.
-    second : (n_rows,) int64
-        AS row of the second origin of that prefix; -1 for none.
     """
 
     ptr: np.ndarray
     other: np.ndarray
     numbered: np.ndarray
-    second: np.ndarray
 
 
 def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,7 +132,6 @@ def surround(
     """
     links, groups, on_lan = shown.links, known.groups, shown.on_lan
     hosts_behind, aims, registered_members = shown.hosts, shown.aims, shown.members
-    second = rows_of(ases, shown.second)
     n = len(row)
     group = groups.group
     ids = np.arange(n)
@@ -154,7 +147,6 @@ def surround(
     private = _private_links(links, group, row, (row < 0) & ~on_lan & goes_on[group])
     by = np.where(private & (near >= 0), PRIVATE, row)
     one, other, numbered = group[~implied_twice], near[~implied_twice], by[~implied_twice]
-    also = second[~implied_twice]
     linked = other >= 0
     pair = pair_keys(one, other)
     direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
@@ -169,10 +161,7 @@ def surround(
     a, b = a[adjacent], b[adjacent]
     mapped = hosts_behind.asn != NO_ASN
     host_row = np.searchsorted(ases, hosts_behind.asn[mapped])
-    gates, which = np.unique((hosts_behind.router[mapped] << 32) | host_row, return_inverse=True)
-    gate, host = split_key(gates)
-    host_second = np.full(len(gates), np.iinfo(np.int64).max)  # none, where any host has none
-    np.minimum.at(host_second, which, rows_of(ases, hosts_behind.second[mapped]))
+    gate, host = split_key(np.unique((hosts_behind.router[mapped] << 32) | host_row))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
     has_siblings = known.registries.organisations is not None
     past, aimed, aimed_at = aims_of_groups(
@@ -182,31 +171,19 @@ def surround(
     member, registered = split_key(np.unique((group[registered_members.router] << 32) | registered))
     source = np.concatenate([one, other[linked], a, group[gate], past, member])
     target = np.concatenate([other, one[linked], b, behind, aimed, np.full(len(member), MEMBER)])
-    second_target = np.full(len(aims.second_router), AIMED_SECOND)
-    source = np.append(source, group[aims.second_router])
-    target = np.append(target, second_target)
     certain = np.zeros(n, bool)
     certain[group[known.in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
     hidden = private[links.far[direct]]
     between[np.isin(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE
-    aimed_second = rows_of(ases, aims.second_asn)
-    kind = np.concatenate(
-        [numbered, numbered[linked], between, host, aimed_at, registered, aimed_second]
-    )
-    seconds = np.full(len(kind), -1, np.int64)
-    n_links, n_between = len(numbered) + len(numbered[linked]), len(between)
-    seconds[:n_links] = np.append(also, also[linked])
-    seconds[n_links + n_between :][: len(host)] = host_second
+    kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at, registered])
     if broken_off.TERM not in rules:
         target = np.where(target == AIMED_BROKEN, AIMED_SILENT, target)
-    if second_origins.TERM not in rules:
-        seconds[:] = -1
     kept = ~np.isin(target, [end for term, ends in _ENDS for end in ends if term not in rules])
-    source, target, kind, seconds = source[kept], target[kept], kind[kept], seconds[kept]
-    order = np.lexsort((seconds, kind, target, source))
+    source, target, kind = source[kept], target[kept], kind[kept]
+    order = np.lexsort((kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
-    return Surroundings(ptr, target[order], kind[order], seconds[order])
+    return Surroundings(ptr, target[order], kind[order])
 
 
 def aims_of_groups(

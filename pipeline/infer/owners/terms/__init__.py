@@ -17,7 +17,6 @@ from pipeline.infer.owners.terms import (
     only_destination,
     organisations,
     private_links,
-    second_origins,
     strangers,
 )
 
@@ -35,5 +34,4 @@ TERMS = (
     broken_off.TERM,
     only_destination.TERM,
     members.TERM,
-    second_origins.TERM,
 )

@@ -4,20 +4,16 @@ The networks are like those of BRITE (``tests.oracles.networks``); none is a lab
 """
 
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pytest
 
-from pipeline.model.tables.prefixes import no_intervals
-from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 from tests.oracles.truth.scores import judge_lab
 from tests.oracles.truth.sources import drawn
 from tests.unit.pipeline.infer.handmade import (
-    PREFIXES,
     alias_sets,
     asn_of,
-    asn_of_addr,
     infer,
     ingresses_of,
     prefix_table,
@@ -223,40 +219,6 @@ def test_addresses_that_each_show_an_as_show_it_together(tmp_path):
     assert asn_of(infer(tmp_path, *lines, borders="elected", aliases=known))[ways_in[0]] == 3
 
 
-def test_a_customer_of_two_providers_of_which_no_own_address_was_seen_is_in_neither(tmp_path):
-    # AS 1 and AS 6 are both known to number links to others; the router has an address of each.
-    more = [line.replace("20.1.", "20.6.").replace("20.2.", "20.7.") for line in LINES]
-    lines = [*LINES, *more, "20.1.0.1 20.1.0.5 20.1.9.6", "20.6.0.1 20.6.0.5 20.6.9.6"]
-    apart = infer(tmp_path, *lines, borders="elected")
-    assert (asn_of(apart)["20.1.9.6"], asn_of(apart)["20.6.9.6"]) == (1, 6)
-    joined = infer(
-        tmp_path, *lines, borders="elected", aliases=alias_sets(("20.1.9.6", "20.6.9.6"))
-    )
-    assert asn_of(joined)["20.1.9.6"] == NO_ASN
-    assert "20.1.9.6" not in ingresses_of(joined)
-    assert joined.counts["n_unmapped"] == 1
-
-
-def test_a_customer_with_two_links_to_one_provider_and_one_to_another_is_in_neither(tmp_path):
-    more = [line.replace("20.1.", "20.6.").replace("20.2.", "20.7.") for line in LINES]
-    ways_in = ("20.1.9.6", "20.1.9.10", "20.6.9.6")
-    lines = [
-        *LINES,
-        *more,
-        "20.1.0.1 20.1.0.5 20.1.9.6",
-        "20.1.0.1 20.1.0.9 20.1.9.10",
-        "20.6.0.1 20.6.0.5 20.6.9.6",
-    ]
-    known = alias_sets(ways_in)
-    joined = infer(tmp_path, *lines, borders="elected", aliases=known)
-    assert asn_of(joined)["20.1.9.6"] == NO_ASN
-    assert "20.1.9.6" not in ingresses_of(joined)
-    # What passes through it shows that it is in AS 1.
-    passed = [*lines, "20.6.0.1 20.6.0.5 20.6.9.6 20.1.9.5"]
-    through = infer(tmp_path, *passed, borders="elected", aliases=known)
-    assert asn_of_addr(through)["20.1.9.6"] == 1
-
-
 def test_a_customer_that_numbers_the_link_to_its_provider_keeps_its_router(tmp_path):
     # Both links are numbered from AS 2, and AS 2 is known to number its links to AS 6: no router
     # of a third AS would be numbered so.
@@ -329,22 +291,3 @@ def test_between_equal_ases_a_router_is_in_that_of_its_own_address(tmp_path, ins
     line = f"20.{inside}.0.10 20.{inside}.0.5 20.{beyond}.0.5 20.{beyond}.0.10 > 20.{beyond}.9.9"
     found = asn_of(infer(tmp_path, line, borders="elected"))
     assert found[f"20.{inside}.0.5"] == inside
-
-
-SHARED = ("20.2.4.1", "20.2.4.5", "20.2.4.9")
-# Packets come in from three routers of AS 2 by addresses of 20.2.4.0/24, and go on to two of AS 2.
-THROUGH_SHARED = [
-    f"20.1.0.1 {before} {here} {after}"
-    for before, here in zip(("20.2.0.1", "20.2.0.5", "20.2.0.17"), SHARED, strict=True)
-    for after in ("20.2.0.9", "20.2.0.13")
-]
-
-
-@pytest.mark.parametrize("origin", ["2_77", "77_2"])
-def test_the_links_of_a_router_decide_between_both_origins_of_a_prefix(tmp_path, origin):
-    # AS 77 has least space of its own, so it is the first origin.
-    table = prefix_table(tmp_path, f"{PREFIXES}20.2.4.0\t24\t{origin}\n")
-    first = replace(table, seconds=no_intervals())
-    for prefixes, expected in ((table, 2), (first, 77)):
-        found = asn_of(infer(tmp_path, *THROUGH_SHARED, borders="elected", prefixes=prefixes))
-        assert {found[addr] for addr in SHARED} == {expected}

@@ -24,9 +24,8 @@ def case_of(links, evidence, labels, registries=None, n_ases=2):
         entries[one].append((other, ADJACENCY))
         entries[other].append((one, ADJACENCY))
     other, numbered = np.array([row for rows in entries for row in rows]).T
-    none = np.full(len(other), -1)
     ptr = offsets(np.array([len(rows) for rows in entries]))
-    around = Surroundings(ptr, other, numbered, none)
+    around = Surroundings(ptr, other, numbered)
     ways = without_habit(relations_among(np.arange(1, n_ases + 1), registries or Registries()))
     held = np.full(len(entries), -1)
     return Case.of(around, np.array(labels), np.full(n_ases, 5), n_ases, ways, held, 0)

@@ -18,7 +18,6 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED,
     AIMED_BROKEN,
     AIMED_PERHAPS,
-    AIMED_SECOND,
     AIMED_SILENT,
     HOST,
     HOST_OR_ROUTER,
@@ -50,13 +49,10 @@ def cost(
     lent_from=(-1, -1, -1),
     costs=None,
 ):
-    """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1; AS row 2 is a third.
-
-    A third number of an entry is its second origin.
-    """
-    other, numbered, second = np.array([(*entry, -1)[:3] for entry in entries], np.int64).T
+    """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1; row 2 is a third."""
+    other, numbered = np.array(entries, np.int64).T
     ptr = offsets(np.array([len(other), 0, 0]))
-    around = Surroundings(ptr, other, numbered, second)
+    around = Surroundings(ptr, other, numbered)
     relations = relations_among(np.array([1, 2, 3]), registries)
     of = [*organisations, UNKNOWN, UNKNOWN][:4]
     ways = without_habit(relations._replace(organisation=np.array(of, np.int64)))
@@ -130,20 +126,14 @@ def test_a_border_between_two_ases_of_one_organisation_costs_less_however_it_is_
         ([(2, 1)], 25),  # a link to the other AS, numbered from it,
         ([(2, 0)], 25),  # from this one,
         ([(2, 2)], 70),  # from a third,
-        ([(2, 2, 1)], 25 + 18),  # or by its second origin
         ([(1, 1)], 50),  # a link inside, numbered from elsewhere
-        ([(1, 1, 0)], 18),
         ([(1, 0)], 0),
         ([(-1, 1)], 25),  # a link to what is not known
-        ([(-1, 1, 0)], 18),
         ([(-1, 0)], 0),
         ([(2, PRIVATE)], 50),
         ([(1, PRIVATE)], 0),
         ([(HOST, 1)], 45),
-        ([(HOST, 1, 0)], 40),
         ([(HOST_OR_ROUTER, 1)], 25),
-        ([ENDS, (AIMED_SECOND, 0)], 35),
-        ([ENDS, (AIMED_SECOND, 2)], 40),
         ([(AIMED_PERHAPS, 1)], 24),
         ([ENDS, (AIMED, 2)], 24),  # to several ASes
         ([(MEMBER, 1)], 34),

@@ -103,8 +103,7 @@ def settled(n_links, held):
     rows += [(1, HOST, 0)] + [(1, 0, 0)] * first + [(2, HOST, 1)] + [(2, 0, 1)] * second
     group, other, numbered = np.array(rows, np.int64).T
     ptr = np.searchsorted(group, np.arange(4))
-    none = np.full(len(other), -1)
-    around = Surroundings(ptr, other, numbered, none)
+    around = Surroundings(ptr, other, numbered)
     ways = by_habit(relations_among(np.array([7, 9]), Registries()))
     labels, held = np.array([0, 0, 1]), np.array([held, -1, -1])
     settle(Case.of(around, labels, np.array([2, 2]), 2, ways, held, 2))

@@ -65,8 +65,7 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
         [(AIMED, 0)],
     ]
     other, numbered = np.array([row for rows in entries for row in rows]).T
-    none = np.full(len(other), -1)
-    around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered, none)
+    around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered)
     labels = np.array([1, 1, 1])
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
     lent_from = find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, np.full(3, -1), 0))
@@ -82,8 +81,7 @@ def lent_in_a_row(held, registries):
     """
     entries = [[*[(AIMED, 0)] * 2, (1, 1)], [(0, 1), (2, 1)], [(1, 1)]]
     other, numbered = np.array([row for rows in entries for row in rows]).T
-    none = np.full(len(other), -1)
-    around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered, none)
+    around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered)
     labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
     ways = without_habit(relations_among(np.array([1, 2, 3]), registries))
     lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held), 0))

@@ -36,9 +36,8 @@ def case_of(to_here, to_there, n_inside=2, n_links=1, held=None, change=0, n_mor
     entries[1] += [(-1, -1)] * n_more  # unmapped: they cost nothing
     entries[last] += [(-1, THERE)] * 9
     other, numbered = np.array([row for rows in entries for row in rows]).T
-    none = np.full(len(other), -1)
     ptr = offsets(np.array([len(rows) for rows in entries]))
-    around = Surroundings(ptr, other, numbered, none)
+    around = Surroundings(ptr, other, numbered)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
     labels = np.array([HERE] + [THERE] * (n_inside + 1))
     held = np.full(last + 1, -1) if held is None else held
