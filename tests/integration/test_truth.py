@@ -59,7 +59,7 @@ def scores(lab):
 # committed one are lower than they were before ingresses had to have the right neighbour, and lower
 # by one router since nothing within a loop counts.
 FLOORS = {
-    "committed": (125, 0.84, 27, 0.975),
+    "committed": (125, 0.84, 27, 0.97),
     "small": (15, 1.0, 6, 1.0),
     "brite168": (355, 0.95, 34, 0.99),
     "atlas": (220, 0.95, 33, 0.99),

@@ -5,7 +5,7 @@ IPv4 has a million prefixes, so its intervals take 8 bytes each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -28,15 +28,12 @@ class PrefixTable:
         0 between prefixes.
     v6 : IntervalTable
     n_prefixes : int
-    seconds : IntervalTable
-        Second origin of prefixes of several origins, both families.
     """
 
     v4_first: np.ndarray
     v4_asn: np.ndarray
     v6: IntervalTable
     n_prefixes: int
-    seconds: IntervalTable = field(default_factory=lambda: no_intervals())
 
     def lookup(self, addrs: np.ndarray) -> np.ndarray:
         """AS of each address by longest-prefix match.
@@ -55,23 +52,6 @@ class PrefixTable:
         out = self.v6.lookup(addrs)
         _lookup_v4(self.v4_first, self.v4_asn, addrs, out)
         return out
-
-    def lookup_second(self, addrs: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """Second origin of each address: (n,) int64; ``NO_ASN`` where there is none.
-
-        Parameters
-        ----------
-        addrs : (n, 2) uint64
-        first : (n,) int64
-            As from ``lookup``; where it was replaced by ``NO_ASN`` there is no second one either.
-        """
-        second = self.seconds.lookup(addrs)
-        return np.where((first == NO_ASN) | (second == first), NO_ASN, second)
-
-
-def no_intervals() -> IntervalTable:
-    """A table that holds nothing."""
-    return IntervalTable(np.empty((0, 2), np.uint64), np.empty(0, np.int64))
 
 
 @njit(cache=True, nogil=True)

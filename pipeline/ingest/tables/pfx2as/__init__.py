@@ -7,8 +7,7 @@ A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. Forms of an or
   others, such as its provider, on its behalf. So the AS with least address space of its own is
   taken: what its prefixes of one origin cover, each address once; of the family of the prefix, and
   if that is equal, of the other one. Of equal ASes the first is taken, since CAIDA orders them by
-  how many of its peers see each as the origin (by number before 2010-10-27). The next by the same
-  order is the *second* origin, a candidate in the election (``election.borders``). Counted in
+  how many of its peers see each as the origin (by number before 2010-10-27). Counted in
   ``notes["multi-origin"]``.
 - ``64500,64501``: an **AS set**, left by aggregation, whose order means nothing. The smallest
   number is taken, so that the choice is at least the same everywhere. ``notes["AS set"]``.
@@ -219,7 +218,7 @@ def read_pfx2as(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> Prefi
         for blocks, report in zip(files, reports, strict=True):
             path = report.path
             _read_one(blocks, report, found)
-        second = found.choose_origins()
+        found.choose_origins()
         v6_table, n_v6, n_changed = found.v6.intervals()
         first, asn, n_v4, n_v4_changed = found.v4.intervals()
     except (MemoryError, HostMemoryError) as error:
@@ -230,4 +229,4 @@ def read_pfx2as(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> Prefi
     if n_changed + n_v4_changed:
         used = next(report for report in reports if report.n_records)
         used.notes["listed again with another origin"] += n_changed + n_v4_changed
-    return PrefixTable(first, asn, v6_table, n_v4 + n_v6, second)
+    return PrefixTable(first, asn, v6_table, n_v4 + n_v6)

@@ -11,11 +11,8 @@ from pipeline.model.tables.intervals import (
     IntervalTable,
     Network,
     prefix_range,
-    space_of_prefixes,
     table_of,
 )
-from pipeline.model.tables.prefixes import no_intervals
-from pipeline.model.topology import NO_ASN
 
 
 @dataclass
@@ -52,13 +49,6 @@ class _V6Prefixes:
                 reached = asn, stop
         return list(space.values())
 
-    def inside(self, networks: list[Network]) -> tuple[np.ndarray, np.ndarray]:
-        """First and last addresses, (n, 2) uint64 each, of the prefixes that begin in others."""
-        none = np.empty((0, 2), np.uint64)
-        start, end = np.concatenate([none, *self.start]), np.concatenate([none, *self.end])
-        begins = space_of_prefixes(networks).lookup(start) != NO_ASN
-        return start[begins], end[begins]
-
     def intervals(self) -> tuple[IntervalTable, int, int]:
         """The table, how many distinct prefixes and how many other origins there were."""
         start = np.concatenate([np.empty((0, 2), np.uint64), *self.start])
@@ -72,22 +62,6 @@ class _V6Prefixes:
         n_changed = int(np.count_nonzero(again[1:] & (origin[1:] != origin[:-1])))
         table = table_of(start[~again], end[~again], origin[~again])
         return table, int(np.count_nonzero(~again)), n_changed
-
-
-def _over(
-    networks: list[Network], origins: list[int], inside: list[tuple[np.ndarray, np.ndarray]]
-) -> IntervalTable:
-    """Origins of some prefixes, none in the prefixes inside them: first and last addresses."""
-    words = np.array([prefix_range(network) for network in networks], np.uint64)
-    start = np.concatenate([words[:, 0], *(start for start, _ in inside)])
-    end = np.concatenate([words[:, 1], *(end for _, end in inside)])
-    origin = np.full(len(start), NO_ASN, np.int64)
-    origin[: len(origins)] = origins
-    order = np.lexsort((-origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
-    start, end, origin = start[order], end[order], origin[order]
-    again = np.zeros(len(start), bool)
-    again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
-    return table_of(start[~again], end[~again], origin[~again])
 
 
 @dataclass
@@ -111,13 +85,10 @@ class Prefixes:
         if v6:
             self.v6.add([network for network, _ in v6], [asn for _, asn in v6])
 
-    def choose_origins(self) -> IntervalTable:
-        """Append the shared prefixes, each with the origin of least space of its own.
-
-        Returns the second origin of each shared prefix, without the prefixes inside it.
-        """
+    def choose_origins(self) -> None:
+        """Append the shared prefixes, each with the origin of least space of its own."""
         if not self.shared:
-            return no_intervals()
+            return
         asns = np.unique([asn for _, origins in self.shared for asn in origins])
         v4, v6 = self.v4.space_of(asns).tolist(), self.v6.space_of(asns)
         space = {  # by family of a prefix; that of the other family decides between equal ones
@@ -126,7 +97,4 @@ class Prefixes:
         }
         shared = sorted(self.shared, key=lambda one: (one[0].version, *one))
         networks = [network for network, _ in shared]
-        chosen = [sorted(asns, key=space[n.version].__getitem__)[:2] for n, asns in shared]
-        inside = [self.v4.inside(networks), self.v6.inside(networks)]
-        self.add(networks, [first for first, _ in chosen])
-        return _over(networks, [second for _, second in chosen], inside)
+        self.add(networks, [min(asns, key=space[n.version].__getitem__) for n, asns in shared])

@@ -7,22 +7,17 @@ kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kernels.host import check_fits
-from pipeline.model.addresses import V4_PREFIX
-from pipeline.model.tables.intervals import Network, space_of_prefixes
 from pipeline.model.tables.prefixes import NO_ORIGIN
-from pipeline.model.topology import NO_ASN
 
 _LENGTH_BITS = 6  # of a key: start << 6 | length sorts by start, wider prefixes first
 _LEAST_ROWS = 1 << 16
 _GROWTH = 1.25
-_CHUNK = 1 << 20  # prefixes looked at in one go
 
 
 class V4Prefixes:
@@ -75,18 +70,6 @@ class V4Prefixes:
         _add_space(key[order], np.searchsorted(asns, origin[order]), space)
         return space
 
-    def inside(self, networks: Iterable[Network]) -> tuple[np.ndarray, np.ndarray]:
-        """First and last addresses, (n, 2) uint64 each, of the prefixes that begin in others."""
-        space = space_of_prefixes(networks)
-        found = [np.empty(0, np.uint64)]
-        for at in range(0, self.n, _CHUNK):
-            key = self._key[at : min(self.n, at + _CHUNK)]
-            found.append(key[space.lookup(_addrs(key >> np.uint64(_LENGTH_BITS))) != NO_ASN])
-        key = np.concatenate(found)
-        start, length = key >> np.uint64(_LENGTH_BITS), key & np.uint64((1 << _LENGTH_BITS) - 1)
-        size = np.uint64(1) << (np.uint64(32) - length)
-        return _addrs(start), _addrs(start + size - np.uint64(1))
-
     def intervals(self) -> tuple[np.ndarray, np.ndarray, int, int]:
         """Disjoint intervals of all prefixes; the added prefixes are dropped.
 
@@ -134,11 +117,6 @@ def _without_repeats(key: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, n
     origin = origin.copy()
     origin[np.flatnonzero(again)] = origin[rows]  # within its key, the smallest now comes first
     return key[first], origin[first], n_changed
-
-
-def _addrs(v4: np.ndarray) -> np.ndarray:
-    """(n, 2) uint64: addresses of IPv4 numbers."""
-    return np.stack([np.zeros(len(v4), np.uint64), v4 | V4_PREFIX], axis=1)
 
 
 @njit(cache=True, nogil=True)

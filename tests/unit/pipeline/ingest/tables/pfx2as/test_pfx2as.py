@@ -357,23 +357,3 @@ def test_ipv4_intervals_are_minimal_and_match_brute_force(rows):
         best = min((row[2] for row in around if row[1] == longest), default=0)
         at = int(np.searchsorted(first, addr, side="right")) - 1
         assert (int(asn[at]) if at >= 0 else 0) == best
-
-
-def second(table, *addrs):
-    return table.lookup_second(parse_addrs(addrs), table.lookup(parse_addrs(addrs))).tolist()
-
-
-def test_a_prefix_of_several_origins_has_a_second_one_but_not_the_prefixes_inside_it(tmp_path):
-    texts = [
-        "20.1.0.0 16 1\n20.3.0.0 16 1_2_3\n20.3.4.0 24 4\n20.3.4.128 25 5_4\n20.0.0.0 8 9\n",
-        "2600:: 32 2_1\n2600:1:: 48 7\n2600:0:1:: 48 8\n20.5.0.0 16 6_6\n20.2.0.0 16 9,7\n",
-    ]
-    for order in (texts, texts[::-1]):
-        table, _ = read(tmp_path, *order)
-        seen = ("20.1.0.1", "20.3.0.1", "20.3.4.1", "20.3.4.129", "20.3.5.0", "20.4.0.1")
-        assert lookup(table, *seen) == [1, 2, 4, 5, 2, 9]
-        assert second(table, *seen) == [-1, 3, -1, 4, 3, -1]
-        seen = ("2600::1", "2600:0:1::1", "2600:1::1", "20.5.0.1", "20.2.0.1")
-        assert second(table, *seen) == [1, -1, -1, -1, -1]
-    nowhere = np.full(1, -1)
-    assert table.lookup_second(parse_addrs(["20.3.0.1"]), nowhere).tolist() == [-1]
