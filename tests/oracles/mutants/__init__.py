@@ -3,10 +3,10 @@
     python -m tests.oracles.mutants [ROOM...] --seed N --count N [--minutes M] [--json FILE]
 
 A mutant is a copy of the project in which one place of one module differs: another comparison, a
-constant off by one, ``and`` for ``or``, a statement that is left out. The tests that mirror the
-module run first, then those of the folders above it up to its room, until one fails: the mutant is
-noticed. What takes far longer than without the change counts as noticed, too. A survivor either
-changes no answer, or shows a test that is missing; a reader decides which.
+constant off by one, ``and`` for ``or``, a statement that is left out. First the tests that mirror
+its module judge every mutant; then, while time is left, those of the folders above it up to its room
+judge the survivors. One failed test notices a mutant, and so does taking far longer than without
+the change. A survivor either changes no answer, or shows a test that is missing; a reader decides.
 
 Not changed: annotations, decorators, messages, what is logged and modules that run on GPUs alone.
 

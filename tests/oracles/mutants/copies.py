@@ -19,6 +19,7 @@ from tests.oracles.mutants.rooms import Mutant, stages_of
 from tests.real_data import ROOT as REAL_DATA
 
 NOTICED, TIMED_OUT, SURVIVED, UNTESTED = "noticed", "timed out", "survived", "untested"
+SURVIVED_NEAR = "survived the nearest tests"  # there was no time for those of its room
 SLOWER = 4  # times what the unchanged tests took, beside what starting them takes, is too long
 STARTING_S = 30.0
 COMPILING_S = 60.0  # what compiling callers of a changed function may take
@@ -78,15 +79,18 @@ class Copy:
                 names = [str(file), *filter(None, within.split(".")), case.attrib["name"]]
                 self.failing.append("::".join(names))
 
-    def judge(self, mutant: Mutant) -> tuple[str, str]:
-        """What becomes of a mutant, and the test that noticed it first or ""."""
+    def judge(self, mutant: Mutant, stages: slice = slice(None)) -> tuple[str, str]:
+        """What becomes of a mutant, and the test that noticed it first or "".
+
+        ``stages`` says which of ``stages_of``: the first alone, or those that are wider.
+        """
         path = self.root / mutant.path
         text = path.read_text()
-        stages = stages_of(self.root, mutant.room, mutant.path)
+        every = stages_of(self.root, mutant.room, mutant.path)
         changed = mutant.site.put(text, mutant.after)
         path.write_text(changed)
         try:
-            for files in stages:
+            for files in every[stages]:
                 if any(one not in self.took_s for one in files):
                     path.write_text(text)
                     self.measure(files)
@@ -100,7 +104,9 @@ class Copy:
                     return NOTICED, _first_failure(said) or f"pytest ended with {code}"
         finally:
             path.write_text(text)
-        return (SURVIVED if stages else UNTESTED), ""
+        if not every:
+            return UNTESTED, ""
+        return (SURVIVED if every[stages][-1:] in ([], every[-1:]) else SURVIVED_NEAR), ""
 
     def _pytest(
         self, files: Sequence[Path], limit_s: float | None, *options: str, writes: bool = False

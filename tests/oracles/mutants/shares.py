@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracles.mutants.copies import NOTICED, SURVIVED, TIMED_OUT
+from tests.oracles.mutants.copies import NOTICED, SURVIVED, SURVIVED_NEAR, TIMED_OUT
 from tests.oracles.mutants.rooms import Mutant
 from tests.oracles.truth.tables import markdown
 
 EVERYWHERE = "all"
+COUNTED = (NOTICED, TIMED_OUT, SURVIVED, SURVIVED_NEAR)
 MOST = 100  # characters of a change in a list
 
 
@@ -55,20 +56,24 @@ def share(part: int, whole: int) -> tuple[float | None, float | None]:
 
 
 def shares_of(judged: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Of each room and of all: numbers by fate, and the share that was noticed or timed out."""
+    """Of each room and of all: numbers by fate, and the share that was noticed or timed out.
+
+    What survived the nearest tests counts as a survivor, so that the share is one at least.
+    """
     rooms = list(dict.fromkeys(one.mutant.room for one in judged))
     found = []
     for room in (*rooms, EVERYWHERE):
         fates = [one.fate for one in judged if room in (EVERYWHERE, one.mutant.room)]
-        noticed, timed_out, survived = (fates.count(one) for one in (NOTICED, TIMED_OUT, SURVIVED))
-        at, error = share(noticed + timed_out, noticed + timed_out + survived)
+        noticed, timed_out, survived, near = map(fates.count, COUNTED)
+        at, error = share(noticed + timed_out, noticed + timed_out + survived + near)
         found.append(
             {
                 "room": room,
                 "noticed": noticed,
                 "timed_out": timed_out,
                 "survived": survived,
-                "untested": len(fates) - noticed - timed_out - survived,
+                "survived_near": near,
+                "untested": len(fates) - noticed - timed_out - survived - near,
                 "share": at,
                 "share_error": error,
             }
@@ -79,13 +84,22 @@ def shares_of(judged: Sequence[Judged]) -> list[dict[str, Any]]:
 def table(shares: Sequence[dict[str, Any]]) -> str:
     """One row per room."""
     return markdown(
-        ["room", "noticed", "of which by time", "survived", "no tests", "share noticed"],
+        [
+            "room",
+            "noticed",
+            "of which by time",
+            "survived",
+            "the nearest tests only",
+            "no tests",
+            "share noticed",
+        ],
         [
             [
                 row["room"],
                 str(row["noticed"] + row["timed_out"]),
                 str(row["timed_out"]),
                 str(row["survived"]),
+                str(row["survived_near"]),
                 str(row["untested"]),
                 ""
                 if row["share"] is None

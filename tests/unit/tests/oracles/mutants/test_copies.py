@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracles.mutants import copies
-from tests.oracles.mutants.copies import NOTICED, SURVIVED, TIMED_OUT, UNTESTED, Copy
+from tests.oracles.mutants.copies import NOTICED, SURVIVED, SURVIVED_NEAR, TIMED_OUT, UNTESTED, Copy
 from tests.oracles.mutants.rooms import Mutant
 from tests.oracles.mutants.sites import find_sites
 
@@ -77,3 +77,13 @@ def test_tests_that_fail_without_any_change_notice_nothing(copy):
 def test_a_module_without_tests_is_not_judged(copy):
     (copy.root / "tests/unit/kernels/test_half.py").unlink()
     assert copy.judge(mutant("n < 0", "(n <= 0)"))[0] == UNTESTED
+
+
+def test_the_nearest_tests_and_the_wider_ones_run_apart(copy):
+    other = "from kernels.half import half\ndef test_nothing():\n    assert half(0) == 0\n"
+    (copy.root / "tests/unit/kernels/test_wider.py").write_text(other)
+    one = mutant("n < 0", "(n <= 0)")
+    assert copy.judge(one, slice(1))[0] == SURVIVED_NEAR
+    assert copy.judge(one, slice(1, None))[0] == SURVIVED
+    found, by = copy.judge(mutant("n -= 1", "n += 1"), slice(1, None))
+    assert (found, by) == (SURVIVED, "")  # only the nearest test would notice it

@@ -35,7 +35,7 @@ def test_what_takes_too_long_is_noticed_and_what_has_no_tests_is_not_counted():
         "all": 0.8,
     }
     assert found["one"]["untested"] == found["all"]["timed_out"] == 1
-    assert "| one | 3 | 1 | 1 | 1 | 75.0 ± 21.7 % |" in table(shares_of(both))
+    assert "| one | 3 | 1 | 1 | 0 | 1 | 75.0 ± 21.7 % |" in table(shares_of(both))
 
 
 def test_a_survivor_is_named_by_its_place_and_change():
