@@ -4,9 +4,10 @@
 
 A mutant is a copy of the project in which one place of one module differs: another comparison, a
 constant off by one, ``and`` for ``or``, a statement that is left out. First the tests that mirror
-its module judge every mutant; then, while time is left, those of the folders above it up to its room
-judge the survivors. One failed test notices a mutant, and so does taking far longer than without
-the change. A survivor either changes no answer, or shows a test that is missing; a reader decides.
+its module judge every mutant; then, while time is left, those of the folders above it, up to its
+room, judge the survivors. One failed test notices a mutant, and so does taking far longer than
+without the change. A survivor either changes no answer, or shows a test that is missing; a reader
+decides.
 
 Not changed: annotations, decorators, messages, what is logged and modules that run on GPUs alone.
 
