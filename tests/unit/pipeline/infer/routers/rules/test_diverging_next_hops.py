@@ -37,6 +37,7 @@ class Case:
         return find_diverging(*arguments, mostly=mostly).tolist() == [True]
 
 
+WAYS = (f"{X} {U}", f"{Y} {V}")
 APART = [by(X, U, 1), by(Y, V, 1)]
 
 
@@ -47,11 +48,15 @@ APART = [by(X, U, 1), by(Y, V, 1)]
         ([by(X, U, 1), by(Y, U, 1)], False),
         ([by(X, U, 1), by(Y, V, 2)], False),
         ([by(X, f"* {U}", 1), by(Y, V, 1)], False),
+        ([f"20.1.9{i}.1 {way} 20.1.9.1! > 20.1.9.1" for i, way in enumerate(WAYS)], True),
         ([f"20.1.91.1 {X} 20.1.9.1! > 20.1.9.1", by(Y, V, 1)], True),
         ([f"20.1.9{i}.1 {x} 20.1.9.1! > 20.1.9.1" for i, x in enumerate((X, Y))], False),
         ([f"20.1.91.1 {X} > 20.1.9.1", by(Y, V, 1)], False),
     ],
-    ids=["apart", "same", "other-aims", "gap", "host-or-router", "host", "nothing-follows"],
+    ids=[
+        *("apart", "same", "other-aims", "gap", "answered", "host-or-router", "host"),
+        "nothing-follows",
+    ],
 )
 def test_what_follows_for_the_same_destination(tmp_path, lines, expected):
     assert Case(tmp_path, *lines).diverge() is expected
