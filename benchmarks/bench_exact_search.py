@@ -48,8 +48,9 @@ from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.calibrate.file import load as load_costs
+from pipeline.schedule.cluster.executors import DaskExecutor
 from pipeline.schedule.cluster.gpus import visible_gpus
-from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.exact_search.state import ExactOptions, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import Costs
@@ -91,7 +92,7 @@ class Reported:
 
 
 def answer_of(
-    cluster: Cluster, job: ExactJob, costs: Costs, **options: Any
+    cluster: DaskExecutor, job: ExactJob, costs: Costs, **options: Any
 ) -> tuple[float, ExactResult, Reported]:
     """Seconds until the answer, the answer, and the reported outcomes."""
     reported = Reported()
@@ -104,7 +105,7 @@ def answer_of(
     return wall_s, answer, reported
 
 
-def whole_of(cluster: Cluster, job: ExactJob) -> tuple[float, Any]:
+def whole_of(cluster: DaskExecutor, job: ExactJob) -> tuple[float, Any]:
     """Seconds of one task for everything, and its result."""
     tasks = iter([ExactTask("opening", job, np.empty(0, np.int32), job.device)])
     started = time.perf_counter()
@@ -135,7 +136,7 @@ def check(found: list[tuple[int, int, int, int]], metrics: tuple[str, ...], exac
 
 
 def rows_on(
-    cluster: Cluster, job: ExactJob, costs: Costs, given: argparse.Namespace, found: list
+    cluster: DaskExecutor, job: ExactJob, costs: Costs, given: argparse.Namespace, found: list
 ) -> Iterator[dict]:
     """All rows of one cluster."""
     n_workers = len(cluster.facts)

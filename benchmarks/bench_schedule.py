@@ -62,8 +62,9 @@ from pipeline.collect import Collector
 from pipeline.config import AnalyzeConfig
 from pipeline.model.search.results import Measurement
 from pipeline.schedule.calibrate.file import load as load_costs
+from pipeline.schedule.cluster.executors import DaskExecutor
 from pipeline.schedule.cluster.gpus import visible_gpus
-from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.plan.batches import plan
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.transport.drive import SCHEDULES
@@ -123,7 +124,7 @@ def measure_sequential(bench: Bench, snapshot: Snapshot, size: Size) -> float:
     return bench.sequential_s[size]
 
 
-def run_once(bench: Bench, cluster: Cluster, snapshot: Snapshot, run: Run) -> Measurement:
+def run_once(bench: Bench, cluster: DaskExecutor, snapshot: Snapshot, run: Run) -> Measurement:
     """Plan, drive and collect, as ``measure`` does."""
     rows = np.array(sorted(bench.rows[size] for size in run.ases))
     source_ptr, sources = sources_of(snapshot, rows.tolist(), run.n_ingresses)
@@ -180,7 +181,7 @@ def check(bench: Bench, snapshot: Snapshot, run: Run, measurement: Measurement) 
 
 
 def timed(
-    bench: Bench, cluster: Cluster, snapshot: Snapshot, part: Part, run: Run
+    bench: Bench, cluster: DaskExecutor, snapshot: Snapshot, part: Part, run: Run
 ) -> dict[str, Any]:
     """One row: the median of some repeats."""
     walls: list[float] = []
@@ -221,7 +222,7 @@ def timed(
 
 
 @contextlib.contextmanager
-def disturbed(bench: Bench, cluster: Cluster) -> Iterator[None]:
+def disturbed(bench: Bench, cluster: DaskExecutor) -> Iterator[None]:
     """Slow the last worker: its GPU is kept busy by another process, or it gets half of a core."""
     if bench.device == "gpu":
         command = [sys.executable, str(Path(__file__).with_name("schedule") / "work.py")]
@@ -267,7 +268,7 @@ def note_searches(bench: Bench, measurement: Measurement) -> None:
         bench.search_s.setdefault(asn, seconds)
 
 
-def rows_on(bench: Bench, cluster: Cluster, parts: list[Part], snapshot: Snapshot) -> Iterator:
+def rows_on(bench: Bench, cluster: DaskExecutor, parts: list[Part], snapshot: Snapshot) -> Iterator:
     """All rows of one cluster."""
     n_workers = len(cluster.facts)
     base = {"workers": n_workers, "device": bench.device}

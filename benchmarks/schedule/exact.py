@@ -12,7 +12,7 @@ from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.exact_search.state import ExactOptions
 from pipeline.schedule.exact_search.stream import ExactStream
 from pipeline.schedule.exact_search.tasks import run_exact
-from pipeline.schedule.place import Place
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.plan.costs import DEFAULTS, Costs
 from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.schedule.transport.limits import Limits
@@ -21,7 +21,7 @@ ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has its own window
 
 
 def search_exactly(
-    cluster: Place,
+    cluster: Executor,
     jobs: Sequence[ExactJob],
     *,
     costs: Costs = DEFAULTS,
@@ -37,7 +37,7 @@ def search_exactly(
 
     Parameters
     ----------
-    cluster : Place
+    cluster : Executor
         Open.
     jobs : sequence of ExactJob
         One per distinct graph, largest first: when the first has enough searches in flight, the

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 
 from pipeline.schedule.calibrate.measure import empty_task, run_empty
-from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.cluster.executors import DaskExecutor
 from pipeline.schedule.transport.drive import drive
 
 N_TASKS = 1000
@@ -37,14 +37,14 @@ CALLS = (
 )
 
 
-def task_cost(cluster: Cluster) -> dict[str, Any]:
+def task_cost(cluster: DaskExecutor) -> dict[str, Any]:
     """Milliseconds of a task without work: best and median of some runs of 1,000."""
     _run_tasks(cluster, 100)
     task_ms = sorted(1e3 * _run_tasks(cluster, N_TASKS) / N_TASKS for _ in range(5))
     return {"n_tasks": N_TASKS, "task_ms": task_ms[2], "least_task_ms": task_ms[0], "repeats": 5}
 
 
-def breakdown(cluster: Cluster) -> Iterator[dict[str, Any]]:
+def breakdown(cluster: DaskExecutor) -> Iterator[dict[str, Any]]:
     """Seconds of CPU per task of each thread, then the share of each layer in a thread.
 
     The seconds are measured without a profiler, the shares with one, as parts of the time that it
@@ -70,7 +70,7 @@ MAIN, LOOP = "the client's main thread", "the loop of client and scheduler"
 WORKER_LOOP, WORKER_TASKS = "the workers' loops", "the workers' other threads, tasks among them"
 
 
-def _run_tasks(cluster: Cluster, n_tasks: int) -> float:
+def _run_tasks(cluster: DaskExecutor, n_tasks: int) -> float:
     task = empty_task("bfs_AS1")
     todo = iter([task] * n_tasks)
     started = time.perf_counter()
@@ -88,7 +88,7 @@ async def _loop_time(dask_worker: Any = None) -> tuple[float, float]:
     return mine, time.process_time() - mine
 
 
-def _thread_times(cluster: Cluster) -> dict[str, float]:
+def _thread_times(cluster: DaskExecutor) -> dict[str, float]:
     there = cluster.client.run(_loop_time)
     return {
         MAIN: time.thread_time(),
@@ -98,7 +98,7 @@ def _thread_times(cluster: Cluster) -> dict[str, float]:
     }
 
 
-def _profiled(cluster: Cluster) -> dict[str, dict[str, float]]:
+def _profiled(cluster: DaskExecutor) -> dict[str, dict[str, float]]:
     """Share of each layer in the three threads that are Dask's and ours."""
     cluster.client.sync(_start_profile)
     cluster.client.run(_start_profile)

@@ -13,7 +13,7 @@ from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.search.exact import ExactTask
 from pipeline.model.search.tasks import Outcome, SearchTask
 from pipeline.schedule.cluster.run_events import RunEvents
-from pipeline.schedule.place import Place
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.transport.here import Here
 from pipeline.schedule.work.resident import KEPT, WORKER_METRIC, kept
 
@@ -25,14 +25,14 @@ class RunCounts:
 
     Parameters
     ----------
-    cluster : Place
+    cluster : Executor
     n_rows : int
         AS rows of the snapshot.
     rows : (n_ases,) int64
         Those that the run measures.
     """
 
-    def __init__(self, cluster: Place, n_rows: int, rows: np.ndarray):
+    def __init__(self, cluster: Executor, n_rows: int, rows: np.ndarray):
         self._cluster, self._rows = cluster, rows
         self._n_rows = n_rows
         self._todo: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # kind -> owner, units left
@@ -105,7 +105,7 @@ class RunCounts:
 class _Resident:
     """Graphs that workers keep, by their last heartbeat; requested without waiting."""
 
-    def __init__(self, cluster: Place):
+    def __init__(self, cluster: Executor):
         self._cluster = cluster
         self._asked_s = -ASK_EVERY_S
         self._answer: Future | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError, said_by_system
 from pipeline.model.search.results import Measurement
-from pipeline.schedule.place import Place
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.searches import JoinTask, parts_folder, run_join
 from pipeline.store import Snapshot
@@ -46,7 +46,7 @@ def removed_on_error(folder: Path | None) -> Iterator[None]:
 
 
 def join_parts(
-    cluster: Place,
+    cluster: Executor,
     folder: Path,
     snapshot: Snapshot,
     measurement: Measurement,

@@ -1,4 +1,4 @@
-"""Opens the place where a run is measured, with its kernels compiled."""
+"""Opens what runs the tasks of a run, with its kernels compiled."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pipeline.config import AnalyzeConfig
 from pipeline.metrics import compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, Step
 from pipeline.schedule.cluster.gpus import visible_gpus
-from pipeline.schedule.place import Place
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.work import warming
 from pipeline.store.alone import alone
 
 
 @contextlib.contextmanager
-def open_place(
+def open_executor(
     config: AnalyzeConfig, snapshot: Path, progress: ProgressCallback, *, is_short: bool
-) -> Iterator[Place]:
-    """Open the place of a run, and close it; a cluster unless the run is short.
+) -> Iterator[Executor]:
+    """Open the executor of a run, and close it; a cluster unless the run is short.
 
     Raises
     ------
@@ -33,10 +33,10 @@ def open_place(
         compile_cpu(work)  # once, not in every worker at the same time
         importlib.import_module("pipeline.store.shard_arrays")
     if is_short:
-        from pipeline.schedule.in_process.this_process import ThisProcess
+        from pipeline.schedule.in_process.local import LocalExecutor
 
         with alone(config.store):
-            yield ThisProcess()
+            yield LocalExecutor()
         return
     from pipeline.schedule.cluster.open import open_cluster  # imports Dask
 

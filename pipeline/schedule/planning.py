@@ -12,9 +12,9 @@ from pipeline.collect.known import Known
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.model.search.tasks import WidthKind, WidthResults
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.gang.phase import owner_of_graph
 from pipeline.schedule.in_process.short import Todo, is_short
-from pipeline.schedule.place import Place
 from pipeline.schedule.plan.batches import Plan, plan
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.plan.measures import NO_WEIGHTS, WidthPlan, plan_widths
@@ -71,15 +71,15 @@ class Planning:
         )
         return is_short(self._config, todo, self._costs)
 
-    def searches(self, place: Place, source_ptr: np.ndarray, sources: np.ndarray) -> Plan:
+    def searches(self, executor: Executor, source_ptr: np.ndarray, sources: np.ndarray) -> Plan:
         """Searches from sources of each row."""
         snapshot, config = self._snapshot, self._config
         return plan(
             **self._graphs(self._rows),
             source_ptr=source_ptr,
             sources=sources,
-            n_workers=max(1, sum(place.n_threads().values())),
-            devices=place.devices,
+            n_workers=max(1, sum(executor.n_threads().values())),
+            devices=executor.devices,
             pack=config.pack,
             costs=self._costs,
             snapshot=snapshot.address,
@@ -88,7 +88,7 @@ class Planning:
         )
 
     def widths(
-        self, place: Place, kind: WidthKind, metrics: tuple[str, ...], in_parts: np.ndarray
+        self, executor: Executor, kind: WidthKind, metrics: tuple[str, ...], in_parts: np.ndarray
     ) -> tuple[WidthPlan, WidthCollector]:
         """Tasks of one kind, and a collector that has what is known.
 
@@ -106,8 +106,8 @@ class Planning:
             kind,
             metrics,
             **self._graphs(planned),
-            n_workers=max(1, sum(place.n_threads().values())),
-            devices=place.devices,
+            n_workers=max(1, sum(executor.n_threads().values())),
+            devices=executor.devices,
             costs=self._costs,
             snapshot=snapshot.address,
             max_searches=config.max_searches,

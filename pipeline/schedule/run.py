@@ -23,9 +23,9 @@ from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.counts import RunCounts
 from pipeline.schedule.dispatch import run_task, smaller_task
 from pipeline.schedule.distances import distances_folder, join_parts, removed_on_error
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.gang.phase import GangPhase
-from pipeline.schedule.opening import open_place
-from pipeline.schedule.place import Place
+from pipeline.schedule.opening import open_executor
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.plan.stream import Stream
 from pipeline.schedule.planning import Planning, counts_of, width_collector
@@ -160,7 +160,7 @@ class _Run:
         config, snapshot, folder = self._config, self._snapshot, self._folder
         planning = Planning(snapshot, config, self._known, rows, self._costs, folder)
         is_short = planning.is_short(source_ptr, sources, kinds)
-        opened = open_place(config, snapshot.path, self._progress, is_short=is_short)
+        opened = open_executor(config, snapshot.path, self._progress, is_short=is_short)
         with removed_on_error(folder), opened as cluster:
             phase = GangPhase(snapshot, config, cluster, self._known, rows, kinds, self._costs)
             unknown = planning.unknown(source_ptr, sources)
@@ -201,7 +201,7 @@ class _Run:
         return measurement
 
     def _large(
-        self, cluster: Place, jobs: Sequence[ExactJob]
+        self, cluster: Executor, jobs: Sequence[ExactJob]
     ) -> tuple[ExactStream | None, dict[str, Any]]:
         """Exact searches of large ASes, and the arguments of ``drive`` for them."""
         if not jobs:
@@ -215,7 +215,7 @@ class _Run:
         return large, {"urgent": large.next_task, "useless": large.useless}
 
     def _outcomes(
-        self, cluster: Place, tasks: Stream, large: ExactStream | None, more: dict[str, Any]
+        self, cluster: Executor, tasks: Stream, large: ExactStream | None, more: dict[str, Any]
     ) -> Generator[Outcome, None, None]:
         """Run tasks of all kinds as one stream: none waits for those of another kind."""
         config = self._config
@@ -253,7 +253,7 @@ class _Run:
         )
 
     def _drive(
-        self, cluster: Place, tasks: Stream, jobs: Sequence[ExactJob], run_counts: RunCounts
+        self, cluster: Executor, tasks: Stream, jobs: Sequence[ExactJob], run_counts: RunCounts
     ) -> None:
         """Run all tasks, and collect their outcomes."""
         collector = self._collector

@@ -30,8 +30,9 @@ from pipeline.model.columns import empty
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.results import SearchResults
 from pipeline.model.search.tasks import DEVICES, Device, SearchTask
+from pipeline.schedule.cluster.executors import DaskExecutor
 from pipeline.schedule.cluster.gpus import has_cupy
-from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.plan.costs import (
     DEFAULTS,
     LANES,
@@ -129,7 +130,7 @@ def calibrate(progress: ProgressCallback = no_progress) -> Calibration:
     return Calibration(date, costs, tuple(samples), devices, wall_s)
 
 
-def task_cost(cluster: Cluster) -> float:
+def task_cost(cluster: DaskExecutor) -> float:
     """Seconds per empty task, on average over many in flight."""
     task = empty_task("calibrate_tasks")
     for n in (max(1, N_EMPTY // 10), N_EMPTY):  # the first ones import and connect

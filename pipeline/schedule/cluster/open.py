@@ -16,11 +16,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from distributed import Client
 from distributed.comm import connect
@@ -31,24 +29,20 @@ from pipeline.errors import UsageError, first_line
 from pipeline.metrics import compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import Device
-from pipeline.model.words import number
 from pipeline.schedule.cluster.address import check_address
 from pipeline.schedule.cluster.credentials import configured, from_files
 from pipeline.schedule.cluster.dashboard_link import link_of
-from pipeline.schedule.cluster.fingerprint import fingerprint
-from pipeline.schedule.cluster.losses import Losses, losses_of
+from pipeline.schedule.cluster.executors import ClientExecutor, ClusterExecutor, DaskExecutor
+from pipeline.schedule.cluster.losses import losses_of
 from pipeline.schedule.cluster.own.start import start
 from pipeline.schedule.cluster.tls_files import tls_files
 from pipeline.schedule.cluster.workers import (
     ANSWER_S,
     ask_scheduler,
-    ask_worker,
     ask_workers,
     check_workers,
     compile_once_a_host,
-    path_text,
 )
-from pipeline.schedule.transport.remote.connection import ask
 
 log = logging.getLogger(__name__)
 
@@ -57,127 +51,12 @@ GREET_S = 20.0  # seconds to reach it and be greeted
 WORKERS_S = 30.0  # seconds to wait for its first worker
 
 
-@dataclass
-class Cluster:
-    """An open cluster and what its workers reported about themselves.
-
-    Attributes
-    ----------
-    client : Client
-    facts : dict of worker address to dict
-        Answers of ``workers.probe``.
-    devices : tuple of "cpu", "gpu"
-        What tasks may use.
-    own : bool
-        Started by us, and ended by us.
-    snapshot : Path or None
-        What every worker must see.
-    refused : dict of worker address to str
-        Workers that joined during the run and get no task, and why.
-    losses : Losses
-        Workers that it lost.
-    """
-
-    client: Client
-    facts: dict[str, dict]
-    devices: tuple[Device, ...]
-    own: bool
-    address: str = ""
-    dashboard: str = ""
-    snapshot: Path | None = None
-    refused: dict[str, str] = field(default_factory=dict)
-    losses: Losses = field(default_factory=Losses)
-    _asked: set[str] = field(default_factory=set)
-
-    @property
-    def where(self) -> str:
-        """Workers and dashboard, for people."""
-        workers = f"on {number(len(self.facts), 'worker')}"
-        return f"{workers}, {self.dashboard}" if self.dashboard else workers
-
-    @property
-    def n_lost(self) -> int:
-        """Workers that it has lost."""
-        return len(self.losses.reported())
-
-    @property
-    def gpu_workers(self) -> list[str]:
-        return [worker for worker, facts in self.facts.items() if facts["gpu"]]
-
-    def n_threads(self) -> dict[str, int]:
-        """Threads of each worker; none where the scheduler is gone or does not answer."""
-        if self.client.status != "running":
-            return {}
-        try:
-            return dict(ask(self.client, lambda: self.client.scheduler.ncores(), ANSWER_S))
-        except Exception as error:
-            log.debug("the scheduler did not answer: %s", error)
-            return {}
-
-    def begin_on_gpus(self, call: Callable[..., None], *given: Any) -> None:
-        """Call a function, by its name, in each worker with a GPU; do not wait."""
-        if workers := self.gpu_workers:
-            asked = self.client._run(call, *given, workers=workers, on_error="ignore")
-            asyncio.run_coroutine_threadsafe(asked, self.client.loop.asyncio_loop)
-
-    def allowed(self, task: Any, workers: Iterable[str]) -> list[str] | None:
-        """Of the workers there now, those that may run a task; None: any.
-
-        Those with a GPU, where only some have one; and workers that joined during the run only
-        after passing the checks. Our own need none.
-        """
-        if self.own:
-            return None
-        workers = list(workers)
-        self.meet(workers)
-        known = [worker for worker in workers if worker in self.facts]
-        if task.device == "gpu":
-            known = [worker for worker in known if self.facts[worker]["gpu"]]
-            # None is left: wait for one of the former ones.
-            known = known or self.gpu_workers
-        return known if known and set(known) != set(workers) else None
-
-    def meet(self, workers: Iterable[str]) -> None:
-        """Probe workers that joined during the run; the answers are added to ``facts`` later."""
-        for worker in workers:
-            if worker not in self.facts and worker not in self._asked:
-                self._asked.add(worker)
-                loop = self.client.loop.asyncio_loop
-                asyncio.run_coroutine_threadsafe(self._meet_one(worker), loop)
-
-    async def _meet_one(self, worker: str) -> None:
-        try:
-            facts = await ask_worker(self.client, worker, path_text(self.snapshot))
-            check_workers({worker: facts}, self.snapshot)
-        except Exception as error:
-            self.refused[worker] = str(error)
-            log.warning("%s; it gets no task", error)
-            return
-        self.facts = self.facts | {worker: facts}
-
-    def describe(self) -> dict:
-        """For report.json: which workers searched, with which devices."""
-        return {
-            "scheduler": self.address,
-            "dashboard": self.dashboard,
-            "own": self.own,
-            "n_workers": len(self.facts),
-            "devices": list(self.devices),
-            "workers": {
-                worker: {"host": facts["host"], "gpu": facts["gpu"]}
-                for worker, facts in sorted(self.facts.items())
-            },
-            "lost_workers": self.losses.reported(),
-            "versions": fingerprint(),
-        }
-
-
 @contextlib.contextmanager
 def open_cluster(
     config: AnalyzeConfig,
     snapshot: Path | None = None,
     progress: ProgressCallback = no_progress,
-) -> Iterator[Cluster]:
+) -> Iterator[DaskExecutor]:
     """Open the cluster that ``config`` asks for; close what we opened.
 
     Parameters
@@ -213,16 +92,15 @@ def open_cluster(
                 "CuPy can use; give --device cpu"
             )
         both: tuple[Device, ...] = ("cpu", "gpu") if gpu_workers else ("cpu",)
-        yield Cluster(
-            client=client,
-            facts=facts,
-            devices=both if config.device == "auto" else (config.device,),
-            own=config.scheduler is None,
-            address=client.scheduler.address,
-            dashboard=link_of(client) if config.scheduler else client.dashboard_link or "",
-            snapshot=snapshot,
-            losses=stack.enter_context(losses_of(client)),
-        )
+        devices = both if config.device == "auto" else (config.device,)
+        address = client.scheduler.address
+        losses = stack.enter_context(losses_of(client))
+        if config.scheduler is None:
+            dashboard = client.dashboard_link or ""
+            yield ClusterExecutor(client, facts, devices, address, dashboard, losses, snapshot)
+        else:
+            given = (address, link_of(client), losses, snapshot)
+            yield ClientExecutor(client, facts, devices, *given)
 
 
 def _quiet() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.exact_search.state import ExactOptions, ExactState
-from pipeline.schedule.place import Place
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.plan.steps import has_room, task_s, window
 
 THREADS_S = 2.0  # between checks of the number of workers
@@ -33,7 +33,7 @@ class ExactStream:
 
     Parameters
     ----------
-    cluster : Place
+    cluster : Executor
         Open.
     jobs : sequence of ExactJob
         One per distinct graph, largest first: when the first has enough searches in flight, the
@@ -44,7 +44,7 @@ class ExactStream:
         Search on a core where a GPU has too little memory.
     """
 
-    cluster: Place
+    cluster: Executor
     jobs: Sequence[ExactJob]
     options: ExactOptions
     fall_back: bool

@@ -15,8 +15,8 @@ from pipeline.metrics import WidthMetric
 from pipeline.model.progress import Progress, ProgressCallback
 from pipeline.model.search.tasks import Device, Outcome
 from pipeline.model.words import number
+from pipeline.schedule.executor import Executor
 from pipeline.schedule.gang.choice import choose
-from pipeline.schedule.place import Place
 from pipeline.schedule.plan.costs import Costs
 from pipeline.store import Snapshot
 
@@ -51,7 +51,7 @@ class GangPhase:
         self,
         snapshot: Snapshot,
         config: AnalyzeConfig,
-        cluster: Place,
+        cluster: Executor,
         known: Known,
         rows: np.ndarray,
         kinds: dict[str, tuple[str, ...]],

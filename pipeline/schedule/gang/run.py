@@ -21,7 +21,7 @@ from distributed import Future
 from kernels.partition import DEADLINE_S, gpu_name
 from pipeline.errors import ClusterLostError, OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.search.tasks import Attempt, Outcome
-from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.cluster.executors import DaskExecutor
 from pipeline.schedule.gang.link import close_inbox, open_inbox
 from pipeline.schedule.gang.progress import RankProgress
 from pipeline.schedule.gang.rank import GangTask, PeerError, RankEnd, ended, run_rank
@@ -65,7 +65,7 @@ class Gangs:
 
     Parameters
     ----------
-    cluster : Cluster
+    cluster : DaskExecutor
     deadline_s : float
         For one exchange between ranks.
     limits : Limits
@@ -77,7 +77,7 @@ class Gangs:
         For report.json: what each gang did.
     """
 
-    cluster: Cluster
+    cluster: DaskExecutor
     deadline_s: float = DEADLINE_S
     limits: Limits = field(default_factory=Limits)
     report: list[dict[str, Any]] = field(default_factory=list)

@@ -8,7 +8,7 @@ from distributed.comm import CommClosedError
 from pipeline.errors import ClusterLostError, UsageError
 from pipeline.schedule.cluster import workers
 from pipeline.schedule.cluster.address import check_address
-from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.cluster.executors import ClientExecutor
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
 ON_GPU, ON_CPU = SimpleNamespace(device="gpu"), SimpleNamespace(device="cpu")
@@ -17,7 +17,7 @@ ON_GPU, ON_CPU = SimpleNamespace(device="gpu"), SimpleNamespace(device="cpu")
 @pytest.fixture
 def mixed(monkeypatch):
     """A has a GPU, B has none; workers that join are asked, and have not answered yet."""
-    cluster = Cluster(None, {A: {"gpu": "H"}, B: {"gpu": ""}}, ("cpu", "gpu"), own=False)
+    cluster = ClientExecutor(None, {A: {"gpu": "H"}, B: {"gpu": ""}}, ("cpu", "gpu"))
     monkeypatch.setattr(cluster, "meet", lambda workers: None)
     return cluster
 

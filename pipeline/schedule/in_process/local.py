@@ -1,4 +1,4 @@
-"""This process as the place where a run is measured, in place of a cluster."""
+"""Runs tasks in this process, in place of a cluster."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pipeline.schedule.transport.here import Here
 WHERE = "in this process, no cluster started"
 
 
-class ThisProcess:
-    """What a run needs of a ``Cluster``, for one thread of this process and all cores."""
+class LocalExecutor:
+    """An ``Executor`` of one thread of this process, and all cores."""
 
     dashboard = ""
     own = True
@@ -48,7 +48,7 @@ class ThisProcess:
         """Every task may run here."""
 
     def describe(self) -> dict:
-        """For report.json: as ``Cluster.describe``."""
+        """For report.json: as ``ClusterExecutor.describe``."""
         return {
             "scheduler": WHERE,
             "dashboard": "",

@@ -1,4 +1,8 @@
-"""Where a run is measured: a cluster, or this process."""
+"""What runs the tasks of a run: this process, a cluster of our own, or one that is given.
+
+``LocalExecutor`` (``in_process/local.py``), ``ClusterExecutor`` and ``ClientExecutor``
+(``cluster/executors.py``).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from typing import Any, Protocol
 from pipeline.model.search.tasks import Device
 
 
-class Place(Protocol):
-    """What a run needs of the place.
+class Executor(Protocol):
+    """What a run needs of it.
 
     Attributes
     ----------
@@ -30,7 +34,7 @@ class Place(Protocol):
 
     @property
     def where(self) -> str:
-        """The place with its preposition, for people."""
+        """Where it runs them, with the preposition, for people."""
 
     @property
     def n_lost(self) -> int:
