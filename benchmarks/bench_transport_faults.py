@@ -1,0 +1,109 @@
+"""Each mechanism of the transport against its fault: by Dask alone, without it, and with it.
+
+``python benchmarks/bench_transport_faults.py [CASE...] [--repeats N]``
+
+Every run is a process of its own with one or two workers, ended after ``cases.LIMIT_S`` seconds:
+then it hangs. The ways are
+
+- ``Dask``: ``Client.submit`` with two retries and ``as_completed`` on a ``LocalCluster`` whose
+  workers are forked as ours are, with Dask's own settings, and ``Dask, set`` with those that it has
+  for such faults (``cases.SETTINGS``);
+- ``without``: our transport with one mechanism switched off (``switches.switch_off``);
+- ``with``: all of it.
+
+Limits are about a tenth of those of a run. ``n_lost``: tasks of which nothing is heard;
+``n_begun_again``: how often a task that had begun was begun again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from dataclasses import asdict
+
+from benchmarks.lib.record import REPOSITORY, record
+from benchmarks.lib.timing import OtherWork
+from benchmarks.transport.cases import CASES, LIMIT_S, LIMITS, SETTINGS
+from benchmarks.transport.switches import CODE, n_lines
+
+STARTS_S = 60.0  # seconds for a process to import and to start its cluster
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("case", nargs="*", metavar="CASE", help=", ".join(CASES))
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--subject", default="transport_faults")
+    given = parser.parse_args(arguments)
+    if unknown := set(given.case) - CASES.keys():
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    others = OtherWork()
+    rows: list[dict[str, Any]] = []
+    for name in given.case or CASES:
+        case = CASES[name]
+        for way in case.ways:
+            found = [run(name, way) for _ in range(given.repeats)]
+            base = {"case": name, "mechanism": case.mechanism, "fault": case.fault, "way": way}
+            rows.append(base | combined(found))
+            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+    record(
+        given.subject,
+        rows,
+        repeats=given.repeats,
+        limit_s=LIMIT_S,
+        limits=asdict(LIMITS),
+        dask_settings=SETTINGS,
+        lines_of_code={mechanism: n_lines(mechanism) for mechanism in CODE if CODE[mechanism]},
+        other_processes_kept_busy_cores=others.n_cores(),
+    )
+
+
+def run(case: str, way: str) -> dict[str, Any]:
+    """The figures of one run."""
+    words = [sys.executable, "-m", "benchmarks.transport.cases", case, way]
+    paths = os.pathsep.join(filter(None, (str(REPOSITORY), os.environ.get("PYTHONPATH"))))
+    process = subprocess.Popen(
+        words,
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    said = ""
+    try:
+        for line in process.stdout or ():
+            if line.startswith("ROW "):
+                return json.loads(line[4:])
+            said += line
+        raise RuntimeError(f"{case} {way}: no figures; {said}")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=STARTS_S)
+
+
+def combined(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Medians of the figures of all runs; whether each of them ended."""
+    row: dict[str, Any] = {"ends": sum(each["ends"] for each in found)}
+    for key in found[-1].keys() - {"ends"}:
+        values = [each.get(key) for each in found]
+        is_number = all(isinstance(value, int | float) for value in values)
+        row[key] = statistics.median(values) if is_number else values[-1]
+    return row
+
+
+if __name__ == "__main__":
+    main()
