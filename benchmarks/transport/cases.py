@@ -126,10 +126,17 @@ class Run:
             client.run(on_workers.nothing, 0)
             yield client
 
-    def run(self, client: Client, schedule: Callable = drive, **options: Any) -> None:
-        """All tasks, by the way of this run."""
+    def run(
+        self,
+        client: Client,
+        schedule: Callable = drive,
+        only: list[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """All tasks, by the way of this run; ``only``: workers that may run them."""
         if self.way.startswith("Dask"):
-            self._run_by_dask(client, bound=schedule is drive_striding)
+            bound_to = only or sorted(client.scheduler_info()["workers"])
+            self._run_by_dask(client, bound_to if only or schedule is drive_striding else [])
             return
         options = {"name": lambda task: f"t_{task[0]}", "limits": LIMITS} | options
         given = iter(self.tasks)
@@ -139,11 +146,10 @@ class Run:
         ):
             self.note(outcome.task[0], outcome.error)
 
-    def _run_by_dask(self, client: Client, bound: bool) -> None:
+    def _run_by_dask(self, client: Client, bound_to: list[str]) -> None:
         options: list[dict[str, Any]] = [{}] * self.n
-        if bound:
-            workers = sorted(client.scheduler_info()["workers"])
-            options = [{"workers": [workers[i % len(workers)]]} for i in range(self.n)]
+        if bound_to:
+            options = [{"workers": [bound_to[i % len(bound_to)]]} for i in range(self.n)]
         mark = uuid.uuid4().hex  # as ours: a name a task, as runs of many ASes have
         futures = [
             client.submit(on_workers.run, task, key=(f"t_{task[0]}-{mark}", 0), retries=2, **how)
@@ -180,6 +186,16 @@ def _faulty(faults: dict[int, str], **more: Any) -> Callable[[Run], None]:
             run.report(True)
 
     return case
+
+
+def _only_there(run: Run) -> None:
+    """As tasks for GPUs, where the only worker with one dies."""
+    run.faults, run.n = {3: "die once"}, 30
+    with run.client() as client:
+        able = sorted(client.scheduler_info()["workers"])[:1]
+        run.begin()
+        run.run(client, allowed=lambda task, workers: able, only=able)
+        run.report(True)
 
 
 def _nobody(run: Run) -> None:
@@ -355,6 +371,12 @@ CASES = {
     "die_all": Case(
         "watchdog: lost tasks", "12 tasks, each kills its worker",
         _faulty(dict.fromkeys(range(12), "die"), n=12),
+    ),
+    "gone": Case(
+        "watchdog: lost tasks",
+        "tasks that only a worker which has died may run",
+        _only_there,
+        DASK_SET,
     ),
     "hang": Case("watchdog", "a task hangs, once", _faulty({7: "hang once"}), DASK_SET),
     "stop": Case("watchdog", "a worker is stopped", _faulty({7: "stop once"}), DASK_SET),
