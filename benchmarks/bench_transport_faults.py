@@ -45,7 +45,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("case", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--subject", default="transport_faults")
+    parser.add_argument("--table", type=Path, nargs="+", metavar="JSON", help="only print a table")
     given = parser.parse_args(arguments)
+    if given.table:
+        print(table(given.table))
+        return
     if unknown := set(given.case) - CASES.keys():
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
     others = OtherWork()
@@ -66,6 +70,37 @@ def main(arguments: list[str] | None = None) -> None:
         dask_settings=SETTINGS,
         lines_of_code={mechanism: n_lines(mechanism) for mechanism in CODE if CODE[mechanism]},
         other_processes_kept_busy_cores=others.n_cores(),
+    )
+
+
+def table(files: list[Path]) -> str:
+    """The rows of some results as Markdown: a fault a line, a way a column."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in [row for file in files for row in json.loads(file.read_text())["rows"]]:
+        cells.setdefault((row["mechanism"], row["fault"]), {})[row["way"]] = _cell(row)
+    ways = list(dict.fromkeys(way for found in cells.values() for way in found))
+    lines = ["| mechanism | fault | " + " | ".join(ways) + " |", "|---" * (len(ways) + 2) + "|"]
+    for names, found in cells.items():
+        lines.append("| " + " | ".join([*names, *(found.get(way, "") for way in ways)]) + " |")
+    return "\n".join(lines)
+
+
+SHOWN = {
+    "n_lost": "{} lost",
+    "n_failed_without_fault": "{} failed without a fault",
+    "n_begun_again": "{} begun again",
+    "n_workers_replaced": "{} workers replaced",
+    "ms_a_task": "{} ms a task",
+    "s_an_answer": "{} s an answer",
+    "n_searches": "{} searches",
+    "first_results_s": "{} s until results",
+}
+
+
+def _cell(row: dict[str, Any]) -> str:
+    wall = f"{row['wall_s']:.1f} s" if row["ends"] else "hangs"
+    return ", ".join(
+        [wall, *(text.format(row[key]) for key, text in SHOWN.items() if row.get(key))]
     )
 
 
