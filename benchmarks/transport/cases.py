@@ -45,13 +45,13 @@ LIMIT_S = 20.0  # a run that has not ended by then hangs
 DEATHS_S = 60.0  # the same where workers die one after another, and start again
 # A tenth of those of a run, so that each case takes seconds.
 LIMITS = Limits(
-    poll_s=0.2, no_worker_s=4, paused_s=3, lost_s=4, least_s=3, first_s=3,
+    poll_s=0.2, no_worker_s=10, paused_s=3, lost_s=4, least_s=3, first_s=3,
     answer_s=1, fetch_s=3, silent_s=5,
 )  # fmt: skip
 # What Dask itself can be told for such faults.
 SETTINGS = {
     "distributed.scheduler.worker-ttl": "5 s",
-    "distributed.scheduler.no-workers-timeout": "4 s",
+    "distributed.scheduler.no-workers-timeout": "10 s",
 }
 # Workers of both are forked: else those of Dask would take seconds to start again.
 FORKED = {"distributed.worker.multiprocessing-method": forking.METHOD}
