@@ -60,7 +60,11 @@ def main(arguments: list[str] | None = None) -> None:
             found = [run(name, way) for _ in range(given.repeats)]
             base = {"case": name, "mechanism": case.mechanism, "fault": case.fault, "way": way}
             rows.append(base | combined(found))
-            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+        with contextlib.redirect_stdout(sys.stderr):  # after each case: a later one may hang
+            _record(given, rows, others)
+
+
+def _record(given: argparse.Namespace, rows: list[dict[str, Any]], others: OtherWork) -> None:
     record(
         given.subject,
         rows,

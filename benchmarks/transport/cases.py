@@ -56,7 +56,7 @@ SETTINGS = {
 # Workers of both are forked: else those of Dask would take seconds to start again.
 FORKED = {"distributed.worker.multiprocessing-method": forking.METHOD}
 TASK_S = 0.05
-EMPTY = 3000
+EMPTY = 1500
 
 
 @dataclass
@@ -361,6 +361,7 @@ class Case:
     ways: tuple[str, ...] = ("Dask", "without", "with")
 
 
+PAIR = ("without", "with")
 DASK_SET = ("Dask", "Dask, set", "without", "with")
 CASES = {
     "die": Case(
@@ -390,7 +391,7 @@ CASES = {
     ),
     "frozen": Case(
         "clock", "client and workers stopped for 8 s (Ctrl-Z)", _everything_stopped,
-        ("without", "with"),
+        PAIR,
     ),
     "device": Case(
         "device",
@@ -401,10 +402,10 @@ CASES = {
         "restarts", "two tasks hang, once", _faulty({3: "hang once", 4: "hang once"})
     ),
     "silent": Case(
-        "requests with a limit", "the scheduler is stopped", _scheduler(signal.SIGSTOP), DASK_SET
+        "requests with a limit", "the scheduler is stopped", _scheduler(signal.SIGSTOP)
     ),
     "killed": Case(
-        "requests with a limit", "the scheduler is killed", _scheduler(signal.SIGKILL), DASK_SET
+        "requests with a limit", "the scheduler is killed", _scheduler(signal.SIGKILL)
     ),
     "fetch": Case(
         "fetching from each worker",
@@ -412,18 +413,18 @@ CASES = {
         _faulty({10: "stop at fetch"} | {i: "large" for i in range(40) if i != 10}),
     ),
     "post": Case("mailbox", f"{EMPTY} tasks without work", _empty),
-    "hold": Case("more held by a worker", f"{EMPTY} tasks without work", _empty),
-    "window": Case("window", f"{EMPTY} tasks without work", _empty),
+    "hold": Case("more held by a worker", f"{EMPTY} tasks without work", _empty, PAIR),
+    "window": Case("window", f"{EMPTY} tasks without work", _empty, PAIR),
     "exact": Case(
         "withdrawal", "searches that are no longer needed", _exact,
         ("without", "Client.cancel", "with"),
     ),
     "start_lost": Case(
         "nanny", "the process that workers are forked from dies at a start", _start_lost,
-        ("without", "with"),
+        PAIR,
     ),
-    "start": Case("forkserver", "start of 2 workers", _started, ("without", "with")),
-    "here": Case("in this process", "a run of 20 tasks without work", _here, ("without", "with")),
+    "start": Case("forkserver", "start of 2 workers", _started, PAIR),
+    "here": Case("in this process", "a run of 20 tasks without work", _here, PAIR),
 }  # fmt: skip
 
 
