@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.lib.record import REPOSITORY, RESULTS, record
 from tests.oracles.mutants import __doc__ as about
-from tests.oracles.mutants.copies import SURVIVED, SURVIVED_NEAR, BaselineError, Copy
+from tests.oracles.mutants.copies import SURVIVED, SURVIVED_NEAR, Copy
 from tests.oracles.mutants.rooms import ROOMS, Mutant, sample
 from tests.oracles.mutants.shares import Judged, shares_of, table
 
@@ -89,11 +89,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Copy.of(REPOSITORY, Path(folder), given.compiled)
         mutants = sample(copy.root, rooms, given.count, given.seed)
-        try:
-            judged = _judged(copy, mutants, until, widen_at)
-        except BaselineError as error:
-            print(error, file=sys.stderr)
-            return 2
+        judged = _judged(copy, mutants, until, widen_at)
         for name in copy.failing:
             print(f"fails without any change, left out: {name}", file=sys.stderr)
     shares = shares_of(judged)

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,31 +17,28 @@ from tests.oracles.mutants.compiled import FOLDER
 from tests.oracles.mutants.rooms import Mutant, stages_of
 from tests.real_data import ROOT as REAL_DATA
 
-NOTICED, TIMED_OUT, SURVIVED, UNTESTED = "noticed", "timed out", "survived", "untested"
+NOTICED, TIMED_OUT, SURVIVED = "noticed", "timed out", "survived"
+UNTESTED = "untested"  # there are no tests, or they fail without any change
 SURVIVED_NEAR = "survived the nearest tests"  # there was no time for those of its room
-SLOWER = 4  # times what the unchanged tests took, beside what starting them takes, is too long
-STARTING_S = 30.0
+STARTING_S, OF_A_FILE_S = 60.0, 15.0  # what tests may take to start, and each file of them: more
+# than any of these rooms takes on a busy machine
 COMPILING_S = 60.0  # what compiling callers of a changed function may take
 MEMORY = 12 * 2**30  # a mutant that asks for more fails
 FILE_SIZE = 2**30
-
-
-class BaselineError(Exception):
-    """The tests cannot be run without any change."""
 
 
 @dataclass
 class Copy:
     """The project in a temporary folder.
 
-    ``failing`` are tests that fail without any change here, and are left out; ``took_s`` is what
-    each file of tests that was needed so far took; ``compiled`` is where numba keeps its files.
+    ``compiled`` is where numba keeps its files. Of tests that a mutant failed, ``passing`` pass
+    without any change, and ``failing`` do not: those are left out from then on.
     """
 
     root: Path
     compiled: Path
+    passing: set[str] = field(default_factory=set)
     failing: list[str] = field(default_factory=list)
-    took_s: dict[Path, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Path, folder: Path, compiled: Path | None = None) -> Copy:
@@ -59,26 +55,6 @@ class Copy:
         subprocess.run(words, cwd=root, check=False, capture_output=True)
         return cls(root, compiled or folder / "compiled")
 
-    def measure(self, files: Sequence[Path]) -> None:
-        """Run tests without any change; of files that were not measured before."""
-        files = [path for path in files if path not in self.took_s]
-        if not files:
-            return
-        self.took_s |= dict.fromkeys(files, 0.0)
-        report = self.root.parent / "baseline.xml"
-        code, said = self._pytest(files, None, f"--junitxml={report}", writes=True)
-        if code == 5:  # a file of tests for other machines
-            return
-        if code not in (0, 1):
-            raise BaselineError(f"{files[0].parent}: pytest ended with {code}:\n{said[-2000:]}")
-        for case in ET.parse(report).iter("testcase"):
-            file = _file_of(self.root, case.attrib["classname"])
-            self.took_s[file] = self.took_s.get(file, 0.0) + float(case.attrib["time"])
-            if case.find("failure") is not None or case.find("error") is not None:
-                within = case.attrib["classname"].removeprefix(_dotted(file)).strip(".")
-                names = [str(file), *filter(None, within.split(".")), case.attrib["name"]]
-                self.failing.append("::".join(names))
-
     def judge(self, mutant: Mutant, stages: slice = slice(None)) -> tuple[str, str]:
         """What becomes of a mutant, and the test that noticed it first or "".
 
@@ -88,28 +64,41 @@ class Copy:
         text = path.read_text()
         every = stages_of(self.root, mutant.room, mutant.path)
         changed = mutant.site.put(text, mutant.after)
-        path.write_text(changed)
-        try:
-            for files in every[stages]:
-                if any(one not in self.took_s for one in files):
+        for files in every[stages]:
+            limit_s = STARTING_S + OF_A_FILE_S * len(files)
+            limit_s += COMPILING_S if "numba" in text else 0.0
+            known = len(self.failing) - 1
+            while known < len(self.failing):  # again without what fails without any change
+                known = len(self.failing)
+                path.write_text(changed)
+                try:
+                    code, said = self._pytest(files, limit_s, "-x")
+                finally:
                     path.write_text(text)
-                    self.measure(files)
-                    path.write_text(changed)
-                limit_s = STARTING_S + SLOWER * sum(self.took_s.get(one, 0.0) for one in files)
-                limit_s += COMPILING_S if "numba" in text else 0.0
-                code, said = self._pytest(files, limit_s, "-x")
-                if code is None:
-                    return TIMED_OUT, str(files[0] if len(files) == 1 else files[0].parent)
-                if code not in (0, 5):  # 5: all tests are left out
-                    return NOTICED, _first_failure(said) or f"pytest ended with {code}"
-        finally:
-            path.write_text(text)
+                if code in (0, 5):  # 5: all tests are left out
+                    break
+                all_of_it = str(files[0] if len(files) == 1 else files[0].parent)
+                name = all_of_it if code is None else _first_failure(said)
+                if self._passes(name or all_of_it, limit_s, or_ends=not name or code is None):
+                    return (TIMED_OUT if code is None else NOTICED), name or f"pytest: {code}"
+            else:
+                return UNTESTED, name
         if not every:
             return UNTESTED, ""
         return (SURVIVED if every[stages][-1:] in ([], every[-1:]) else SURVIVED_NEAR), ""
 
+    def _passes(self, name: str, limit_s: float, *, or_ends: bool = False) -> bool:
+        """Whether a test, or a file or folder of them, passes (or ends) without any change."""
+        if name not in self.passing and name not in self.failing:
+            code, _ = self._pytest([Path(name)], limit_s)
+            if code == 0 or (or_ends and code is not None):
+                self.passing.add(name)
+            else:
+                self.failing.append(name)
+        return name in self.passing
+
     def _pytest(
-        self, files: Sequence[Path], limit_s: float | None, *options: str, writes: bool = False
+        self, files: Sequence[Path], limit_s: float, *options: str
     ) -> tuple[int | None, str]:
         """Exit status, None where the time was over, and what was said."""
         scratch = self.root.parent / "scratch"
@@ -122,7 +111,7 @@ class Copy:
             process = subprocess.Popen(
                 words,
                 cwd=self.root,
-                env=self._environment(scratch, writes),
+                env=self._environment(scratch),
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
@@ -139,7 +128,7 @@ class Copy:
                 process.wait()
         return code, output.read_text(errors="replace")
 
-    def _environment(self, scratch: Path, writes: bool) -> dict[str, str]:
+    def _environment(self, scratch: Path) -> dict[str, str]:
         named = {
             "HOME": str(scratch / "home"),
             "TMPDIR": str(scratch),
@@ -148,7 +137,6 @@ class Copy:
             "NUMBA_CACHE_DIR": str(self.root.parent / "numba"),  # markers of what is compiled
             "NUMBA_CACHE_LOCATOR_CLASSES": "tests.oracles.mutants.compiled.Locator",
             FOLDER: str(self.compiled),
-            "PYTHONDONTWRITEBYTECODE": "" if writes else "1",
         }
         return {**os.environ, **named}
 
@@ -158,19 +146,6 @@ def _limits() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _dotted(file: Path) -> str:
-    return ".".join(file.with_suffix("").parts)
-
-
-def _file_of(root: Path, dotted: str) -> Path:
-    """The file of tests in the name of a class, ``tests.unit.kernels.test_csr.TestOfIt``."""
-    place = Path(*dotted.split("."))
-    for one in (place, *place.parents):
-        if (root / one).with_suffix(".py").is_file():
-            return one.with_suffix(".py")
-    return place
 
 
 def _first_failure(said: str) -> str:

@@ -63,6 +63,7 @@ def mutant(before: str, after: str) -> Mutant:
 )
 def test_each_fate(copy, monkeypatch, before, after, fate, by):
     monkeypatch.setattr(copies, "STARTING_S", 8.0)
+    monkeypatch.setattr(copies, "OF_A_FILE_S", 0.0)
     found, by_what = copy.judge(mutant(before, after))
     assert found == fate
     assert by in by_what
