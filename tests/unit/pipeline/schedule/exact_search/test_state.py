@@ -132,6 +132,32 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
         assert n_searches <= max_searches * len(Truth(graph).components)
 
 
+@pytest.mark.parametrize("is_withdrawn", [False, True])
+def test_parts_of_a_task_are_in_flight_in_its_place(is_withdrawn):
+    graph = grid(6, 6)
+    state = ExactState(job_of(graph, ["eccentricities"]), ExactOptions(DEFAULTS, 1, 4, None))
+    n_cut = 0
+    with resident(graph):
+        while (task := state.next_task()) is not None:
+            assert state.n_flying == 1
+            parts = [task]
+            if task.n_sources > 1:
+                parts = [replace(task, sources=part) for part in np.array_split(task.sources, 2)]
+                state.cut(task, parts)
+                n_cut += 1
+                assert state.n_flying == 2
+                # What is withdrawn is given back, and searched later.
+                if is_withdrawn and n_cut == 1:
+                    state.use(outcome_of(parts.pop(0), withdrawn=True))
+            for part in parts:
+                state.use(outcome_of(part))
+            assert state.n_flying == 0
+    assert n_cut
+    assert state.answer is not None
+    assert state.answer.widths.exact[0]
+    check_widths(state.answer.widths, Truth(graph))
+
+
 # Diameter and radius prove each other before either question is done by itself.
 MEETING = [
     graph_of(5, [(1, 0), (2, 1), (3, 0), (4, 1), (0, 4), (2, 0), (2, 3), (2, 4)]),
