@@ -32,7 +32,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--count", type=int, default=300, metavar="N", help="of all rooms together")
-    parser.add_argument("--minutes", type=float, metavar="M", help="start nothing after this long")
+    parser.add_argument("--minutes", type=float, metavar="M", help="end after this long")
     parser.add_argument(
         "--json",
         type=Path,
@@ -54,14 +54,14 @@ def _judged(copy: Copy, mutants: Sequence[Mutant], until: float, widen_at: float
 
     No mutant begins after ``widen_at`` by its nearest tests, none after ``until`` by others.
     """
-    judged = list(_reported(copy, mutants, slice(1), widen_at))
+    judged = list(_reported(copy, mutants, slice(1), widen_at, until))
     found = dict.fromkeys(one.mutant for one in judged if one.fate == SURVIVED_NEAR)
-    wider = {one.mutant: one for one in _reported(copy, list(found), slice(1, None), until)}
+    wider = {one.mutant: one for one in _reported(copy, list(found), slice(1, None), until, until)}
     return [wider.get(one.mutant, one) for one in judged]
 
 
 def _reported(
-    copy: Copy, mutants: Sequence[Mutant], stages: slice, until: float
+    copy: Copy, mutants: Sequence[Mutant], stages: slice, until: float, end: float
 ) -> Iterator[Judged]:
     for done, mutant in enumerate(mutants):
         started = time.monotonic()
@@ -69,7 +69,7 @@ def _reported(
             left = len(mutants) - done
             print(f"{left} mutants were left out: the time is over", file=sys.stderr)
             return
-        fate, by = copy.judge(mutant, stages)
+        fate, by = copy.judge(mutant, stages, end)
         one = Judged(mutant, fate, by, time.monotonic() - started)
         print(f"{done + 1}, {one.wall_s:.0f} s: {fate}: {one}", file=sys.stderr, flush=True)
         yield one

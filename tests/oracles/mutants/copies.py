@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,10 +56,13 @@ class Copy:
         subprocess.run(words, cwd=root, check=False, capture_output=True)
         return cls(root, compiled or folder / "compiled")
 
-    def judge(self, mutant: Mutant, stages: slice = slice(None)) -> tuple[str, str]:
+    def judge(
+        self, mutant: Mutant, stages: slice = slice(None), until: float = float("inf")
+    ) -> tuple[str, str]:
         """What becomes of a mutant, and the test that noticed it first or "".
 
-        ``stages`` says which of ``stages_of``: the first alone, or those that are wider.
+        ``stages`` says which of ``stages_of``: the first alone, or those that are wider. ``until``
+        is when to stop, by ``time.monotonic``: what is not noticed then has survived the nearest.
         """
         path = self.root / mutant.path
         text = path.read_text()
@@ -71,10 +75,13 @@ class Copy:
             while known < len(self.failing):  # again without what fails without any change
                 known = len(self.failing)
                 path.write_text(changed)
+                left_s = until - time.monotonic()
                 try:
-                    code, said = self._pytest(files, limit_s, "-x")
+                    code, said = self._pytest(files, min(limit_s, left_s), "-x")
                 finally:
                     path.write_text(text)
+                if code is None and left_s < limit_s:
+                    return SURVIVED_NEAR, ""
                 if code in (0, 5):  # 5: all tests are left out
                     break
                 all_of_it = str(files[0] if len(files) == 1 else files[0].parent)
@@ -119,7 +126,7 @@ class Copy:
                 preexec_fn=_limits,
             )
             try:
-                code = process.wait(limit_s)
+                code = process.wait(max(0.0, limit_s))
             except subprocess.TimeoutExpired:
                 code = None
             finally:
