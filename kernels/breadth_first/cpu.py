@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
+from kernels._cpu.bits import LOW, ONE, SIX, add, is_in
 from kernels._cpu.lanes import lowest, prefetch
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, returns
 from kernels.types import N_FARTHEST, UNREACHED
@@ -26,7 +27,6 @@ ALPHA = 15
 BETA = 18
 FEW = 4  # nodes of a frontier up to which a search is a chain of waits
 AHEAD = 8  # queue places between prefetching a node's arcs and using them
-ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)
 
 
 @njit(cache=True, nogil=True)
@@ -50,9 +50,8 @@ def _top_down(indptr, indices, base, n_nodes, target, queue, ends, n_levels, rea
                 u = np.uintp(queue[i] + base)
                 for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
                     v = np.uint64(indices[arc] - base)
-                    bit = ONE << (v & LOW)
-                    if reached[v >> SIX] & bit == 0:
-                        reached[v >> SIX] |= bit
+                    if not is_in(reached, v):
+                        add(reached, v)
                         queue[tail] = v
                         tail += np.uintp(1)
             begin = end
@@ -76,7 +75,7 @@ def _top_down(indptr, indices, base, n_nodes, target, queue, ends, n_levels, rea
         n_levels += 1
         if np.int64(end - begin) * BETA > n_nodes or np.int64(end) == n_nodes:
             return n_levels
-        if target >= 0 and (reached[target >> 6] >> np.uint64(target & 63)) & ONE:
+        if target >= 0 and is_in(reached, target):
             return n_levels
 
 
@@ -99,7 +98,7 @@ def _bottom_up(indptr, indices, base, n_nodes, queue, end, reached, before):
             u = v + np.uintp(base)
             for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
                 head = np.uint64(indices[arc] - base)
-                if (before[head >> SIX] >> (head & LOW)) & ONE:
+                if is_in(before, head):
                     new |= ONE << bit
                     queue[tail] = v
                     tail += np.uintp(1)
@@ -119,12 +118,12 @@ def search_from(indptr, indices, base, n_nodes, n_starts, target, queue, ends, b
     for i in range(n_words):
         reached[i] = 0
     for i in range(n_starts):
-        reached[queue[i] >> 6] |= ONE << np.uint64(queue[i] & 63)
+        add(reached, queue[i])
     ends[0] = n_starts
     begin, end, n_levels = 0, n_starts, 1
     n_arcs = indptr[base + n_nodes] - indptr[base]
     while end < n_nodes:
-        if target >= 0 and (reached[target >> 6] >> np.uint64(target & 63)) & ONE:
+        if target >= 0 and is_in(reached, target):
             return n_levels
         bottom_up = False
         if (end - begin) * BETA > n_nodes:

@@ -19,10 +19,11 @@ import itertools
 import numpy as np
 from numba import njit, types
 
+from kernels._cpu.bits import ONE, is_in
 from kernels._cpu.lanes import lowest, prefetch, replace_if
 from kernels._cpu.signatures import I32, I64, OUT_I32, U64
 from kernels._cpu.threads import Team, n_threads
-from kernels.connected.part import ONE, grow_part, is_in, missing_of
+from kernels.connected.part import grow_part, missing_of
 
 LARGE = 1 << 20  # arcs from which threads share the rows; below, starting them costs more
 CHUNKS_EACH = 16  # runs of rows per thread, so that threads end together though rows differ

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit, types
 
+from kernels._cpu.bits import ONE, add, is_in
 from kernels._cpu.lanes import lowest
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64
 from kernels._cpu.threads import Team
@@ -22,8 +23,6 @@ BEGUN = 64  # passes begin once a search has found one node in that many
 TRIED = 8  # one run in that many shows whether the first pass pays off
 ENOUGH = 16  # one node in that many may remain
 Run = tuple[int, int]  # first word, and the one after the last
-
-ONE, _LAST = np.uint64(1), np.uint64(63)
 
 
 def grow_part(
@@ -73,11 +72,6 @@ def grow_part(
 
 
 @njit(inline="always")
-def is_in(part, node):
-    return (part[np.uintp(node) >> np.uintp(6)] >> (np.uint64(node) & _LAST)) & ONE != 0
-
-
-@njit(inline="always")
 def missing_of(part, w, n_nodes):
     """Nodes of word ``w`` that are not in the part."""
     missing = ~part[w]
@@ -89,7 +83,7 @@ def missing_of(part, w, n_nodes):
 def search_first(indptr, indices, start, part, queue):
     """Add to ``part`` the nodes nearest to ``start`` until ``queue`` is full; how many."""
     queue[0] = start
-    part[start >> 6] |= ONE << (np.uint64(start) & _LAST)
+    add(part, start)
     n_found, i = 1, 0
     while i < n_found:
         u = np.int64(queue[i])
@@ -99,7 +93,7 @@ def search_first(indptr, indices, start, part, queue):
             if not is_in(part, v):
                 if n_found == queue.size:
                     return n_found
-                part[v >> 6] |= ONE << (np.uint64(v) & _LAST)
+                add(part, v)
                 queue[n_found] = v
                 n_found += 1
     return n_found

@@ -19,13 +19,14 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit, types
 
+from kernels._cpu.bits import add, is_in
 from kernels._cpu.lanes import common, load, minus, no_lanes, prefetch, some, store, union
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, U64, returns
 from kernels._cpu.sweep_constants import AHEAD, SOME_ARCS
 from kernels._cpu.variants import variant
 from kernels.eccentricity.thresholds import CORE
 
-U1, U6, U63 = np.uintp(1), np.uintp(6), np.uintp(63)
+U1, U6 = np.uintp(1), np.uintp(6)
 ONE = np.uint64(1)
 
 _TABLES = (I64, I32, I32, U64, OUT_U64, OUT_U64)
@@ -89,18 +90,18 @@ def _steps(words: int) -> tuple[Callable, Callable]:
             else:
                 while arc < end:
                     u = np.uintp(indices[arc])
-                    if (changed[u >> U6] >> np.uint64(u & U63)) & ONE:
+                    if is_in(changed, u):
                         got = union(got, load(words, now, u))
                     arc += U1
             found = common(got, missing)
             if some(found):
                 store(after, v, union(own, found))
-                changing[v >> U6] |= ONE << np.uint64(v & U63)
+                add(changing, v)
                 n_found += 1
                 n_arcs += indptr[v + U1] - indptr[v]
                 lower[v] = max(lower[v], np.int32(depth))
                 store(unions, c, union(load(words, unions, c), found))
-            elif (changed[v >> U6] >> np.uint64(v & U63)) & ONE:
+            elif is_in(changed, v):
                 store(after, v, own)
         return np.int64(kept), n_found, n_arcs
 
@@ -138,7 +139,7 @@ def _steps(words: int) -> tuple[Callable, Callable]:
                         v = np.uintp(indices[arc])
                         if some(minus(row, load(words, now, v))):
                             store(after, v, union(load(words, after, v), row))
-                            changing[v >> U6] |= ONE << np.uint64(v & U63)
+                            add(changing, v)
                 bits >>= ONE
                 u += U1
         n_found, n_arcs = np.int64(0), np.int64(0)
