@@ -22,7 +22,7 @@ from pipeline.metrics import METRICS, columns_of, own_kernels
 from pipeline.metrics.columns import COLUMNS_BY_TASK, WEIGHTED, Column
 from pipeline.terminal import reference, rules
 from tests import columns_page
-from tests.oracles.ablation.page import recorded_part
+from tests.oracles.ablation.page import recorded_comparison, recorded_part
 from tests.real_data import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -176,7 +176,7 @@ def accuracy_in_short() -> str:
 
 # Page -> what its comments name -> what is between them.
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
-    DOCS / "ablation.md": {"ablation": recorded_part},
+    DOCS / "ablation.md": {"ablation": recorded_part, "subtracted": recorded_comparison},
     REPOSITORY / "README.md": {
         "formats": formats_in_a_line,
         "accuracy in short": accuracy_in_short,

@@ -101,3 +101,28 @@ def families_table(means: Sequence[Mapping[str, Any]]) -> str:
             for row in means
         ],
     )
+
+
+def compared_table(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> str:
+    """Of each family that both have: figures of ``after``, and what they are more than before."""
+    earlier = {row["family"]: row for row in before}
+    return markdown(
+        ["family", "networks", *FIGURES],
+        [
+            [
+                row["family"],
+                str(row["n"]),
+                *(_compared(earlier[row["family"]][what], row[what]) for what in FIGURES),
+            ]
+            for row in after
+            if row["family"] in earlier
+        ],
+    )
+
+
+def _compared(before: float | None, after: float | None) -> str:
+    """``0.981 (+0.002)``; empty where a family has no such figure."""
+    if before is None or after is None:
+        return ""
+    change = round(after - before, 3)
+    return f"{after:.3f} ({change:+.3f})" if change else f"{after:.3f}"

@@ -12,7 +12,7 @@ from pipeline.infer.rules import RULES
 from tests.oracles.ablation.__main__ import WITH_FILES, find_tasks, main
 from tests.oracles.ablation.gains import EVERYWHERE
 from tests.oracles.ablation.judging import ALL_RULES
-from tests.oracles.ablation.page import made_part
+from tests.oracles.ablation.page import compared_part, made_part
 from tests.real_data import REPOSITORY
 
 TINY = (
@@ -98,6 +98,16 @@ def test_the_page_says_what_is_in_the_file(result: dict[str, Any]) -> None:
     assert f"| `{IDLE}` | 0 of 2 | 0 | 0 | 0 | 0 | 0 | none | none |" in text
     assert f"- Changes nothing in any family: {IDLE}." in text
     assert "| provider31 | 2 | 0." in text
+
+
+def test_the_page_says_what_changed_in_the_same_networks(result: dict[str, Any]) -> None:
+    assert result["families"][0]["family"] == "plain"
+    before = [{**one, "P": one["P"] - 0.004} for one in result["families"][:1]]
+    text = compared_part({**result, "families": before, "commit": "0ld"}, result)
+    assert "commit 0ld" in text
+    row = next(line for line in text.splitlines() if line.startswith("| plain | 2 | "))
+    assert row.count("(+0.004)") == row.count("(") == 1
+    assert "| provider31 | 2 |" not in text  # only one of the two has it
 
 
 def test_time_that_is_over_leaves_networks_out(
