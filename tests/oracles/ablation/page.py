@@ -50,7 +50,8 @@ def made_part(result: Mapping[str, Any]) -> str:
 def compared_part(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """What rules still gain without those that went, and the same networks before and after."""
     parts = [
-        f"{_networks(after)} that no rule was chosen on; before: {_made(before)}; after: {_made(after)}:",
+        f"{_networks(after)} that no rule was chosen on; before: {_made(before)};"
+        f" after: {_made(after)}:",
         _command(after),
         "What those gain that were candidates and stayed, without those that went:",
         brief_table(rows_in(after), after["rules"]),
