@@ -82,13 +82,15 @@ def table(files: list[Path]) -> str:
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in [row for file in files for row in json.loads(file.read_text())["rows"]]:
         cells.setdefault((row["mechanism"], row["fault"]), {})[row["way"]] = _cell(row)
-    ways = list(dict.fromkeys(way for found in cells.values() for way in found))
+    there = {way for found in cells.values() for way in found}
+    ways = [way for way in WAYS if way in there]
     lines = ["| mechanism | fault | " + " | ".join(ways) + " |", "|---" * (len(ways) + 2) + "|"]
     for names, found in cells.items():
         lines.append("| " + " | ".join([*names, *(found.get(way, "") for way in ways)]) + " |")
     return "\n".join(lines)
 
 
+WAYS = ("Dask", "Dask, set", "without", "Client.cancel", "with")
 SHOWN = {
     "n_lost": "{} lost",
     "n_failed_without_fault": "{} failed without a fault",
