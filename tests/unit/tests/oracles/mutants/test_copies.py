@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,9 @@ def test_the_nearest_tests_and_the_wider_ones_run_apart(copy):
     assert copy.judge(one, slice(1, None))[0] == SURVIVED
     found, by = copy.judge(mutant("n -= 1", "n += 1"), slice(1, None))
     assert (found, by) == (SURVIVED, "")  # only the nearest test would notice it
+
+
+def test_what_is_not_noticed_when_the_time_is_over_has_survived_the_nearest_tests(copy):
+    one = mutant("n // 2", "(n * 2)")
+    assert copy.judge(one, until=time.monotonic())[0] == SURVIVED_NEAR
+    assert (copy.root / MODULE).read_text() == HALF
