@@ -182,6 +182,7 @@ def search(given: Given) -> None:
         print_json(search_facts(summary))
     else:
         print_search(summary)
+    raise typer.Exit(1 if summary.graph.is_mostly_broken else 0)
 
 
 @command("explore --store mystore")

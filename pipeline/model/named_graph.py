@@ -36,6 +36,8 @@ class NamedGraph:
     addrs : (n_addrs, 2) uint64 or None; addr_node : (n_addrs,) int64 or None
         Every address, sorted, and its node. None: those of ``node_addr`` are all.
     warnings : list of str
+    is_mostly_broken : bool
+        More than half of the records of its file were rejected.
     longest_path : callable
         -> node ids of the longest path that reports show of this graph; None: none is known.
     """
@@ -49,6 +51,7 @@ class NamedGraph:
     addrs: np.ndarray | None = None
     addr_node: np.ndarray | None = None
     warnings: list[str] = field(default_factory=list)
+    is_mostly_broken: bool = False
     longest_path: Callable[[], np.ndarray | None] = lambda: None
 
     def __repr__(self) -> str:

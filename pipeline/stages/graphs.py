@@ -102,7 +102,12 @@ def read_graph(path: Path) -> NamedGraph:
     broken = sum(report.rejected.values())
     if broken:
         reasons = ", ".join(f"{reason} ({n:,})" for reason, n in report.rejected.items())
-        found.warnings.append(f"{report.path}: {number(broken, 'broken line')} left out: {reasons}")
+        lost = report.mostly_rejected
+        said = (
+            f"{lost}: {reasons}" if lost else f"{number(broken, 'broken line')} left out: {reasons}"
+        )
+        found.warnings.append(f"{report.path}: {said}")
+        found = replace(found, is_mostly_broken=bool(lost))
     return found
 
 

@@ -167,6 +167,9 @@ def _ingest_by(
     progress(Progress("build", 0, 1, "graphs"))
     graphs = build_graphs(topologies)
     progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
+    if n_loops := graphs.counts.get("n_loops_dropped", 0):
+        given = number(graphs.counts["n_links_given"], "link")
+        notes.append(f"{n_loops:,} of {given} left out: from a node to itself")
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     names = read_names(config, graphs)

@@ -185,3 +185,24 @@ def test_the_time_of_a_short_search_is_that_of_its_second_run(pause_s, n_runs, m
     found, seconds = _timed(SimpleNamespace(twins={"cores": run_it}), "cores", graph, None, None)
     assert (found, runs) == (n_runs, [2, *[3] * (n_runs - 1)])
     assert seconds >= pause_s
+
+
+def test_a_file_of_which_most_links_are_broken_is_searched_and_ends_with_its_share(
+    tmp_path, capsys
+):
+    head, _, edges = BRITE.read_text().partition("Edges:")
+    title, *lines = edges.splitlines()
+    n_bad = len(lines) * 3 // 5
+    file = tmp_path / "bad.brite"
+    file.write_text("\n".join([head + "Edges:" + title, *["x"] * n_bad, *lines[n_bad:]]) + "\n")
+    assert run("search", "components", file) == 1
+    said = capsys.readouterr().err
+    assert f"{n_bad} of {len(lines)} edges rejected (" in said
+    assert run("search", "components", BRITE) == 0
+
+
+def test_links_from_a_node_to_itself_are_counted(tmp_path, capsys):
+    file = tmp_path / "loops.txt"
+    file.write_text("1 1\n1 2\n2 2\n")
+    assert run("ingest", file, "--asn", 1, "--store", tmp_path / "store") == 0
+    assert "2 of 3 links left out: from a node to itself" in capsys.readouterr().err
