@@ -20,7 +20,7 @@ from tests.oracles.ablation.judging import ALL_RULES, Outcome, Task
 from tests.oracles.ablation.tables import families_table, full_table, sentences
 from tests.oracles.networks.making import parse_seeds
 from tests.oracles.networks.plan import KINDS
-from tests.oracles.truth.__main__ import WAYS
+from tests.oracles.truth.command import WAYS
 from tests.oracles.truth.side_by_side import each
 from tests.oracles.truth.sources import ON_DISK, find_sources
 

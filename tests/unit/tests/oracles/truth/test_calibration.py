@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.oracles.truth.__main__ import main
 from tests.oracles.truth.calibration import Rated, calibrate, rows_of
+from tests.oracles.truth.command import main
 from tests.real_data import REPOSITORY
 
 

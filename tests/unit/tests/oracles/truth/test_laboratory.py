@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import FormatError
 from tests.oracles.truth import open_lab, unpacked
-from tests.oracles.truth.__main__ import main
+from tests.oracles.truth.command import main
 
 # AS 1: p; AS 2: q; AS 3: s, a member of an exchange point. A host hangs on q.
 TRUTH = {

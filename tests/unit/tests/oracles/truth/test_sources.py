@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,10 @@ import pytest
 
 from pipeline.errors import UsageError
 from tests.oracles.networks.plan import Plan
-from tests.oracles.truth.__main__ import main
+from tests.oracles.truth.command import main
 from tests.oracles.truth.scores import infer_lab, score
 from tests.oracles.truth.sources import ON_DISK, find_sources
+from tests.real_data import REPOSITORY
 
 TINY = (
     "n_tier1=2",
@@ -65,7 +68,12 @@ def test_drawn_networks_are_judged_alike_in_one_process_and_in_two(
 ) -> None:
     one = judged(capsys, "ixp", "--seeds", "3-4")
     assert [network["plan"] for network in one["networks"]] == ["ixp", "ixp"]
-    assert one == judged(capsys, "ixp", "--seeds", "3-4", "--workers", "2")
+    # As a user runs it: processes cannot import what is in a ``__main__``.
+    words = ["ixp", "--seeds", "3-4", "--workers", "2", *WAYS, *TINY, "--json"]
+    command = [sys.executable, "-m", "tests.oracles.truth", *words]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert one == json.loads(done.stdout)
 
 
 def test_faults_are_what_the_counts_count(capsys: pytest.CaptureFixture) -> None:
