@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass
-class DaskExecutor:
+class DaskExecutor(ABC):
     """An open cluster and what its workers reported about themselves.
 
     Attributes
@@ -86,9 +87,9 @@ class DaskExecutor:
             asked = self.client._run(call, *given, workers=workers, on_error="ignore")
             asyncio.run_coroutine_threadsafe(asked, self.client.loop.asyncio_loop)
 
+    @abstractmethod
     def allowed(self, task: Any, workers: Iterable[str]) -> list[str] | None:
         """Of the workers there now, those that may run a task; None: any."""
-        raise NotImplementedError
 
     def meet(self, workers: Iterable[str]) -> None:
         """Probe workers that joined during the run; the answers are added to ``facts`` later."""

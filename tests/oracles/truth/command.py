@@ -1,7 +1,7 @@
 """Judge inference in networks of known truth: laboratories, and networks that are drawn.
 
 usage: python -m tests.oracles.truth LAB|KIND|FIELD=VALUE... [--seeds FIRST-LAST] [--workers N]
-           [--table {full,brief,gain,means,...} [--into FILE] | --json]
+           [--table {full,gain,means,...} [--into FILE] | --json]
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from tests.oracles.truth.tables import (
     SHARES,
     TRUE_ALIASES,
     Judged,
-    brief_table,
     calibration_table,
     full_table,
     gain_table,
@@ -63,12 +62,11 @@ _BY_DEFAULT = ("elected", "inferred-routers", "true-aliases", "prefix")
 TABLES = {
     "gain": gain_table,
     "full": full_table,
-    "brief": brief_table,
     "means": means_table,
     "unseen": unseen_tables,
 }
 # Part of a page that a table fills, between two marks; other tables fill one of their own name.
-PARTS = {"full": "accuracy", "brief": "accuracy"}
+PARTS = {"full": "accuracy"}
 
 
 def _ways(words: str) -> list[str]:

@@ -33,14 +33,6 @@ def _left_out(s: Score) -> str:
     return f"{s.candidates}; {s.borders_true - s.borders_visible}"
 
 
-def _precision_recall(s: Score) -> str:
-    return f"{s.ingress_precision:.3f} / {s.border_recall:.3f}"
-
-
-def _with_hops(s: Score) -> str:
-    return f"{_precision_recall(s)} / {f'{s.hops_equal_share:.3f}' if s.hop_pairs else 'none'}"
-
-
 def _hops(s: Score) -> str:
     return f"{s.hops_equal_share:.3f}, {s.hops_excess:+.2f}" if s.hop_pairs else "none"
 
@@ -63,21 +55,6 @@ FIGURES: Mapping[str, Callable[[Score], str]] = {
     "hops equal, mean excess": _hops,
 }
 
-# Figures of the first way in the brief table.
-_BRIEF: Mapping[str, Callable[[Score], str]] = {
-    LEFT_OUT: _left_out,
-    "P / R": _precision_recall,
-    "ASes entered": FIGURES["ASes entered"],
-    "addresses in their AS": lambda s: f"{s.asn_precision:.3f}",
-    "links found, false": lambda s: f"{s.links_found} of {s.links_visible}, {s.links_false}",
-    "hops equal, mean excess": _hops,
-}
-# Of the others; whether routers were inferred.
-_OF_OTHERS: Mapping[bool, tuple[str, Callable[[Score], str]]] = {
-    False: ("P / R / hops equal", _with_hops),
-    True: ("P / R / hops equal; false links", lambda s: f"{_with_hops(s)}; {s.links_false}"),
-}
-
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
@@ -96,25 +73,6 @@ def full_table(judged: Sequence[Judged]) -> str:
             rows.append([label, way, *(figure(s) for figure in FIGURES.values())])
             label = "..."
     return markdown(["laboratory", "owners", *FIGURES], rows)
-
-
-def brief_table(judged: Sequence[Judged]) -> str:
-    """One row per laboratory: the first way, and P, R and equal hops of the others.
-
-    And false links where routers were inferred: merging makes them.
-    """
-    ways = _ways(judged)
-    rows = []
-    for lab in judged:
-        first = lab.scores[ways[0]]
-        others = [
-            _OF_OTHERS[INFERRED in way][1](lab.scores[way]) if way in lab.scores else ""
-            for way in ways[1:]
-        ]
-        rows.append([lab.described, *(figure(first) for figure in _BRIEF.values()), *others])
-    others = [f"{way}: {_OF_OTHERS[INFERRED in way][0]}" for way in ways[1:]]
-    heads = ["laboratory", *_BRIEF, *others]
-    return markdown(heads, rows)
 
 
 def _ways(judged: Sequence[Judged], *, with_programs: bool = True) -> list[str]:
