@@ -64,6 +64,15 @@ def test_a_link_that_still_leads_to_a_target_is_crossed(tmp_path):
             assert events.kind[changes.event[of_link][0]].startswith("vantage point")
 
 
+@pytest.mark.parametrize(("n_back", "ends"), [(1, (B, C)), (2, (C, B))])
+def test_a_link_is_named_in_the_direction_of_most_traces(tmp_path, n_back, ends):
+    """Of equal ones in that from the smaller address to the larger."""
+    back = [f"{D} {C} {B} {A} > 20.3.1.{i}" for i in range(n_back)]
+    old = night(tmp_path / "old", {ONE: [*OLD[ONE], *back]})
+    new = night(tmp_path / "new", {ONE: [f"{A} {B} {E} {D} {TO}"]})
+    assert [each for each in told(changed(old, new)) if {*each} == {B, C}] == [ends]
+
+
 def test_merged_and_split_routers_change_no_link(tmp_path):
     lines = {ONE: [f"{A} {B} {D} {TO}", f"{A} {C} {E} {ELSEWHERE}"]}
     old = night(tmp_path / "old", lines)

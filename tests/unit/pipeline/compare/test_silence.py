@@ -89,6 +89,27 @@ def test_a_router_is_silent_where_most_see_a_gap_in_its_place(tmp_path, before, 
     assert {ends[0]: said for ends, said in back.items()}.get(B) == (kind and "answers again")
 
 
+def test_the_router_with_the_lowest_number_is_as_any_other(tmp_path):
+    """A has the smallest address of both nights: it may be silent, and is no gap where it answers.
+
+    Of the pairs that met C, as many meet A in its place as nothing.
+    """
+    by_a, gap, by_c, either = (
+        night(tmp_path / name, ways(**n, EAX=3))
+        for name, n in (
+            ("by A", {"BAD": 24}),
+            ("gap", {"B_D": 24}),
+            ("by C", {"BCD": 120}),
+            ("either", {"BAD": 60, "B_D": 60}),
+        )
+    )
+    for nights, kind in (((by_a, gap), "silent"), ((gap, by_a), "answers again")):
+        assert told(compare_nights(*nights)[0], "router") == {(A, "::"): kind}
+    for nights in ((by_c, either), (either, by_c)):
+        kinds = set(told(compare_nights(*nights)[0], "router").values())
+        assert not kinds & {"silent", "answers again"}
+
+
 def as_said(folder, old: list[str], new: list[str]) -> str | None:
     """What is said of AS2, whose routers are on some ways; each way by vantage points in turn."""
     nights = []

@@ -183,6 +183,12 @@ def test_a_part_of_many_pairs_that_differ_is_weighed_with_as_even_a_part_of_the_
     assert changes.new[lost].tolist() == [pytest.approx(1 / 3, abs=0.05)]
 
 
+def test_one_pair_that_stays_is_a_part_of_what_enters(tmp_path):
+    old, new = lines(all_by(3, 3, 3, 5)), lines(all_by(4, 4, 4, 5))
+    _, (event,) = compared(tmp_path, old, new)
+    assert "20.2.0.1 from AS3, whose share went from 75 % to 0 %" in event["text"]
+
+
 def test_a_removed_link_that_traffic_took_says_where_that_enters_now(tmp_path):
     new = {  # the last router of AS 3 is crossed, and leads to AS 4
         vantage: [line.replace("20.4.0.1 20.2.0.2", "20.3.0.1 20.4.0.1 20.2.0.2") for line in own]
