@@ -13,17 +13,17 @@ import json
 import math
 import statistics
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.diameter.profile import PARTS
 from benchmarks.lib.charts import number
 from benchmarks.lib.record import REPOSITORY, RESULTS
 from benchmarks.pages.plot_searches import fill
 from benchmarks.pages.searches_results import RENAMED, machine_name
+from benchmarks.pages.searches_tables import measured
 
 PART = "diameters"
 OURS = "hopscope"
@@ -38,7 +38,7 @@ def load(results: Path) -> list[Row]:
     newest: dict[tuple, Row] = {}
     runs = [json.loads(path.read_text()) for path in sorted(results.glob("diameter*.json"))]
     for run in sorted(runs, key=lambda run: run["date"]):
-        about = {name: run.get(name) for name in ("date", "command", "commit", "cores_of_others")}
+        about = {name: run.get(name) for name in ("date", "cores_of_others")}
         for row in run["rows"]:
             if row.get("by") in RENAMED:
                 row["by"] = RENAMED[row["by"]]
@@ -66,47 +66,33 @@ def tables(rows: list[Row]) -> Iterator[str]:
     for machine in dict.fromkeys(row["machine"] for row in rows):
         own = [row for row in rows if row["machine"] == machine]
         yield f"\n### Diameters: {machine}\n"
-        for date, command, commit, others in runs(own):
-            busy = "" if others is None else f"; other processes kept {others:g} cores busy"
-            yield f"- `{command}`, {date[:10]}, commit {commit.rstrip('+') or 'not known'}{busy}"
+        yield measured(own)
         for question in QUESTIONS:
-            asked = [row for row in own if row["what"] == question]
+            asked = [row for row in own if row["what"] == question and "without" not in row]
             if asked:
-                yield from time_table(question, [row for row in asked if "without" not in row])
-                yield from share_table([row for row in asked if "shares" in row])
-                yield from ablation_table(question, asked)
-
-
-def runs(rows: Iterable[Row]) -> list[tuple]:
-    names = ("date", "command", "commit", "cores_of_others")
-    return sorted({tuple(row[name] for name in names) for row in rows}, key=str)
+                yield from time_table(question, asked)
 
 
 def graph_table(rows: list[Row]) -> Iterator[str]:
     if not rows:
         return
-    yield "| graph | nodes | edges | triangles | clustering | diameter | D90 | D90/D |"
-    yield "| --- |" + " --- |" * 7
+    yield "| graph | nodes | edges | diameter | D90 |"
+    yield "| --- |" + " --- |" * 4
     for row in rows:
         estimated = "\\*" if row.get("effective_estimated") else ""
-        d90, share = row.get("effective_diameter"), row.get("effective_share")
+        d90 = row.get("effective_diameter")
         cells = [f"{row[name]:,}" for name in ("n_nodes", "n_edges")]
-        is_reported = "n_triangles" in row
-        shape = [f"{row['n_triangles']:,}", f"{row['clustering']:.4f}"] if is_reported else ["", ""]
-        cells += [*shape, f"{row['diameter']:,}"]
-        cells.append("" if d90 is None else f"{d90:.2f}{estimated}")
-        cells.append("" if share is None else f"{share:.2f}")
+        cells += [f"{row['diameter']:,}", "" if d90 is None else f"{d90:.2f}{estimated}"]
         yield line(row["graph"], *cells)
 
 
 def time_table(question: str, rows: list[Row]) -> Iterator[str]:
-    """One row per graph: ours, every other program, and the ratios."""
+    """One row per graph: ours, every other program, and the ratio of the fastest peer."""
     others = [name for name in (*PEERS, *BASELINES) if any(row["by"] == name for row in rows)]
     has_searches = any("n_searches" in row for row in rows if row["by"] == OURS)
     title = [f"{question}, ms", OURS, *(["searches"] if has_searches else []), *others]
     has_peers = any(name in PEERS for name in others)
-    has_plain = "plain bounds" in others
-    title += ["best peer / ours"] * has_peers + ["plain bounds / ours"] * has_plain
+    title += ["best peer / ours"] * has_peers
     yield "\n" + line(*title)
     yield "|" + " --- |" * len(title)
     for graph in dict.fromkeys(row["graph"] for row in rows):
@@ -119,8 +105,6 @@ def time_table(question: str, rows: list[Row]) -> Iterator[str]:
         cells += [milliseconds(by.get(name)) for name in others]
         if has_peers:
             cells.append(ratio(by[OURS], [by[name] for name in PEERS if name in by]))
-        if has_plain:
-            cells.append(ratio(by[OURS], [by["plain bounds"]] if "plain bounds" in by else []))
         yield line(graph, *cells)
 
 
@@ -158,34 +142,6 @@ def ratio(ours: Row, others: list[Row]) -> str:
     if math.isinf(least):
         return f"> {number(min(1e3 * row['cutoff_s'] for row in timed) / own)}"
     return "" if math.isnan(least) else number(least / own)
-
-
-def share_table(rows: list[Row]) -> Iterator[str]:
-    if not rows:
-        return
-    yield "\n" + line("share of time, %", *PARTS)
-    yield "|" + " --- |" * (len(PARTS) + 1)
-    for row in rows:
-        name = row["graph"] + (f", without {row['without']}" if "without" in row else "")
-        yield line(name, *(f"{100 * row['shares'].get(part, 0):.0f}" for part in PARTS))
-
-
-def ablation_table(question: str, rows: list[Row]) -> Iterator[str]:
-    """Times without each reduction, and searches made."""
-    names = list(dict.fromkeys(row["without"] for row in rows if "without" in row))
-    if not names:
-        return
-    yield "\n" + line(f"{question}, ms (searches)", "all", *(f"without {name}" for name in names))
-    yield "|" + " --- |" * (len(names) + 2)
-    ours = [row for row in rows if row["by"] == OURS]
-    for graph in dict.fromkeys(row["graph"] for row in ours if "without" in row):
-        by = {row.get("without", ""): row for row in ours if row["graph"] == graph}
-        cells = []
-        for name in ("", *names):
-            row = by.get(name)
-            searches = f" ({row['n_searches']:,})" if row and "n_searches" in row else ""
-            cells.append(number(row["median_ms"]) + searches if row else "")
-        yield line(graph, *cells)
 
 
 def line(*cells: str) -> str:

@@ -6,7 +6,7 @@ Reads ``twins_h200.json`` and those there are of ``twins_h200_6m8.json`` (the la
 ``twins_h200_prim.json`` (Prim at large sizes, later), which ``bench_twins.py`` wrote where both
 devices are, writes ``images/twins_time.svg`` and
 ``images/twins_memory.svg`` below docs, and puts pictures and tables between the marks in
-``benchmarks.md``; tables of cores alone, from ``twins_2_cores.json``, between marks of their own.
+``benchmarks.md``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from benchmarks.pages.plot_searches import fill
 
 SUBJECTS = ("twins_h200", "twins_h200_6m8")
 LATER = "twins_h200_prim"
-CORES = "twins_2_cores"
 NAMES = {"bfs": "BFS", "dfs": "DFS", "prim": "Prim", "kruskal": "Kruskal", "dijkstra": "Dijkstra"}
 PLACES = {"cpu": "core", "gpu": "GPU"}
 Row = dict[str, Any]
@@ -91,20 +90,17 @@ def plots(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
         yield f"twins_{kind}.svg", title, line_chart(title, nodes, unit, lines(rows, figure))
 
 
-def table(rows: list[Row], figure: str = "median_ms") -> Iterator[str]:
-    """Times at each size, and where the twin begins to win; or peak memory, and where it has less.
+def table(rows: list[Row]) -> Iterator[str]:
+    """Times at each size, and where the twin begins to win.
 
     An estimated time was not measured, since a call would have taken about so long.
     """
     sizes = sorted({row["n_nodes"] for row in rows})
-    head = " | ".join(f"{n:,}" for n in sizes)
-    unit, win = ("ms", "GPU faster") if figure == "median_ms" else ("peak MB", "GPU needs less")
-    has_gpu = any(row["device"] == "gpu" for row in rows)
-    yield f"| {unit} by number of nodes | | {head} |{f' {win} from |' if has_gpu else ''}"
-    yield f"| --- | --- |{' --- |' * (len(sizes) + has_gpu)}"
+    yield f"| ms by number of nodes | | {' | '.join(f'{n:,}' for n in sizes)} | GPU faster from |"
+    yield f"| --- | --- |{' --- |' * (len(sizes) + 1)}"
     for algorithm, name in NAMES.items():
         curves = {
-            (device, way): points(rows, algorithm, device, way, figure)
+            (device, way): points(rows, algorithm, device, way, "median_ms")
             for way in ("twin", "fastest")
             for device in PLACES
         }
@@ -118,16 +114,15 @@ def table(rows: list[Row], figure: str = "median_ms") -> Iterator[str]:
                 if (row["algorithm"], row["device"], row["way"]) == (algorithm, device, way)
             )
             what = PLACES[device] + (f", {called}" if called else "")
+            left_out = points(rows, algorithm, device, way, "estimate_ms")
             known = {n: number(value) for n, value in own}
-            if figure == "median_ms":
-                left_out = points(rows, algorithm, device, way, "estimate_ms")
-                known |= {n: f"estimated {number(value)}" for n, value in left_out}
+            known |= {n: f"estimated {number(value)}" for n, value in left_out}
             cells = " | ".join(known.get(n, "") for n in sizes)
             last = ""
             if (device, way) == ("gpu", "twin"):
                 last = "never here" if from_nodes is None else f"{number(from_nodes)} nodes"
             label = name if way == "twin" else "fastest of ours"
-            yield f"| {label} | {what} | {cells} |{f' {last} |' if has_gpu else ''}"
+            yield f"| {label} | {what} | {cells} | {last} |"
 
 
 def origin(subject: str, run: Run) -> str:
@@ -144,38 +139,16 @@ def origin(subject: str, run: Run) -> str:
     )
 
 
-def speed_ups(rows: list[Row]) -> Iterator[str]:
-    """How many times as fast the GPU is at each size, as twin and by the fastest of each device."""
-    sizes = sorted({row["n_nodes"] for row in rows})
-    yield f"| time on a core over that on the GPU | {' | '.join(f'{n:,}' for n in sizes)} |"
-    yield f"| --- |{' --- |' * len(sizes)}"
-
-    def times(algorithm: str, device: str, way: str) -> dict[float, float]:
-        return dict(points(rows, algorithm, device, way, "median_ms"))
-
-    for algorithm, name in NAMES.items():
-        twins = {place: times(algorithm, place, "twin") for place in PLACES}
-        fastest = {place: times(algorithm, place, "fastest") for place in PLACES}
-        ways = [(name, twins)]
-        if any(fastest.values()):
-            ways.append(("fastest of ours", {at: fastest[at] or twins[at] for at in PLACES}))
-        for label, known in ways:
-            core, gpu = known["cpu"], known["gpu"]
-            cells = (number(core[n] / gpu[n]) if n in core and n in gpu else "" for n in sizes)
-            yield f"| {label} | {' | '.join(cells)} |"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs")
     arguments = parser.parse_args()
     runs = {}
-    for subject in (*SUBJECTS, LATER, CORES):
+    for subject in (*SUBJECTS, LATER):
         file = arguments.results / f"{subject}.json"
         if file.exists():
             runs[subject] = json.loads(file.read_text())
-    on_cores = runs.pop(CORES, None)
     rows = merged([runs[name] for name in SUBJECTS if name in runs], runs.get(LATER))
     images = arguments.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
@@ -184,15 +157,9 @@ def main() -> None:
         (images / name).write_text(svg)
         drawn.append(f"![{title}](images/{name})")
     page = arguments.docs / "benchmarks.md"
-    tables = table(rows), speed_ups(rows), table(rows, "peak_mb")
     origins = "\n".join(origin(subject, run) for subject, run in runs.items())
-    content = "\n\n".join([origins, *drawn, *("\n".join(lines) for lines in tables)])
-    text = fill(page.read_text(), "twins", content)
-    if on_cores is not None:
-        tables = table(on_cores["rows"]), table(on_cores["rows"], "peak_mb")
-        parts = [origin(CORES, on_cores), *("\n".join(lines) for lines in tables)]
-        text = fill(text, "twins on cores", "\n\n".join(parts))
-    page.write_text(text)
+    content = "\n\n".join([origins, *drawn, "\n".join(table(rows))])
+    page.write_text(fill(page.read_text(), "twins", content))
 
 
 if __name__ == "__main__":

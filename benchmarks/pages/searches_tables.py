@@ -1,34 +1,28 @@
-"""Tables of docs/benchmarks.md, in Markdown: medians, and the bytes that bound them."""
+"""Tables of docs/benchmarks.md, in Markdown: medians of each machine, in few rows."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from benchmarks.lib.charts import number
-from benchmarks.pages.searches_results import COMPARED, OURS, Row, graph_name, kind_name, where
+from benchmarks.pages.searches_results import OURS, Row, graph_name, kind_name, where
 
-LARGEST = ("msbfs", 2000)
-KINDS = ("bfs", "bfs parents", "msbfs", "msbfs levels", "components")
+KINDS = ("bfs", "msbfs", "msbfs levels", "components")  # a picture shows the bytes that bound them
+SOURCES = (None, 0, 1, 100, 1000)  # a picture shows the others
 
 
 def tables(rows: list[Row]) -> Iterator[str]:
-    """Markdown: what ran on each machine, the medians, and the bytes that bound them."""
+    """Markdown: when each machine was measured, and its medians."""
     for machine in dict.fromkeys(row["machine"] for row in rows):
         yield from machine_section(machine, [row for row in rows if row["machine"] == machine])
 
 
 def machine_section(machine: str, rows: list[Row]) -> Iterator[str]:
     yield f"### {machine}\n"
-    runs = {(row["date"], row["command"], row["commit"], row["cores_of_others"]) for row in rows}
-    for date, command, commit, others in sorted(runs, key=str):
-        reported = "" if others is None else f"; other processes kept {others:g} cores busy"
-        known = commit.rstrip("+") or "not recorded"
-        yield f"- `{command}`, {date[:10]}, commit {known}{reported}"
     rates = [f"{rate(row['rate'] for row in rows):,.0f}" for rate in (min, max)]
-    yield f"- copy within memory: {' to '.join(dict.fromkeys(rates))} GB/s read and written"
-    compiled = [f"{row['wall_s']:.2f}" for row in rows if row["what"] == "compile"]
-    yield f"- made or loaded once per process (compiled code): {', '.join(compiled)} s\n"
+    copied = " to ".join(dict.fromkeys(rates))
+    yield f"{measured(rows)} Copy within memory: {copied} GB/s read and written.\n"
     timed = where(rows)
     graphs = list(dict.fromkeys(graph_name(row) for row in timed if row["what"] != "msbfs_shard"))
     if graphs:
@@ -41,21 +35,21 @@ def machine_section(machine: str, rows: list[Row]) -> Iterator[str]:
             f"{row['graph'].capitalize()}, {row['n_nodes']:,} routers, {row['n_sources']:,} "
             f"ingresses, hop counts of each: **{milliseconds(row)} ms**.\n"
         )
-    bounded = [
-        row
-        for row in timed
-        if "least_bytes" in row and (row["what"], row["n_sources"]) in (*COMPARED, LARGEST)
-    ]
-    if bounded:
-        yield "| what bounds it | measured, ms | least, MB | most, MB | at a copy's rate, ms |"
-        yield "| --- | --- | --- | --- | --- |"
-        yield from (bound_row(row) for row in bounded)
-        yield ""
+
+
+def measured(rows: Iterable[Row]) -> str:
+    """When rows were measured, and how busy other programs kept the machine then."""
+    rows = list(rows)
+    days = sorted({row["date"][:10] for row in rows})
+    span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    busy = [row["cores_of_others"] for row in rows if row["cores_of_others"] is not None]
+    others = f"; other programs kept at most {max(busy):g} cores busy" if busy else ""
+    return f"Measured {span}{others}."
 
 
 def time_rows(rows: list[Row], graphs: list[str]) -> Iterator[str]:
     """One line per kind of search and program."""
-    rows = [row for row in rows if "graph" in row and row["what"] != "msbfs_shard"]
+    rows = [row for row in rows if row["what"] in KINDS and row.get("n_sources") in SOURCES]
     order = {what: i for i, what in enumerate(KINDS)}
     keys = sorted(
         {(row["what"], row.get("n_sources") or 0, row["by"]) for row in rows},
@@ -85,15 +79,6 @@ def times_next(own: dict[str, dict[str, Row]], graph: str) -> str:
 
 def timed_on(rows: dict[str, Row], graph: str) -> bool:
     return "median_ms" in rows.get(graph, {})
-
-
-def bound_row(row: Row) -> str:
-    least, most = row["least_bytes"], row["most_bytes"]
-    name = f"{kind_name(row['what'], row['n_sources'])}, {graph_name(row)}"
-    spans = f"{short(least / row['rate'] / 1e6)} to {short(most / row['rate'] / 1e6)}"
-    return (
-        f"| {name} | {milliseconds(row)} | {short(least / 1e6)} | {short(most / 1e6)} | {spans} |"
-    )
 
 
 def milliseconds(row: Row) -> str:

@@ -1,9 +1,9 @@
-"""Tables of minimum spanning forests on cores in docs/benchmarks.md.
+"""The table of minimum spanning forests on cores in docs/benchmarks.md.
 
 Command: python benchmarks/pages/trees_page.py [--results FOLDER] [--docs FOLDER]
 
-Reads ``trees_16_cores.json`` and ``trees_2_cores_quiet.json``, which ``bench_trees.py`` wrote on
-machines that did nothing else, and puts a table of each between the marks in ``benchmarks.md``.
+Reads ``trees_16_cores.json``, which ``bench_trees.py`` wrote on a machine that did nothing else,
+and puts a table between the marks in ``benchmarks.md``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.lib.charts import number
 from benchmarks.lib.record import REPOSITORY, RESULTS
 from benchmarks.pages.plot_searches import fill
 
-SUBJECTS = ("trees_16_cores", "trees_2_cores_quiet")
+SUBJECT = "trees_16_cores"
 OURS = "hopscope"
 OTHERS = {
     "SciPy": "SciPy",
@@ -71,13 +71,11 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs")
     arguments = parser.parse_args()
-    parts = []
-    for subject in SUBJECTS:
-        run = json.loads((arguments.results / f"{subject}.json").read_text())
-        rows = [row for row in run["rows"] if row["task"] == "mst"]
-        parts += [caption(subject, run), "\n".join(table(rows))]
+    run = json.loads((arguments.results / f"{SUBJECT}.json").read_text())
+    rows = [row for row in run["rows"] if row["task"] == "mst"]
+    content = caption(SUBJECT, run) + "\n\n" + "\n".join(table(rows))
     page = arguments.docs / "benchmarks.md"
-    page.write_text(fill(page.read_text(), "forests", "\n\n".join(parts)))
+    page.write_text(fill(page.read_text(), "forests", content))
 
 
 if __name__ == "__main__":

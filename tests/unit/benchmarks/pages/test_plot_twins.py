@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from benchmarks.pages.plot_twins import crossing, merged, points, speed_ups, table
+from benchmarks.pages.plot_twins import crossing, merged, points, table
 from tests.real_data import REPOSITORY
 
 
@@ -61,55 +61,29 @@ def test_a_later_file_replaces_rows_and_adds_no_size_of_its_own():
     assert "| DFS | GPU, one warp | 8 | 7,000 | never here |" in lines
 
 
-def test_speed_ups_compare_twins_and_the_fastest_of_each_device():
-    lines = list(speed_ups(ROWS))
-    assert lines[0] == "| time on a core over that on the GPU | 1,000 | 100,000 |"
-    assert "| BFS | 0.1 | 10 |" in lines
-    assert "| fastest of ours |  | 2 |" in lines
-    assert "| DFS | 0.125 |  |" in lines  # an estimate is not a measurement
-
-
-def test_memory_has_a_table_of_its_own():
-    lines = list(table(ROWS, "peak_mb"))
-    assert lines[0] == "| peak MB by number of nodes | | 1,000 | 100,000 | GPU needs less from |"
-    assert "| DFS | GPU, one warp | 8 |  | never here |" in lines
-
-
-def test_a_table_of_cores_alone_has_no_column_of_gpus():
-    lines = list(table([one for one in ROWS if one["device"] == "cpu"]))
-    assert lines[:3] == [
-        "| ms by number of nodes | | 1,000 | 100,000 |",
-        "| --- | --- | --- | --- |",
-        "| BFS | core | 1 | 100 |",
-    ]
-
-
-def run(rows: list[dict], gpus: tuple[str, ...] = ("NVIDIA H200, 580",)) -> str:
+def run(rows: list[dict]) -> str:
     about = {"date": "2026-01-02T00:00:00", "commit": "abcdef012345", "cores_of_others": 0.01}
-    return json.dumps(about | {"machine": {"cores": 2, "gpus": gpus}, "rows": rows})
+    return json.dumps(about | {"machine": {"cores": 2, "gpus": ["NVIDIA H200, 580"]}, "rows": rows})
 
 
 def test_the_command_fills_the_page_and_draws_both_plots(tmp_path):
     (tmp_path / "twins_h200.json").write_text(run(ROWS))
     largest = [row("bfs", "cpu", 6_800_000, 9.0), row("bfs", "gpu", 6_800_000, 2.0)]
     (tmp_path / "twins_h200_6m8.json").write_text(run(largest))
-    (tmp_path / "twins_2_cores.json").write_text(run(ROWS[:2], gpus=()))
     docs = tmp_path / "docs"
     docs.mkdir()
     page = docs / "benchmarks.md"
-    cores = "<!-- made: twins on cores -->\nold\n<!-- end: twins on cores -->\n"
-    page.write_text(f"a\n<!-- made: twins -->\nold\n<!-- end: twins -->\n{cores}b\n")
+    page.write_text("a\n<!-- made: twins -->\nold\n<!-- end: twins -->\nb\n")
     program = REPOSITORY / "benchmarks" / "pages" / "plot_twins.py"
     command = [sys.executable, str(program), "--results", str(tmp_path), "--docs", str(docs)]
     subprocess.run(command, check=True, capture_output=True)
     text = page.read_text()
     assert "old" not in text
-    assert text.count("| 1,000 | 100,000 | 6,800,000 |") == 3
+    assert text.count("| 1,000 | 100,000 | 6,800,000 |") == 1
     made = "2026-01-02, commit abcdef0,"
     first = f"- 1,000 to 100,000 nodes: `twins_h200.json`, {made} NVIDIA H200, 2 cores, of"
     assert text.startswith(f"a\n<!-- made: twins -->\n{first}")
     assert f"- 6,800,000 nodes: `twins_h200_6m8.json`, {made}" in text
-    assert f"- 1,000 to 100,000 nodes: `twins_2_cores.json`, {made} 2 cores, of" in text
     for name in ("twins_time.svg", "twins_memory.svg"):
         assert f"images/{name}" in text
         root = ElementTree.fromstring((docs / "images" / name).read_text())

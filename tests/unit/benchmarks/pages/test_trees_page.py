@@ -31,17 +31,16 @@ def test_the_table_has_our_time_and_the_ratios_of_others():
     ]
 
 
-def test_each_table_says_when_and_of_which_state_it_is(monkeypatch, tmp_path):
-    for subject in trees_page.SUBJECTS:
-        (tmp_path / f"{subject}.json").write_text(run("2026-01-02T00:00:00+00:00"))
+def test_the_table_says_when_and_of_which_state_it_is(monkeypatch, tmp_path):
+    (tmp_path / f"{trees_page.SUBJECT}.json").write_text(run("2026-01-02T00:00:00+00:00"))
     page = tmp_path / "benchmarks.md"
     page.write_text("before\n<!-- made: forests -->\nold\n<!-- end: forests -->\nafter\n")
     words = ["trees_page.py", "--results", str(tmp_path), "--docs", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", words)
     trees_page.main()
     text = page.read_text()
-    assert text.count("2026-01-02, commit abcdef0") == 2
-    assert text.count("| SciPy | 4.12 |  |") == 2
+    assert "2026-01-02, commit abcdef0" in text
+    assert "| SciPy | 4.12 |  |" in text
     assert "old" not in text
     assert text.endswith("after\n")
 
