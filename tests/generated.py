@@ -153,20 +153,30 @@ def metrics_of_their_own_kernel() -> str:
     )
 
 
-# Ways of the table of unseen networks in docs/accuracy.md -> how the README calls them.
+# Ways in docs/accuracy-tables.md -> how README and docs/accuracy.md call them.
 SHORT_WAYS = {
     "elected, inferred routers": "hopscope, P / R",
     "elected, registries, inferred routers": "with registries",
     "bdrmapIT": "bdrmapIT",
 }
+SHORT_WAYS_OF_LABORATORIES = {
+    "elected, inferred routers": "hopscope, P / R",
+    "elected, registries": "with registries",
+    "bdrmapIT": "bdrmapIT",
+}
+
+
+def accuracy_table(part: str) -> list[list[str]]:
+    """Cells of the first table of a part of docs/accuracy-tables.md, without the line of dashes."""
+    page = (DOCS / "accuracy-tables.md").read_text().partition(f"<!-- made: {part} -->")[2]
+    lines = page.strip().partition("\n\n")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [cells[0], *cells[2:]]
 
 
 def accuracy_in_short() -> str:
-    """Means of unseen networks by kind, as the page of accuracy has them."""
-    page = (DOCS / "accuracy.md").read_text().partition("<!-- made: unseen -->")[2]
-    lines = page.partition("\n\n| owners | compared with")[0].strip().splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    by_way = {way: figures for way, *figures in cells}
+    """Means of unseen networks by kind."""
+    by_way = {way: figures for way, *figures in accuracy_table("unseen")}
     kinds = by_way["owners"]
     columns = [by_way[way] for way in SHORT_WAYS]
     return table(
@@ -174,8 +184,34 @@ def accuracy_in_short() -> str:
     )
 
 
+def laboratories_in_short() -> str:
+    """P and R of each laboratory by default, with registries and by bdrmapIT; hops by default."""
+    head, *rows = accuracy_table("accuracy")
+    columns = [head.index(name) for name in ("ingresses right (P)", "border routers found (R)")]
+    found: dict[str, dict[str, list[str]]] = {}
+    name = ""
+    for row in rows:
+        name = name if row[0] == "..." else row[0]
+        found.setdefault(name, {})[row[1]] = row
+    made = []
+    for name, by_way in found.items():
+        shares = [
+            " / ".join(by_way[way][column].partition(" ")[0] for column in columns)
+            if way in by_way
+            else ""
+            for way in SHORT_WAYS_OF_LABORATORIES
+        ]
+        hops = by_way["elected, inferred routers"][-1].partition(",")[0]
+        made.append((name, *shares, hops))
+    return table(("laboratory", *SHORT_WAYS_OF_LABORATORIES.values(), "hops equal"), made)
+
+
 # Page -> what its comments name -> what is between them.
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
+    DOCS / "accuracy.md": {
+        "accuracy in short": accuracy_in_short,
+        "laboratories in short": laboratories_in_short,
+    },
     DOCS / "ablation.md": {"ablation": recorded_part, "subtracted": recorded_comparison},
     REPOSITORY / "README.md": {
         "formats": formats_in_a_line,
