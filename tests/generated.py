@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pipeline.ingest import FORMATS, Format
-from pipeline.metrics import METRICS, columns_of, own_kernels
-from pipeline.metrics.columns import COLUMNS_BY_TASK, WEIGHTED, Column
+from pipeline.metrics import METRICS
+from pipeline.metrics.columns import WEIGHTED
 from pipeline.terminal import reference, rules
 from tests import columns_page
 from tests.oracles.ablation.page import recorded_comparison, recorded_part
@@ -70,7 +70,7 @@ def whole_pages() -> dict[Path, str]:
 
 
 def pages_of_columns() -> dict[Path, str]:
-    """The page of columns, from a run; its meanings are those of other pages."""
+    """The page of columns, from a run and what the page says of them."""
     with tempfile.TemporaryDirectory() as made:
         columns_page.make_files(Path(made))
         return {DOCS / "columns.md": columns_page.page(Path(made))}
@@ -129,28 +129,6 @@ def metrics() -> str:
     rows = ((f"`{name}`", METRICS[name].question) for name in names)
     more = f"\nWith the prefix `{WEIGHTED}` links are weighted: of {by_weight}.\n"
     return table(("metric", "question"), rows) + more
-
-
-def columns_table(columns: Iterable[Column]) -> str:
-    """Columns of metrics, where nodes are called nodes."""
-    rows = (
-        (f"`{c.name}`", c.dtype.replace("<", " of ").rstrip(">"), c.unit, c.means) for c in columns
-    )
-    return table(("column", "type", "unit", "means"), rows)
-
-
-def columns_by_weight_alone() -> str:
-    """Columns of widths by weight that those in hops lack."""
-    by_hops = {WEIGHTED + column.name for column in COLUMNS_BY_TASK["widths"]}
-    return columns_table(c for c in COLUMNS_BY_TASK["weighted"] if c.name not in by_hops)
-
-
-def metrics_of_their_own_kernel() -> str:
-    """A heading and the columns of each metric that has a kernel of its own."""
-    return "\n".join(
-        f"### {metric.name.replace('_', ' ').capitalize()}\n\n{columns_table(columns_of(task))}"
-        for task, metric in own_kernels().items()
-    )
 
 
 # Ways in docs/accuracy-tables.md -> how README and docs/accuracy.md call them.
@@ -222,19 +200,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "least records": least_records,
         "sections of readers": sections_of_readers,
     },
-    DOCS / "reports.md": {
-        "metrics": metrics,
-        **{
-            f"columns of {kind} in {where}": lambda kind=kind, where=where: columns_table(
-                columns_of(kind, where)
-            )
-            for kind in ("search", "widths")
-            for where in ("ases", "nodes", "ingresses")
-            if columns_of(kind, where)
-        },
-        "columns by weight alone": columns_by_weight_alone,
-        "metrics of their own kernel": metrics_of_their_own_kernel,
-    },
+    DOCS / "reports.md": {"metrics": metrics},
 }
 
 
@@ -260,7 +226,6 @@ def pages_in_parts() -> dict[Path, str]:
     return pages
 
 
-# In this order: the page of columns reads those before it.
 MAKERS: tuple[Callable[[], dict[Path, str]], ...] = (
     whole_pages,
     pages_in_parts,

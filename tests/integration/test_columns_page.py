@@ -7,7 +7,16 @@ import re
 import pyarrow as pa
 import pytest
 
-from tests.columns_page import DOCS, File, files_of, make_files, meaning_of, meanings_of, page
+from tests.columns_page import (
+    OPTIONAL,
+    PAGE,
+    File,
+    files_of,
+    make_files,
+    meanings_of,
+    page,
+    sections_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -18,11 +27,12 @@ def folder(tmp_path_factory):
 
 
 def lacking(files: list[File]) -> list[tuple[str, str]]:
+    text = PAGE.read_text()
     return [
         (file.title, field.name)
         for file in files
         for field in file.schema
-        if not meaning_of(field.name, meanings_of(file.section))
+        if not meanings_of(file, text).get(field.name)
     ]
 
 
@@ -36,7 +46,7 @@ def test_every_column_is_described(folder):
 
 def test_a_column_that_is_not_described_is_found(folder):
     first, *_ = files_of(folder)
-    more = File(first.title, first.page, first.section, pa.schema([("n_unheard_of", pa.int64())]))
+    more = File(first.part, first.title, pa.schema([("n_unheard_of", pa.int64())]))
     assert lacking([more]) == [(first.title, "n_unheard_of")]
 
 
@@ -47,5 +57,27 @@ def test_no_type_is_said_twice(folder):
 
 
 def test_the_page_is_that_of_the_files(folder):
-    written = (DOCS / "columns.md").read_text()
-    assert written == page(folder), "make generated"
+    assert PAGE.read_text() == page(folder), "make generated"
+
+
+def test_what_is_written_by_hand_is_kept_and_the_rest_is_not(folder):
+    text = PAGE.read_text()
+    row = "| `n_links` | int64 | links between nodes of the two |"
+    assert text.count(row) == 1
+    by_hand = text.replace(row, "| `n_links` | int8 | links, by hand |")
+    by_hand = by_hand.replace(
+        "### as_links.parquet\n", "### as_links.parquet\n\nOne row per pair.\n"
+    )
+    by_hand = by_hand.replace("largest eccentricity of an ingress", "not what the metric says")
+    by_hand += "| `gone` | bool | a column that no file has |\n"
+    made = page(folder, by_hand)
+    assert "| `n_links` | int64 | links, by hand |" in made
+    assert "### as_links.parquet\n\nOne row per pair.\n\n" in made
+    assert "not what the metric says" not in made
+    assert "`gone`" not in made
+
+
+def test_columns_that_only_some_inputs_have_are_described():
+    sections = sections_of(PAGE.read_text())
+    for key, names in OPTIONAL.items():
+        assert set(names) <= sections[key].meanings.keys(), key

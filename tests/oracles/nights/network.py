@@ -5,7 +5,7 @@ a hash of the destination. Routers answer with the address that packets came in 
 one that answers go out by, or not at all, or sometimes. What is drawn, and how links are
 numbered, is all given by ``Plan``.
 
-Other networks are those of ``tests.oracles.networks``. These stay, since what docs/reports.md says
+Other networks are those of ``tests.oracles.networks``. These stay, since what docs/changes.md says
 about nights was counted on them, and since a network that was altered is traced again in
 milliseconds.
 """
