@@ -241,6 +241,21 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
 
         return reasons_for(self._stored, address)
 
+    def traces(self, address: str) -> pa.Table:
+        """Traces that crossed the router of an address, an ingress say; most traces first.
+
+        One row per path: ``vantage``, ``target``, ``n_traces``, ``n_hops``, ``reached``,
+        ``rtt_ms``, and ``path``: the routers that answered, null for a gap between two.
+
+        Raises
+        ------
+        UsageError
+            If the snapshot has no such address, or keeps no paths.
+        """
+        from pipeline.stages.contents.traces import traces_through
+
+        return traces_through(self._stored, address)
+
     def close(self) -> None:
         """Let a writer remove this version once it is replaced; it can be read until then."""
         self._stored.close()
