@@ -15,8 +15,10 @@ from tests.real_data import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-GUIDES = [DOCS / "start" / "ten-minutes.md", DOCS / "howto" / "my-as.md"]
-GUIDES += [DOCS / "howto" / "two-nights.md"]
+GUIDES = [DOCS / "start" / "ten-minutes.md"]
+GUIDES += [
+    DOCS / "howto" / f"{name}.md" for name in ("my-as", "why", "traces", "snapshots", "two-nights")
+]
 
 
 def commands_of(text: str) -> list[str]:
