@@ -20,7 +20,8 @@ from tests.integration.test_guides import BLOCK
 from tests.integration.test_tls_cluster import Authority
 from tests.real_data import REPOSITORY
 
-GUIDE = (REPOSITORY / "docs" / "howto" / "cluster.md").read_text()
+PAGES = ("cluster", "slurm", "kubernetes", "services")
+GUIDE = "\n".join((REPOSITORY / "docs" / "howto" / f"{page}.md").read_text() for page in PAGES)
 MANIFESTS = REPOSITORY / "deploy" / "kubernetes"
 DASK = {
     "scheduler": distributed.cli.dask_scheduler.main,
@@ -116,7 +117,7 @@ def test_the_program_for_jobqueue_gives_each_role_its_certificate(tmp_path, monk
     monkeypatch.setattr(time, "sleep", lambda _: None)
     monkeypatch.chdir(tmp_path)
     (program,) = blocks("python")
-    exec(compile(program, "cluster.md", "exec"), {})
+    exec(compile(program, "slurm.md", "exec"), {})
     assert given.pop("jobs") > 1
     assert set(given) == OF_JOBQUEUE
     assert given["processes"] == given["cores"]  # one thread each
