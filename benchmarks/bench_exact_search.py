@@ -10,8 +10,8 @@ exact search does not: landmarks, pendant trees of all questions, bounds of its 
 
 ``wall_s`` is from the first task to the answer, ``busy_share`` the share of it in which workers
 computed, ``waited_ms`` the median time from the end of a search until the client has its result.
-The row ``what the client does`` is the rest: merging a result, finding useless tasks, choosing the
-next source; for searches of this process, one after another. ``--most`` limits the searches (0: no
+The row ``what the client does`` is the rest: merging a result, choosing the next
+source; for searches of this process, one after another. ``--most`` limits the searches (0: no
 limit), for questions that need too many: then rates can be compared, and answers are intervals.
 Answers of all runs are compared.
 """
@@ -83,7 +83,6 @@ class Reported:
         searched_s = [o.run.ended - o.run.started for o in used if o.run is not None]
         return {
             "n_tasks": len(self.outcomes),
-            "n_withdrawn": sum(outcome.withdrawn for outcome in self.outcomes),
             "busy_share": sum(run.ended - run.started for run in runs) / wall_s / n_workers,
             "task_ms": 1e3 * statistics.median(searched_s) if searched_s else None,
             "waited_ms": 1e3 * statistics.median(self.waits_s) if self.waits_s else None,
@@ -223,7 +222,7 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
 def client_row(job: ExactJob, costs: Costs) -> dict:
     """Time of the job's state alone, per result; its first searches cost most."""
     state = ExactState(replace(job, device="cpu"), ExactOptions(costs, n_threads=2, pack=1))
-    use_s, useless_s, next_s, waiting = [], [], [], []
+    use_s, next_s, waiting = [], [], []
     while state.answer is None and len(use_s) <= N_USED:
         started = time.perf_counter()
         while len(waiting) < 4 and (task := state.next_task()) is not None:
@@ -234,10 +233,7 @@ def client_row(job: ExactJob, costs: Costs) -> dict:
         started = time.perf_counter()
         state.use(outcome)
         use_s.append(time.perf_counter() - started)
-        started = time.perf_counter()
-        state.useless(waiting)
-        useless_s.append(time.perf_counter() - started)
-    columns = {"merge_ms": use_s, "useless_ms": useless_s, "choose_ms": next_s}
+    columns = {"merge_ms": use_s, "choose_ms": next_s}
     # The opening, and the four tasks that follow it, are not like the rest.
     medians = {name: 1e3 * statistics.median(each[1:] or each) for name, each in columns.items()}
     n_results = len(use_s) - 1

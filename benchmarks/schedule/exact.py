@@ -57,8 +57,7 @@ def search_exactly(
     on_outcome : callable
         Called with every outcome, of any job, as it arrives: for ``tasks.parquet`` and
         progress. ``outcome.task`` is an ExactTask (``name``, ``rows``, ``kind``, ``device``
-        and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``;
-        ``outcome.withdrawn``: it never started and has no result.
+        and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``.
     run : callable
         Executed on a worker with each task; tests and benchmarks wrap it.
 
@@ -73,7 +72,7 @@ def search_exactly(
     yield from stream.answers()  # of graphs without nodes
     more: dict[str, Any] = {}
     if schedule == "free":
-        more = {"window": ANY, "useless": stream.useless}
+        more = {"window": ANY}
     outcomes = SCHEDULES[schedule](
         cluster.client,
         run,

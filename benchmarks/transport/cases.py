@@ -22,15 +22,10 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster, as_completed
 
-from benchmarks.lib.graphs import attachment
-from benchmarks.schedule.exact import search_exactly
-from benchmarks.schedule.store import make_snapshot_of
 from benchmarks.transport import tasks as on_workers
 from benchmarks.transport.switches import switch_off
-from kernels.host import compile_cpu
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
-from pipeline.model.search.exact import ExactJob
 from pipeline.schedule.cluster.executors import DaskExecutor
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.cluster.own import forking
@@ -271,34 +266,6 @@ def _empty(run: Run) -> None:
         run.report(True)
 
 
-def _exact(run: Run) -> None:
-    """Every eccentricity of one graph, by tasks of one search."""
-    compile_cpu()
-    graph = attachment(20_000, m=3)
-    snapshot = make_snapshot_of(Path(run.folder, "store"), "bench", [graph])
-    job = ExactJob(
-        row=0, asn=int(snapshot.asn[0]), n_nodes=graph.n_nodes, n_arcs=graph.n_arcs,
-        snapshot=str(snapshot.path), metrics=("diameter", "radius"), device="cpu",
-    )  # fmt: skip
-    counts: Counter[str] = Counter()
-
-    def note(outcome: Any) -> None:
-        counts["withdrawn" if outcome.withdrawn else "used"] += 1
-
-    with ours(run.folder) as cluster:
-        for _ in search_exactly(cluster, [job], pack=1, max_searches=4):
-            pass
-        run.begin()
-        for number in range(2):
-            counts.clear()
-            for answer in search_exactly(cluster, [job], pack=1, on_outcome=note):
-                run.note(number, None if answer.widths.exact[0] else answer.reason)
-        run.n = 2
-        run.more |= {"n_searches": counts["used"], "n_withdrawn": counts["withdrawn"]}
-        run.more["s_an_answer"] = round((time.monotonic() - run.started) / 2, 2)
-        run.report(True)
-
-
 def _start_lost(run: Run) -> None:
     """The process that workers are forked from dies while it makes one; then a second start."""
     connect = popen_forkserver.forkserver.connect_to_new_process  # type: ignore[attr-defined]
@@ -415,10 +382,6 @@ CASES = {
     "post": Case("mailbox", f"{EMPTY} tasks without work", _empty),
     "hold": Case("more held by a worker", f"{EMPTY} tasks without work", _empty, PAIR),
     "window": Case("window", f"{EMPTY} tasks without work", _empty, PAIR),
-    "exact": Case(
-        "withdrawal", "searches that are no longer needed", _exact,
-        ("without", "Client.cancel", "with"),
-    ),
     "start_lost": Case(
         "nanny", "the process that workers are forked from dies at a start", _start_lost,
         PAIR,
@@ -434,8 +397,6 @@ def main() -> None:
     case = CASES[name]
     if way == "without" and case.mechanism != "in this process":
         switch_off(case.mechanism)
-    if way == "Client.cancel":
-        switch_off("withdrawal: Client.cancel")
     with tempfile.TemporaryDirectory() as folder:
         case.run(Run(way, folder))
 

@@ -14,10 +14,9 @@ from benchmarks.lib.record import REPOSITORY
 from pipeline.errors import RetryableError
 from pipeline.schedule.cluster.own import forking
 from pipeline.schedule.cluster.own.nanny import OwnNanny
-from pipeline.schedule.exact_search.stream import ExactStream
 from pipeline.schedule.transport.clock import Clock
 from pipeline.schedule.transport.remote import carrier, connection
-from pipeline.schedule.transport.remote.connection import WITHDRAWN, Connection
+from pipeline.schedule.transport.remote.connection import Connection
 from pipeline.schedule.transport.state import FlightState
 from pipeline.schedule.transport.watch import Watch
 from pipeline.schedule.transport.window import Window
@@ -43,13 +42,6 @@ CODE: dict[str, dict[str, tuple[str, ...]]] = {
     "mailbox": {f"{REMOTE}/mailbox.py": (), f"{REMOTE}/attempt.py": ("_post",)},
     "more held by a worker": {f"{REMOTE}/connection.py": ("hold_more",)},
     "window": {f"{TRANSPORT}/window.py": ()},
-    "withdrawal": {
-        STATE: ("_on_unneeded", "_on_withdrawn"),
-        f"{REMOTE}/connection.py": ("withdraw", "_withdraw"),
-        f"{TRANSPORT}/attempted.py": ("BegunTasks",),
-        "pipeline/schedule/exact_search/stream.py": ("useless",),
-        "pipeline/schedule/exact_search/state.py": ("useless",),
-    },
     "nanny": {f"{OWN}/nanny.py": ()},
     "forkserver": {f"{OWN}/forking.py": ()},
     "in this process": {f"{TRANSPORT}/here.py": (), "pipeline/schedule/in_process": ()},
@@ -146,18 +138,6 @@ def _small_window() -> None:
     Window.n_tasks = n_tasks  # type: ignore[method-assign]
 
 
-def _no_withdrawal() -> None:
-    ExactStream.useless = lambda self, tasks: ()  # type: ignore[assignment, method-assign]
-
-
-def _cancelled_by_dask() -> None:
-    async def withdraw(self: Connection, keys: Any) -> None:
-        for key in keys:  # whether it has begun or not, as ``Client.cancel`` does
-            self.done.put((key, WITHDRAWN))
-
-    Connection._withdraw = withdraw  # type: ignore[method-assign]
-
-
 def _no_nanny() -> None:
     OwnNanny.kill = Nanny.kill  # type: ignore[method-assign]
 
@@ -179,8 +159,6 @@ _OFF: dict[str, Callable[[], None]] = {
     "mailbox": _no_mailbox,
     "more held by a worker": _no_more_held,
     "window": _small_window,
-    "withdrawal": _no_withdrawal,
-    "withdrawal: Client.cancel": _cancelled_by_dask,
     "nanny": _no_nanny,
     "forkserver": _spawned,
 }

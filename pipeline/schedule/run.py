@@ -212,7 +212,7 @@ class _Run:
         config = self._config
         options = ExactOptions(self._costs, pack=config.pack, max_searches=config.max_searches)
         large = ExactStream(cluster, jobs, options, fall_back=config.device == "auto")
-        return large, {"urgent": large.next_task, "useless": large.useless}
+        return large, {"urgent": large.next_task}
 
     def _outcomes(
         self, cluster: Executor, tasks: Stream, large: ExactStream | None, more: dict[str, Any]

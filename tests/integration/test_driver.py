@@ -287,37 +287,6 @@ def wait_for_the_late_task(task):
     return bytes(3 * MAX_POSTED_BYTES) if task == 1 else task
 
 
-def test_useless_tasks_are_withdrawn_and_running_ones_used(client):
-    """Tasks 0 and 1 hold both workers; they and 2, 4, 6 and 8 are not needed any longer."""
-    asked = []
-
-    def useless(waiting):
-        BOTH_RUN.wait(timeout=180)
-        asked.append(sorted(waiting))
-        return [task for task in waiting if task % 2 == 0 or task == 1]
-
-    outcomes = []
-    tasks = feed(range(10))
-    limits = Limits(poll_s=0.1)  # nothing ends, so it is not asked
-    options = {"window": 99, "useless": useless, "limits": limits}
-    for outcome in drive(client, wait_for_the_late_task, tasks, name="j", **options):
-        outcomes.append(outcome)
-        if len(outcomes) == 4:
-            assert all(outcome.withdrawn for outcome in outcomes)
-            LATE_TASK_RAN.set()
-    assert sorted(outcome.task for outcome in outcomes) == list(range(10))
-    withdrawn = [outcome for outcome in outcomes if outcome.withdrawn]
-    assert sorted(outcome.task for outcome in withdrawn) == [2, 4, 6, 8]
-    assert all((o.result, o.error, o.run, o.attempts) == (None, None, None, 1) for o in withdrawn)
-    assert sorted(STARTED) == [0, 1, 3, 5, 7, 9]
-    done = {outcome.task: outcome for outcome in outcomes if not outcome.withdrawn}
-    assert all(outcome.error is None and outcome.run for outcome in done.values())
-    assert len(done[1].result) == 3 * MAX_POSTED_BYTES
-    assert asked[0] == list(range(10))
-    assert asked[1] == [3, 5, 7, 9]  # it has been asked about the others
-    until_none(lambda: client.run_on_scheduler(_n_known))
-
-
 def test_urgent_tasks_begin_before_those_that_have_waited_longer(client):
     """Tasks 0 and 1 hold both workers, 39 wait; then comes the urgent one."""
     n_asked = 0

@@ -1,6 +1,6 @@
 """State of the exact search of one large AS: the next task, and what a finished one proves. Pure.
 
-Outcomes may come in any order, twice or never, fail or be withdrawn: all of that is handled here.
+Outcomes may come in any order, twice or never, or fail: all of that is handled here.
 All questions share each search; a source that one question has in flight is not searched for
 another.
 """
@@ -83,7 +83,6 @@ class ExactState:
         self._n_taken = np.zeros(1, np.int64)  # sources of each component, searched or in flight
         self._reasons: list[str] = []  # why tasks have failed for good
         self._is_broken = False  # whether a failure was not recovered
-        self._is_news = False  # since ``useless`` was called
         self._stage = "opening"  # then searching, path, over
         none = np.empty(0, NODE)
         if job.n_nodes == 0:
@@ -119,32 +118,16 @@ class ExactState:
         is_flying = self._flying.pop(id(task), None) is not None
         if self._stage == "over":
             return
-        if outcome.withdrawn or outcome.error is not None:
+        if outcome.error is not None:
             if is_flying:
-                self._give_back(task, outcome)
+                self._give_back(task, outcome.error)
         elif isinstance(outcome.result, OpenedGraph):
             self._open(outcome.result)
         elif isinstance(outcome.result, ExactPath):
             self._conclude(outcome.result.path)
         elif isinstance(outcome.result, ExactBounds):
             self._tighten(outcome.result, task.alone)
-        self._is_news = True
         self._advance()
-
-    def useless(self, tasks: Sequence[ExactTask]) -> list[ExactTask]:
-        """Those of some tasks in flight that are no longer worth starting."""
-        searches = [task for task in tasks if task.kind == "candidate"]
-        if self._stage != "searching":
-            return searches
-        if not self._is_news or not searches:
-            return []
-        self._is_news = False
-        sources = np.concatenate([task.sources for task in searches])
-        needed: set[int] = set()
-        for question, bounds in enumerate(self._bounds):
-            own = sources[(self._takers[sources] >> question) & 1 > 0]
-            needed |= set(own.tolist()) - set(bounds.useless(own).tolist())
-        return [task for task in searches if needed.isdisjoint(task.sources.tolist())]
 
     def _open(self, opened: OpenedGraph) -> None:
         if self._bounds:
@@ -187,24 +170,21 @@ class ExactState:
         self._is_searched[sources] = True
         self._takers[sources] = 0
 
-    def _give_back(self, task: ExactTask, outcome: Outcome) -> None:
+    def _give_back(self, task: ExactTask, error: BaseException) -> None:
         """Release sources that were not searched; those that failed twice are given up."""
-        if outcome.error is not None:
-            self._reasons.append(str(outcome.error))
-            self._is_broken |= task.kind != "candidate" or len(self._reasons) >= MAX_FAILED
+        self._reasons.append(str(error))
+        self._is_broken |= task.kind != "candidate" or len(self._reasons) >= MAX_FAILED
         if task.kind == "opening":
             self._conclude(np.empty(0, NODE), is_known=False)
         elif task.kind == "path":
             self._conclude(np.empty(0, NODE))
         else:
             sources = task.sources[~self._is_searched[task.sources]]
-            if outcome.error is not None:
-                again = self._has_failed[sources]
-                self._has_failed[sources] = True
-                self._takers[sources[again]] |= _GIVEN_UP
-                self._is_broken |= bool(again.any())
-                sources = sources[~again]
-            self._release(sources)
+            again = self._has_failed[sources]
+            self._has_failed[sources] = True
+            self._takers[sources[again]] |= _GIVEN_UP
+            self._is_broken |= bool(again.any())
+            self._release(sources[~again])
 
     def _release(self, sources: np.ndarray) -> None:
         for bounds in self._bounds:

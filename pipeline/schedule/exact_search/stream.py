@@ -1,19 +1,17 @@
 """Exact searches of large ASes: each search is a task, results tighten bounds as they arrive.
 
 No barrier anywhere: several searches of an AS are in flight, and of several ASes at once; a
-finished search tightens the bounds of its AS at once, and what has become useless and has not
-started is withdrawn. Whatever the order of completion and whatever fails, what is reported as exact
-is exact (``kernels.eccentricity.bounds.bounds``).
+finished search tightens the bounds of its AS at once. Searches in flight that an answer no longer
+needs run to their ends: most have begun by then (ADR 0017). Whatever the order of completion and
+whatever fails, what is reported as exact is exact (``kernels.eccentricity.bounds.bounds``).
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.search.tasks import Outcome
@@ -105,17 +103,6 @@ class ExactStream:
         if state.answer is not None and self._open.pop(id(state.job), None) is not None:
             self._answers.append(state.answer)
             state.answer = None  # it may be large, and running tasks keep the state
-
-    def useless(self, tasks: Iterable[Any]) -> list[ExactTask]:
-        """Exact tasks that are no longer needed, from tasks in flight of any kind."""
-        by_job = defaultdict(list)
-        for task in tasks:
-            if isinstance(task, ExactTask):
-                by_job[id(task.job)].append(task)
-        found: list[ExactTask] = []
-        for job, own in by_job.items():
-            found += self._states[job].useless(own)
-        return found
 
     def smaller(self, task: ExactTask) -> list[ExactTask]:
         """Halves of a pack; on a core what a GPU has no room for."""

@@ -10,7 +10,7 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipeline.model.search.tasks import Outcome
@@ -37,7 +37,6 @@ log = logging.getLogger(__name__)
 
 Run = Callable[[Any], Any]
 NextTask = Callable[[], Any | None]
-Useless = Callable[[list[Any]], Iterable[Any]]  # of tasks in flight
 Name = str | Callable[[Any], str]
 
 
@@ -55,7 +54,6 @@ def drive(
     beat: Callable[[], None] = no_beat,
     cost: CostOf = no_estimate,
     beside: Sequence[NextTask] = (),
-    useless: Useless | None = None,
     urgent: NextTask | None = None,
 ) -> Generator[Outcome, None, None]:
     """Run tasks until ``next_task`` returns None with nothing in flight.
@@ -92,11 +90,6 @@ def drive(
     beside : sequence of callables like ``next_task``
         Further queues, each with its own window, from the workers that may run its next
         task: so tasks for some workers never hold up tasks for others.
-    useless : callable from a list of tasks to some of them, or None
-        Asked each time outcomes have been used, about tasks that may not have begun: which are not
-        needed any longer. Those that have not begun are cancelled, and reported as outcomes that
-        are ``withdrawn``; running tasks continue, and are reported as usual. What would be tried
-        again is reported as ``withdrawn`` instead, with the attempts that failed.
     urgent : callable like ``next_task``, or None
         A queue whose tasks, wherever they wait, are begun before all others: what comes next
         depends on their results. It bounds what it has in flight itself; the others fill the rest.
@@ -129,8 +122,6 @@ def drive(
             if not flight.n_in_flight:
                 return
             yield from flight.finished()
-            if useless is not None and (tasks := flight.withdrawable()):
-                flight.withdraw(useless(tasks))
 
 
 def drive_barrier(

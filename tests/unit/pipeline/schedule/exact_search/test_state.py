@@ -1,4 +1,4 @@
-"""The state of one AS alone: any order of completion, failures, duplicates, withdrawn tasks."""
+"""The state of one AS alone: any order of completion, failures, duplicates."""
 
 from __future__ import annotations
 
@@ -42,11 +42,9 @@ def resident(graph):
         yield
 
 
-def outcome_of(task, error=None, withdrawn=False) -> Outcome:
-    done = Outcome(task, 1, 0.0, error=error, withdrawn=withdrawn)
-    if error is None and not withdrawn:
-        done = replace(done, result=run_exact(task))
-    return done
+def outcome_of(task, error=None) -> Outcome:
+    result = run_exact(task) if error is None else None
+    return Outcome(task, 1, 0.0, result=result, error=error)
 
 
 def answer_of(graph, metrics, **options):
@@ -72,7 +70,7 @@ asked = st.lists(st.sampled_from(WIDTH_METRICS), min_size=1, unique=True)
     is_faulty=st.booleans(),
     data=st.data(),
 )
-def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
+def test_exact_for_any_order_and_any_failure(
     graph, metrics, pack, max_searches, n_workers, is_faulty, data
 ):
     options = ExactOptions(DEFAULTS, n_workers, pack, max_searches)
@@ -89,12 +87,6 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
                 break
             flying = [v for t in running if t.kind == "candidate" for v in t.sources.tolist()]
             assert len(flying) == len(set(flying))  # nothing is searched twice at a time
-            useless = state.useless(running) if data.draw(st.booleans()) else []
-            for task in useless:
-                running.remove(task)
-                state.use(outcome_of(task, withdrawn=True))
-            if not running:
-                continue
             task = running.pop(data.draw(st.integers(0, len(running) - 1)))
             what = data.draw(st.integers(0, 9)) if is_faulty else 0
             if what == 9:
@@ -132,8 +124,8 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
         assert n_searches <= max_searches * len(Truth(graph).components)
 
 
-@pytest.mark.parametrize("is_withdrawn", [False, True])
-def test_parts_of_a_task_are_in_flight_in_its_place(is_withdrawn):
+@pytest.mark.parametrize("is_failing", [False, True])
+def test_parts_of_a_task_are_in_flight_in_its_place(is_failing):
     graph = grid(6, 6)
     state = ExactState(job_of(graph, ["eccentricities"]), ExactOptions(DEFAULTS, 1, 4, None))
     n_cut = 0
@@ -146,9 +138,9 @@ def test_parts_of_a_task_are_in_flight_in_its_place(is_withdrawn):
                 state.cut(task, parts)
                 n_cut += 1
                 assert state.n_flying == 2
-                # What is withdrawn is given back, and searched later.
-                if is_withdrawn and n_cut == 1:
-                    state.use(outcome_of(parts.pop(0), withdrawn=True))
+                # What fails once is given back, and searched later.
+                if is_failing and n_cut == 1:
+                    state.use(outcome_of(parts.pop(0), error=PipelineError("a bad day")))
             for part in parts:
                 state.use(outcome_of(part))
             assert state.n_flying == 0
@@ -315,7 +307,7 @@ def test_a_result_of_another_graph_makes_nothing_exact():
     searches = CoreSearches(other, np.zeros(30, np.int32), 1)
     found = searches.search(task.sources)
     wrong = ExactBounds(found.sources, found.eccentricity, found.lower, found.upper)
-    state.use(replace(outcome_of(task, withdrawn=True), withdrawn=False, result=wrong))
+    state.use(Outcome(task, 1, 0.0, result=wrong))
     assert not state.answer.widths.exact[0]
     assert state.answer.widths.diameter_upper[0] == -1
     assert "cross" in state.answer.reason

@@ -1,4 +1,4 @@
-"""Tasks in this process: outcomes, attempts, withdrawals and deadlines as on a cluster."""
+"""Tasks in this process: outcomes, attempts and deadlines as on a cluster."""
 
 from __future__ import annotations
 
@@ -114,24 +114,6 @@ def test_results_are_not_overwritten_by_later_tasks():
 def test_what_cannot_be_copied_has_failed():
     (outcome,) = driven([1], lambda task: threading.Lock()).values()
     assert "pickle" in str(outcome.error)
-
-
-def test_tasks_that_are_not_needed_any_longer_never_begin():
-    seen = []
-
-    def useless(tasks):
-        return [task for task in tasks if task > 2]
-
-    def noted(task):
-        seen.append(task)
-        time.sleep(0.02)
-        return task
-
-    found = driven(range(12), noted, useless=useless)
-    assert sorted(found) == list(range(12))
-    for task, outcome in found.items():
-        assert outcome.withdrawn != (task in seen)
-    assert any(outcome.withdrawn for outcome in found.values())
 
 
 def test_a_task_that_hangs_costs_its_own_outcome_alone():
