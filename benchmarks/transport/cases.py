@@ -34,7 +34,7 @@ from pipeline.schedule.transport import clock
 from pipeline.schedule.transport.drive import drive, drive_striding
 from pipeline.schedule.transport.here import Here
 from pipeline.schedule.transport.limits import Limits
-from pipeline.schedule.transport.remote.attempt import withdraw_here
+from pipeline.schedule.transport.remote.attempt import refuse_here
 
 LIMIT_S = 20.0  # a run that has not ended by then hangs
 DEATHS_S = 60.0  # the same where workers die one after another, and start again
@@ -117,7 +117,7 @@ class Run:
                 client = stack.enter_context(Client(cluster))
             else:
                 client = stack.enter_context(ours(self.folder, self.workers)).client
-            client.run(withdraw_here, [])
+            client.run(refuse_here, [])
             client.run(on_workers.nothing, 0)
             yield client
 
@@ -237,7 +237,7 @@ def _scheduler(sign: signal.Signals) -> Callable[[Run], None]:
             time.sleep(0.1)
         client = Client(scheduler_file=str(file), timeout=20)
         client.wait_for_workers(1, timeout=20)
-        client.run(withdraw_here, [])
+        client.run(refuse_here, [])
         run.begin()
         threading.Timer(1.0, scheduler.send_signal, (sign,)).start()
         run.run(client)

@@ -76,8 +76,6 @@ class Collector:
             tried = getattr(task, "n_sources", 0)
             self._note(task, tried, attempt.number, attempt.submitted, attempt.run, "retried", None)
         run, status = outcome.run, "failed" if outcome.error else "ok"
-        if outcome.withdrawn:
-            status = "withdrawn"
         read_s = None if outcome.result is None else outcome.result.read_s
         at = (outcome.attempts, outcome.submitted, run)
         self._note(task, n_sources, *at, status, read_s)

@@ -21,7 +21,8 @@ TASKS = pa.schema(
         pa.field("ended", pa.float64()),
         pa.field("read_s", pa.float64()),  # of these, until its graphs were there; null: unknown
         pa.field("attempt", pa.int32(), nullable=False),  # 1, 2, ...
-        pa.field("status", pa.string(), nullable=False),  # ok, retried, failed, withdrawn
+        # ok, retried, failed; older versions also wrote withdrawn (not needed, and not begun).
+        pa.field("status", pa.string(), nullable=False),
     ]
 )
 

@@ -22,7 +22,7 @@ from pipeline.schedule.thresholds import THRESHOLDS
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.transport.flight import Flight
 from pipeline.schedule.transport.limits import Limits
-from pipeline.schedule.transport.remote.attempt import withdraw_here
+from pipeline.schedule.transport.remote.attempt import refuse_here
 from pipeline.schedule.work.errors import errors_of, is_lost
 from tests.integration.measured import (
     LARGE,
@@ -204,7 +204,7 @@ def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(own_clus
     """Both workers are held forever; tasks that only waited there run on their replacements."""
     held, short = [1000, 1001], [i / 1000 for i in range(12)]
     tasks = iter(held + short)
-    own_cluster.client.run(withdraw_here, [])  # imports what tasks need
+    own_cluster.client.run(refuse_here, [])  # imports what tasks need
     pids = set(own_cluster.client.run(os.getpid).values())
     n_lost = len(own_cluster.losses.reported())
 
@@ -277,7 +277,7 @@ def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(own_cluster, tmp_p
     marker = str(tmp_path / "hung")
     tasks = iter([(i, marker if i == 7 else "") for i in range(40)])
     own_cluster.client.wait_for_workers(2, timeout=180)
-    own_cluster.client.run(withdraw_here, [])  # imports what tasks need
+    own_cluster.client.run(refuse_here, [])  # imports what tasks need
     limits = Limits(poll_s=0.2, least_s=4, first_s=4)
     given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
     outcomes = list(drive(own_cluster.client, run, lambda: next(tasks, None), **given))
@@ -323,7 +323,7 @@ def test_a_worker_that_is_paused_for_good_is_replaced_and_its_tasks_run(own_clus
     marker = str(tmp_path / "paused")
     tasks = iter([(i, marker if i == 7 else "") for i in range(60)])
     own_cluster.client.wait_for_workers(2, timeout=180)
-    own_cluster.client.run(withdraw_here, [])  # imports what tasks need
+    own_cluster.client.run(refuse_here, [])  # imports what tasks need
     limits = Limits(poll_s=0.2, least_s=4, first_s=4, paused_s=2)
     given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
     outcomes = list(drive(own_cluster.client, pause_once, lambda: next(tasks, None), **given))

@@ -136,4 +136,3 @@ class Outcome:
     run: TaskRun | None = None
     error: BaseException | None = None
     failed: tuple[Attempt, ...] = ()  # earlier attempts, those of a larger task before a split too
-    withdrawn: bool = False  # no longer needed, and never ended: no result

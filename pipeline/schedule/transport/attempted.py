@@ -16,10 +16,6 @@ from pipeline.model.search.tasks import TaskRun
 N_REMEMBERED = 10_000  # keys, of tasks that have begun and of tasks that must not
 
 
-class WithdrawnError(RetryableError):
-    """A task was not begun, since it had been withdrawn."""
-
-
 @dataclass(frozen=True)
 class Attempted:
     """A worker's answer for one attempt: a result or an error, and where and when."""
@@ -30,33 +26,34 @@ class Attempted:
 
 
 class BegunTasks:
-    """Which tasks have begun in this process, and which have been withdrawn before they did.
+    """Which tasks have begun in this process, and which never will.
 
-    One lock decides between the two, so whatever began ends, and is used.
+    One lock decides between the two, so what has not begun, and is sent elsewhere, does not begin
+    here as well.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._begun: OrderedDict[tuple, None] = OrderedDict()
-        self._withdrawn: OrderedDict[tuple, None] = OrderedDict()
+        self._refused: OrderedDict[tuple, None] = OrderedDict()
 
     def begin(self, key: tuple) -> bool:
         """Whether a task may begin; if so, it has."""
         with self._lock:
-            if key in self._withdrawn:
+            if key in self._refused:
                 return False
             self._note(self._begun, key)
             return True
 
-    def withdraw(self, keys: Iterable[tuple]) -> list[tuple]:
-        """Prevent these tasks from beginning; returns those that have begun."""
+    def refuse(self, keys: Iterable[tuple]) -> list[tuple]:
+        """Let none of these tasks begin; returns those that have."""
         with self._lock:
             begun = []
             for key in keys:
                 if key in self._begun:
                     begun.append(key)
                 else:
-                    self._note(self._withdrawn, key)
+                    self._note(self._refused, key)
             return begun
 
     @staticmethod
@@ -90,19 +87,17 @@ def attempt_of(
         Seconds since 1970 UTC; None: now.
     """
     started = time.time() if started is None else started
-    result, error = None, None
-    try:
-        _begin(key, begun)
-        result = run(task)
-    except Exception as raised:  # every error of a task becomes an outcome at the client
-        error = portable(raised)
+    result: Any = None
+    error: BaseException | None = None
+    if not begun.begin(key):
+        error = RetryableError("it was not to begin here any longer")
+    else:
+        try:
+            result = run(task)
+        except Exception as raised:  # every error of a task becomes an outcome at the client
+            error = portable(raised)
     device = getattr(task, "device", "cpu")
     return Attempted(TaskRun(place, device, started, time.time()), result, error)
-
-
-def _begin(key: tuple, begun: BegunTasks) -> None:
-    if not begun.begin(key):
-        raise WithdrawnError("it was withdrawn")
 
 
 def copied(found: Attempted) -> Attempted:

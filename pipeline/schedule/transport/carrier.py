@@ -92,9 +92,6 @@ class Carrier(Protocol):
     def fetch(self, keys: Sequence[Key]) -> None:
         """Begin to fetch results of attempts that are ``Ready``."""
 
-    def withdraw(self, keys: Sequence[Key]) -> None:
-        """Begin to prevent attempts from beginning; ``Withdrawn`` comes for those that have not."""
-
     def cancel(self, keys: Sequence[Key]) -> None:
         """Forget attempts; nothing more comes for them."""
 

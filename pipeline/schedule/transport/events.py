@@ -83,20 +83,6 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Unneeded:
-    """The caller no longer needs the results of these tasks."""
-
-    tasks: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """No worker has begun an attempt, and none will."""
-
-    key: Key
-
-
-@dataclass(frozen=True, slots=True)
 class Silent:
     """All workers without a heartbeat now."""
 
@@ -142,8 +128,6 @@ Event = (
     | Failed
     | WorkerLost
     | Cut
-    | Unneeded
-    | Withdrawn
     | Silent
     | Looked
     | Begun
@@ -175,13 +159,6 @@ class Split:
 
     key: Key
     task: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Withdraw:
-    """Ask all workers not to begin these; Withdrawn comes for each that none has begun."""
-
-    keys: tuple[Key, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +197,4 @@ class Yield:
     outcome: Outcome
 
 
-Instruction = Send | Fetch | Split | Withdraw | Cancel | Ask | Restart | Warn | Yield
+Instruction = Send | Fetch | Split | Cancel | Ask | Restart | Warn | Yield

@@ -35,9 +35,7 @@ from pipeline.schedule.transport.events import (
     Silent,
     Split,
     Submitted,
-    Unneeded,
     Warn,
-    Withdraw,
     Yield,
 )
 from pipeline.schedule.transport.limits import Limits
@@ -98,7 +96,6 @@ class Flight:
             Send: self._do_send,
             Fetch: self._do_fetch,
             Split: self._do_split,
-            Withdraw: self._do_withdraw,
             Cancel: self._do_cancel,
             Ask: self._do_ask,
             Restart: self._do_restart,
@@ -173,15 +170,6 @@ class Flight:
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
 
-    def withdrawable(self) -> list[Any]:
-        """Tasks that may not have begun, and may be withdrawn."""
-        return self._state.withdrawable()
-
-    def withdraw(self, tasks: Iterable[Any]) -> None:
-        """Withdraw some of ``withdrawable``, as outcomes of ``finished``; what runs continues."""
-        if unneeded := tuple(tasks):
-            self._handle(Unneeded(unneeded))
-
     # Events.
 
     def _handle(self, event: Event) -> None:
@@ -235,9 +223,6 @@ class Flight:
 
     def _do_split(self, split: Split) -> None:
         self._handle(Cut(split.key, tuple(self.smaller(split.task))))
-
-    def _do_withdraw(self, withdraw: Withdraw) -> None:
-        self.carrier.withdraw(withdraw.keys)
 
     def _do_cancel(self, cancel: Cancel) -> None:
         self._unwanted += cancel.keys

@@ -16,16 +16,10 @@ from typing import Any
 
 from pipeline.errors import PipelineError
 from pipeline.model.search.results import THIS_PROCESS
-from pipeline.schedule.transport.attempted import (
-    Attempted,
-    BegunTasks,
-    WithdrawnError,
-    attempt_of,
-    copied,
-)
+from pipeline.schedule.transport.attempted import Attempted, BegunTasks, attempt_of, copied
 from pipeline.schedule.transport.carrier import Parcel
 from pipeline.schedule.transport.clock import Clock
-from pipeline.schedule.transport.events import Event, Failed, Finished, Key, Withdrawn, shown
+from pipeline.schedule.transport.events import Event, Failed, Finished, Key, shown
 from pipeline.schedule.transport.limits import Limits
 
 
@@ -95,7 +89,7 @@ class HereCarrier:
 
     def __init__(self, run: Callable[[Any], Any], next_name: Callable[[], str]):
         self._run, self._next_name = run, next_name
-        self._done: queue.SimpleQueue[tuple[Key, Attempted | None]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[Key, Attempted]] = queue.SimpleQueue()
         self._given: set[Key] = set()  # what has not ended
         self._thread: _Thread | None = None
         self.clock = Clock()
@@ -147,7 +141,7 @@ class HereCarrier:
         return True
 
     def come(self, timeout_s: float) -> Iterator[Event]:
-        """What has ended here, or was withdrawn."""
+        """What has ended here."""
         received = []
         try:
             if timeout_s:
@@ -161,9 +155,7 @@ class HereCarrier:
                 self._given.discard(key)
                 yield self._event(key, attempted)
 
-    def _event(self, key: Key, attempted: Attempted | None) -> Event:
-        if attempted is None or isinstance(attempted.error, WithdrawnError):
-            return Withdrawn(key)
+    def _event(self, key: Key, attempted: Attempted) -> Event:
         now = self.clock.now()
         if attempted.error is not None:
             return Failed(key, attempted.error, now, attempted.run)
@@ -172,22 +164,15 @@ class HereCarrier:
     def fetch(self, keys: Sequence[Key]) -> None:
         """Results come by themselves."""
 
-    def withdraw(self, keys: Sequence[Key]) -> None:
-        """Those that have not begun never will."""
-        begun = set(self._worker.begun.withdraw(keys))
-        for key in keys:
-            if key not in begun:
-                self._done.put((key, None))
-
     def cancel(self, keys: Sequence[Key]) -> None:
         """Begin none of these; results of those that run are ignored."""
         if self._thread is not None:
-            self._thread.begun.withdraw(keys)
+            self._thread.begun.refuse(keys)
         self._given -= set(keys)
 
     def begun(self, worker: str, keys: Sequence[Key]) -> set[Key] | None:
         """Which the thread has begun; the rest never will be."""
-        return set(self._worker.begun.withdraw(keys))
+        return set(self._worker.begun.refuse(keys))
 
     def can_replace(self, worker: str) -> bool:
         """Whether it is the present thread."""

@@ -4,9 +4,7 @@ Each task is in one state at a time:
 
 - ``waiting``: to be sent; the scheduler does not have it yet;
 - ``submitted``: with the scheduler or a worker; whether it has begun is not known here;
-- ``withdrawing``: submitted and not needed any longer; the workers are asked not to begin it;
 - ``fetching``: it has ended, its result is on its way;
-- ``fetching_once``: the same, but not needed any longer: it is not tried again;
 - ``splitting``: it was out of memory, and the caller must supply smaller tasks;
 - ``quarantined``: its worker died; it waits until no other suspect is in flight;
 - ``done``: its outcome has been reported, or smaller tasks replace it.
@@ -46,10 +44,7 @@ from pipeline.schedule.transport.events import (
     Silent,
     Split,
     Submitted,
-    Unneeded,
     Warn,
-    Withdraw,
-    Withdrawn,
     WorkerLost,
     Yield,
     shown,
@@ -112,8 +107,6 @@ class FlightState:
             Failed: self._on_failed,
             WorkerLost: self._on_worker_lost,
             Cut: self._on_cut,
-            Unneeded: self._on_unneeded,
-            Withdrawn: self._on_withdrawn,
             Silent: self._on_silent,
             Looked: self._on_looked,
             Begun: self._on_begun,
@@ -127,11 +120,6 @@ class FlightState:
     def pinned(self) -> Counter[str | None]:
         """Tasks in flight by the worker that they are bound to; None: bound to none."""
         return Counter(task.pin for task in self.tasks.values())
-
-    def withdrawable(self) -> list[Any]:
-        """Tasks that may not have begun, and may be withdrawn."""
-        tasks = [task.task for task in self.tasks.values() if task.state == "submitted"]
-        return tasks + [task.task for task in self.quarantine]
 
     def handle(self, event: Event) -> list[Instruction]:
         """Handle an event; returns what to do now, in this order.
@@ -159,9 +147,9 @@ class FlightState:
 
     def _on_ready(self, event: Ready) -> list[Instruction]:
         task = self.tasks.get(event.key)
-        if task is None or task.state not in ("submitted", "withdrawing"):
+        if task is None or task.state != "submitted":
             return []
-        task.state = "fetching" if task.state == "submitted" else "fetching_once"
+        task.state = "fetching"
         return [Fetch(event.key)]
 
     def _on_finished(self, event: Finished) -> list[Instruction]:
@@ -190,7 +178,7 @@ class FlightState:
         self._watch.given_up[worker] = fault
         self._avoid |= {worker}
         there = [task for task in self.tasks.values() if task.worker == worker]
-        there = [t for t in there if t.state in ("submitted", "withdrawing") and t is not cause]
+        there = [task for task in there if task.state == "submitted" and task is not cause]
         text = f"{fault.text}; it gets no further task"
         instructions: list[Instruction] = [Warn(text), Cancel(tuple(task.key for task in there))]
         if self._n_device_restarts < MAX_DEVICE_RESTARTS:
@@ -205,8 +193,6 @@ class FlightState:
         if task is None:
             return []
         task.n_losses += task is self.suspect
-        if task.state in ("withdrawing", "fetching_once"):
-            return self._fail(task, error)
         if task.n_losses == MAX_LOSSES:
             return [self._end(task, error=error)]
         self._leave(task)
@@ -238,34 +224,6 @@ class FlightState:
             instructions += self._send(smaller, task.pin)
         return instructions
 
-    def _on_unneeded(self, event: Unneeded) -> list[Instruction]:
-        unneeded = {id(task) for task in event.tasks}
-        matched = [task for task in self.tasks.values() if id(task.task) in unneeded]
-        asked: list[Key] = []
-        instructions: list[Instruction] = []
-        for task in matched:
-            if task.state == "submitted":
-                task.state = "withdrawing"
-                asked.append(task.key)
-            elif task.state == "fetching":
-                task.state = "fetching_once"
-            elif task.state == "waiting":
-                instructions += [Cancel((task.key,)), self._end(task, withdrawn=True)]
-        if asked:
-            instructions.append(Withdraw(tuple(asked)))
-        for task in [task for task in self.quarantine if id(task.task) in unneeded]:
-            self.quarantine.remove(task)
-            instructions.append(self._end(task, withdrawn=True))
-        return instructions
-
-    def _on_withdrawn(self, event: Withdrawn) -> list[Instruction]:
-        task = self.tasks.get(event.key)
-        if task is None:
-            return []
-        if task.state in ("withdrawing", "fetching_once"):
-            return [Cancel((event.key,)), self._end(task, withdrawn=True)]
-        return self._fail(task, RetryableError(f"{task.name}: its worker did not begin it"))
-
     def _on_silent(self, event: Silent) -> list[Instruction]:
         self._silent = event.workers
         self._avoid = self._silent | self._watch.given_up.keys()
@@ -275,7 +233,7 @@ class FlightState:
         given_up = set(self._watch.given_up)
         self._threads = dict(event.threads)
         # What has ended is with no worker, and fetching has its own limit.
-        watched = {k: t for k, t in self.tasks.items() if t.state in ("submitted", "withdrawing")}
+        watched = {k: task for k, task in self.tasks.items() if task.state == "submitted"}
         seen = (event.status, event.processing, event.now, event.quiet, event.free)
         verdicts = self._watch.look(watched, *seen)
         self._avoid = self._silent | self._watch.given_up.keys()
@@ -350,8 +308,6 @@ class FlightState:
 
     def _move(self, task: TaskInFlight) -> list[Instruction]:
         """Send elsewhere what only waited at a worker, without counting an attempt."""
-        if task.state == "withdrawing":
-            return [self._end(task, withdrawn=True)]
         del self.tasks[task.key]
         return self._send(task)
 
@@ -361,9 +317,6 @@ class FlightState:
         """Another attempt, smaller tasks, or an outcome."""
         if not isinstance(error, RetryableError):
             return [self._end(task, run=run, error=error)]
-        if task.state in ("withdrawing", "fetching_once"):  # no longer needed
-            task.fail(error, run)
-            return [self._end(task, withdrawn=True)]
         if isinstance(error, OutOfMemoryError):
             task.state, task.cause = "splitting", (error, run)
             return [Split(task.key, task.task)]

@@ -23,16 +23,7 @@ class Watched:
     stranded: float | None = None  # since when it only comes to workers that were given up
 
 
-State = Literal[
-    "waiting",
-    "submitted",
-    "withdrawing",
-    "fetching",
-    "fetching_once",
-    "splitting",
-    "quarantined",
-    "done",
-]
+State = Literal["waiting", "submitted", "fetching", "splitting", "quarantined", "done"]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

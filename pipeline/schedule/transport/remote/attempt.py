@@ -24,9 +24,9 @@ POSTED = "hopscope-posted"  # names our events among those that a client gets
 _HERE = BegunTasks()
 
 
-def withdraw_here(keys: Sequence[tuple]) -> list[tuple]:
-    """Executed on each worker: withdraw tasks; those that have begun there."""
-    return _HERE.withdraw(keys)
+def refuse_here(keys: Sequence[tuple]) -> list[tuple]:
+    """Executed on a worker: let none of these tasks begin there; returns those that have."""
+    return _HERE.refuse(keys)
 
 
 def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:

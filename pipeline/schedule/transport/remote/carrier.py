@@ -12,7 +12,7 @@ from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
 from pipeline.errors import ClusterLostError, PipelineError, RetryableError
-from pipeline.schedule.transport.attempted import Attempted, WithdrawnError
+from pipeline.schedule.transport.attempted import Attempted
 from pipeline.schedule.transport.carrier import Parcel
 from pipeline.schedule.transport.events import (
     Event,
@@ -20,13 +20,12 @@ from pipeline.schedule.transport.events import (
     Finished,
     Key,
     Ready,
-    Withdrawn,
     WorkerLost,
     shown,
 )
 from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.remote.attempt import POSTED, attempt, loads, pack
-from pipeline.schedule.transport.remote.connection import GONE, WITHDRAWN, Connection
+from pipeline.schedule.transport.remote.connection import GONE, Connection
 from pipeline.schedule.transport.remote.mailbox import Mailbox, open_mailbox
 
 REASON_S = 10.0  # seconds to fetch an error that has reached this process already
@@ -99,8 +98,8 @@ class RemoteCarrier:
             if (future := self._futures.get(key)) is None:
                 continue  # it was posted, or given up in the meantime
             event = event_of(key, item, future, self.there, self.there.clock.now())
-            if not isinstance(event, Ready) and item != WITHDRAWN:
-                self._release(key)  # else it is to be fetched, or cancelled
+            if not isinstance(event, Ready):
+                self._release(key)  # else it is to be fetched
             yield event
 
     def _received(self, timeout_s: float) -> list[tuple[Key, Received]]:
@@ -116,10 +115,6 @@ class RemoteCarrier:
     def fetch(self, keys: Sequence[Key]) -> None:
         """Begin to fetch results; they come later."""
         self.there.fetch([self._futures[key] for key in keys if key in self._futures])
-
-    def withdraw(self, keys: Sequence[Key]) -> None:
-        """Begin to ask all workers not to begin them."""
-        self.there.withdraw(keys)
 
     def cancel(self, keys: Sequence[Key]) -> None:
         """Cancel those that have been sent."""
@@ -159,13 +154,9 @@ def event_of(key: Key, received: Received, future: Future, there: Connection, no
     if isinstance(received, Attempted):
         if received.error is None:
             return Finished(key, received.result, received.run, now)
-        if isinstance(received.error, WithdrawnError):  # before all workers have been asked
-            return Withdrawn(key)
         return Failed(key, received.error, now, received.run)
     if isinstance(received, BaseException):
         return Failed(key, received, now)
-    if received == WITHDRAWN:
-        return Withdrawn(key)
     if received == POSTED:
         return Failed(key, RetryableError(f"{shown(key)}: its result was lost in transit"), now)
     if future.status == "finished":

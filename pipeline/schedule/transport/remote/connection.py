@@ -21,7 +21,7 @@ from distributed import Client, Future
 from pipeline.errors import RetryableError
 from pipeline.schedule.transport.clock import Clock
 from pipeline.schedule.transport.limits import Limits
-from pipeline.schedule.transport.remote.attempt import withdraw_here
+from pipeline.schedule.transport.remote.attempt import refuse_here
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,6 @@ SILENT_LOOKS = 3  # polls in a row without an answer; then the scheduler counts 
 REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does not end in 4
 FEW, MANY = 1.1, 4.0  # tasks per thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
-WITHDRAWN = "it has been withdrawn"
 # States of tasks on a worker that a thread may still be working on; Dask ends no thread.
 RUNNING = ("executing", "long-running", "cancelled", "resumed")
 
@@ -178,29 +177,12 @@ class Connection:
         await future._state.wait()
         self.done.put((future.key, None))
 
-    def withdraw(self, keys: Sequence[tuple]) -> None:
-        """Start asking all workers; (key, WITHDRAWN) comes in ``done`` for tasks not begun."""
-        asyncio.run_coroutine_threadsafe(self._withdraw(keys), self.client.loop.asyncio_loop)
-
-    async def _withdraw(self, keys: Sequence[tuple]) -> None:
-        try:
-            asked = self.client._run(withdraw_here, list(keys), on_error="ignore")
-            answers = await asyncio.wait_for(asked, self.limits.answer_s)
-        except Exception as error:  # they stay where they are
-            log.debug("workers did not answer: %s", error)
-            return
-        begun = {tuple(key) for answer in answers.values() for key in answer}
-        for key in keys:
-            if key not in begun:
-                self.done.put((key, WITHDRAWN))
-
     def begun(self, worker: str, keys: Sequence[tuple]) -> set[tuple] | None:
         """Which tasks a worker has begun; the rest will never begin there; None: no answer."""
 
         async def asked() -> dict[str, list]:
-            return await self.client._run(
-                withdraw_here, list(keys), workers=[worker], on_error="ignore"
-            )
+            more = {"workers": [worker], "on_error": "ignore"}
+            return await self.client._run(refuse_here, list(keys), **more)
 
         try:
             answer = ask(self.client, asked, self.limits.answer_s)[worker]

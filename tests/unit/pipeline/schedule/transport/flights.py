@@ -14,9 +14,7 @@ from pipeline.schedule.transport.events import (
     Sent,
     Split,
     Submitted,
-    Unneeded,
     Warn,
-    Withdraw,
     WorkerLost,
     Yield,
 )
@@ -41,8 +39,8 @@ def words(instruction):
             return " ".join([f"send {task} {key[2]}", *how])
         case Fetch(key) | Split(key):
             return f"{type(instruction).__name__.lower()} {of(key)}"
-        case Withdraw(keys) | Cancel(keys):
-            return f"{type(instruction).__name__.lower()} " + " ".join(map(of, keys))
+        case Cancel(keys):
+            return "cancel " + " ".join(map(of, keys))
         case Ask(worker, keys):
             return f"ask {worker} " + " ".join(map(of, keys))
         case Restart(worker):
@@ -50,8 +48,7 @@ def words(instruction):
         case Warn():
             return "warn"
         case Yield(outcome):
-            came = "withdrawn" if outcome.withdrawn else outcome.error or outcome.result
-            return f"yield {outcome.task} {outcome.attempts}: {came}"
+            return f"yield {outcome.task} {outcome.attempts}: {outcome.error or outcome.result}"
 
 
 def of(key):
@@ -102,9 +99,7 @@ def in_state(state):
         return played
     played.submit("a")
     key = played.key("a")
-    if state in ("withdrawing", "fetching_once"):
-        played.handle(Unneeded(("a",)))
-    if state in ("fetching", "fetching_once"):
+    if state == "fetching":
         played.handle(Ready(key))
     if state == "splitting":
         played.handle(Failed(key, OutOfMemoryError("too large"), 3.0))

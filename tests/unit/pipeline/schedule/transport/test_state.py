@@ -11,8 +11,6 @@ from pipeline.schedule.transport.events import (
     Ready,
     Sent,
     Submitted,
-    Unneeded,
-    Withdrawn,
     WorkerLost,
 )
 from tests.unit.pipeline.schedule.transport.flights import (
@@ -32,8 +30,6 @@ EVENTS = {
     "worker lost": lambda key: WorkerLost(key, "died"),
     "cut": lambda key: Cut(key, ("b", "c")),
     "not cut": lambda key: Cut(key, ()),
-    "unneeded": lambda key: Unneeded(("a",)),
-    "withdrawn": Withdrawn,
     "sent": lambda key: Sent((key,), 2.0),
     "cluster lost": lambda key: ClusterLost("it is gone"),
 }
@@ -43,7 +39,6 @@ LOST = "cancel a 1; yield a 1: it is gone"
 # changes nothing and asks for nothing.
 MATRIX = {
     ("waiting", "sent"): ("submitted", ""),
-    ("waiting", "unneeded"): ("done", "cancel a 1; yield a 1: withdrawn"),
     ("waiting", "cluster lost"): ("done", LOST),
     ("submitted", "finished"): ("done", "yield a 1: found"),
     ("submitted", "ready"): ("fetching", "fetch a 1"),
@@ -51,36 +46,16 @@ MATRIX = {
     ("submitted", "broken"): ("done", "yield a 1: a bug"),
     ("submitted", "out of memory"): ("splitting", "split a 1"),
     ("submitted", "worker lost"): ("waiting", AGAIN),  # nobody else is in quarantine
-    ("submitted", "unneeded"): ("withdrawing", "withdraw a 1"),
-    ("submitted", "withdrawn"): ("waiting", AGAIN),  # a worker did not begin it: unknown why
     ("submitted", "cluster lost"): ("done", LOST),
-    ("withdrawing", "finished"): ("done", "yield a 1: found"),
-    ("withdrawing", "ready"): ("fetching_once", "fetch a 1"),
-    ("withdrawing", "retryable"): ("done", "yield a 1: withdrawn"),
-    ("withdrawing", "broken"): ("done", "yield a 1: a bug"),
-    ("withdrawing", "out of memory"): ("done", "yield a 1: withdrawn"),
-    ("withdrawing", "worker lost"): ("done", "yield a 1: withdrawn"),
-    ("withdrawing", "withdrawn"): ("done", "cancel a 1; yield a 1: withdrawn"),
-    ("withdrawing", "cluster lost"): ("done", LOST),
     ("fetching", "finished"): ("done", "yield a 1: found"),
     ("fetching", "retryable"): ("waiting", AGAIN),
     ("fetching", "broken"): ("done", "yield a 1: a bug"),
     ("fetching", "out of memory"): ("splitting", "split a 1"),
     ("fetching", "worker lost"): ("waiting", AGAIN),
-    ("fetching", "unneeded"): ("fetching_once", ""),
-    ("fetching", "withdrawn"): ("waiting", AGAIN),
     ("fetching", "cluster lost"): ("done", LOST),
-    ("fetching_once", "finished"): ("done", "yield a 1: found"),
-    ("fetching_once", "retryable"): ("done", "yield a 1: withdrawn"),
-    ("fetching_once", "broken"): ("done", "yield a 1: a bug"),
-    ("fetching_once", "out of memory"): ("done", "yield a 1: withdrawn"),
-    ("fetching_once", "worker lost"): ("done", "yield a 1: withdrawn"),
-    ("fetching_once", "withdrawn"): ("done", "cancel a 1; yield a 1: withdrawn"),
-    ("fetching_once", "cluster lost"): ("done", LOST),
     ("splitting", "cut"): ("done", "warn; send b 2; send c 2"),
     ("splitting", "not cut"): ("waiting", AGAIN),
     ("splitting", "cluster lost"): ("done", LOST),
-    ("quarantined", "unneeded"): ("done", "yield a 2: withdrawn"),
     ("quarantined", "cluster lost"): (
         "done",
         "cancel other 2; yield other 2: it is gone; yield a 2: it is gone",
@@ -92,14 +67,12 @@ MATRIX = {
     ("suspect", "broken"): ("done", "yield a 2: a bug"),
     ("suspect", "out of memory"): ("splitting", "split a 2"),
     ("suspect", "worker lost"): ("waiting", "warn; send a 3"),
-    ("suspect", "unneeded"): ("withdrawing", "withdraw a 2"),
-    ("suspect", "withdrawn"): ("waiting", "warn; send a 3"),
     ("suspect", "cluster lost"): ("done", "cancel a 2; yield a 2: it is gone"),
 }
 # The cluster cannot say these of what it does not have; only ``splitting`` is answered by Cut.
 IMPOSSIBLE = {
-    "waiting": {"finished", "retryable", "broken", "out of memory", "worker lost", "withdrawn"},
-    "splitting": {"finished", "retryable", "broken", "out of memory", "worker lost", "withdrawn"},
+    "waiting": {"finished", "retryable", "broken", "out of memory", "worker lost"},
+    "splitting": {"finished", "retryable", "broken", "out of memory", "worker lost"},
 }
 STATES = list(dict.fromkeys(state for state, _ in MATRIX))
 CASES = [
@@ -125,10 +98,8 @@ def test_matrix(state, event, then, reported):
     assert played.state.n_in_flight == n_left == played.state.n_of_queue.total()
 
 
-@pytest.mark.parametrize(
-    "event", [name for name in EVENTS if name not in ("unneeded", "cluster lost")]
-)
-@pytest.mark.parametrize("state", ["submitted", "withdrawing", "fetching"])
+@pytest.mark.parametrize("event", [name for name in EVENTS if name != "cluster lost"])
+@pytest.mark.parametrize("state", ["submitted", "fetching"])
 def test_events_for_an_attempt_that_is_over_are_ignored(state, event):
     played = in_state(state)
     key = played.key("a")
@@ -225,22 +196,18 @@ def test_a_poisoned_task_costs_only_itself():
 
 
 def test_the_next_suspect_follows_whatever_becomes_of_the_one_before():
-    ends = ["finished", "retryable", "broken", "unneeded"]
-    for end in ends:
+    for end in ["finished", "retryable", "broken"]:
         played = Played().submit("a", "b")
         played.handle(WorkerLost(played.key("a"), "died"))
         played.handle(WorkerLost(played.key("b"), "died"))
         played.sent()
         key = played.key("a")
         played.handle(EVENTS[end](key))
-        if end == "unneeded":
-            played.handle(Withdrawn(key))
         assert played.lines[-1] == "send b 2"
 
 
 def test_a_task_being_fetched_is_with_no_worker_and_not_sent_again():
     played = Played().submit("a", "b")
-    played.handle(Unneeded(("b",)))
     for task in "ab":
         played.handle(Ready(played.key(task)))
     assert played.look(1) == played.look(500) == []
@@ -255,18 +222,6 @@ def test_after_the_cluster_is_lost_nothing_is_sent():
     assert reported.outcome.submitted == 5.0
     assert str(reported.outcome.error) == "c: it is gone"
     assert played.state.n_in_flight == played.state.n_of_queue[2] == 0
-
-
-def test_only_what_may_not_have_begun_can_be_withdrawn():
-    tasks = [*"abcdef"]
-    played = Played().submit(*tasks)
-    assert played.state.withdrawable() == tasks
-    played.handle(Ready(played.key("a")))
-    played.handle(Unneeded((tasks[1],)))
-    for task in "cd":
-        played.handle(WorkerLost(played.key(task), "died"))
-    played.sent()
-    assert played.state.withdrawable() == ["e", "f", "c", "d"]
 
 
 def test_an_outcome_knows_when_its_attempt_was_sent():

@@ -24,9 +24,6 @@ from pipeline.schedule.transport.events import (
     Silent,
     Split,
     Submitted,
-    Unneeded,
-    Withdraw,
-    Withdrawn,
     WorkerLost,
     Yield,
 )
@@ -60,15 +57,15 @@ class Cluster:
         self.status = {f"tcp://w{i}:1": "running" for i in range(4)}
         self.n_workers_ever = 4
         self.live = {}  # tasks that have no outcome, by id
+        self.first = {}  # number of their first attempts
         self.outbox, self.keys = [], {}  # attempts not sent; attempts not over: their tasks
         self.place, self.begun, self.fetching = {}, set(), set()
-        self.asked_back = set()  # workers are asked not to begin these
         self.over = []  # attempts that have ended
         self.n_outcomes, self.n_cut = Counter(), 0
         self.n_submitted = 0
 
     def handle(self, event):
-        if (key := getattr(event, "key", None)) and not isinstance(event, Ready | Cut | Withdrawn):
+        if (key := getattr(event, "key", None)) and not isinstance(event, Ready | Cut):
             self.forget(key)
         for instruction in self.flight.handle(event):
             self.do(instruction)
@@ -80,7 +77,6 @@ class Cluster:
     def forget(self, key):
         self.keys.pop(key, None)
         self.place.pop(key, None)
-        self.asked_back.discard(key)
         self.fetching.discard(key)
         self.over.append(key)
 
@@ -91,7 +87,8 @@ class Cluster:
                 assert key not in self.keys
                 assert key not in self.over
                 assert all(other is not task for other in self.keys.values()), "sent twice at once"
-                assert key[2] <= MAX_NUMBER, "tried forever"
+                first = self.first.setdefault(id(task), key[2])  # parts continue the number
+                assert key[2] - first < MAX_NUMBER, "tried forever"
                 self.keys[key] = task
                 self.outbox.append((key, instruction))
             case Cancel(keys):
@@ -105,12 +102,10 @@ class Cluster:
                 parts = ()
                 if task.size > 1 and self.random.random() < 0.8:
                     parts = (Task(task.size // 2), Task(task.size - task.size // 2))
-                    del self.live[id(task)]
+                    del self.live[id(task)], self.first[id(task)]
                     self.live |= {id(part): part for part in parts}
                 self.n_cut += bool(parts)
                 self.handle_nested(Cut(key, parts))
-            case Withdraw(keys):
-                self.asked_back |= set(keys)
             case Ask(worker, keys):
                 begun = frozenset(key for key in keys if key in self.begun)
                 answer = begun if self.random.random() < 0.8 else None
@@ -122,9 +117,8 @@ class Cluster:
                 assert id(outcome.task) in self.live, "yielded twice, or never submitted"
                 task = self.live.pop(id(outcome.task))
                 self.n_outcomes[task] += 1
-                kinds = [outcome.withdrawn, outcome.error is not None, outcome.result is not None]
-                assert sum(kinds) == 1
-                assert outcome.attempts <= MAX_NUMBER
+                assert (outcome.error is None) == (outcome.result is not None)
+                assert outcome.attempts - self.first.pop(id(task), 1) < MAX_NUMBER
 
     def handle_nested(self, event):
         """The answer to an instruction: the rest of these is still to be done."""
@@ -160,7 +154,7 @@ class Cluster:
                 self.place[key] = self.random.choice(able)
 
     def begin(self):
-        if ready := [key for key in self.place if key not in self.asked_back]:
+        if ready := list(self.place):
             self.begun.add(self.random.choice(ready))
 
     def end(self):
@@ -202,16 +196,6 @@ class Cluster:
         elif len(self.status) < 5:
             self.join()
 
-    def withdraw(self):
-        may_go = self.flight.withdrawable()
-        self.handle(Unneeded(tuple(task for task in may_go if self.random.random() < 0.2)))
-
-    def answer(self):
-        for key in sorted(self.asked_back):
-            self.asked_back.discard(key)
-            if key not in self.begun and key in self.keys:
-                self.handle(Withdrawn(key))
-
     def pause(self):
         if self.status:
             worker = self.random.choice(sorted(self.status))
@@ -242,7 +226,6 @@ class Cluster:
                 Failed(key, RetryableError("late"), self.now),
                 WorkerLost(key, "late"),
                 Ready(key),
-                Withdrawn(key),
                 Cut(key, ()),
             ]
             assert self.flight.handle(self.random.choice(events)) == []
@@ -256,7 +239,7 @@ class Cluster:
         for _ in range(10_000):
             if not self.live:
                 return
-            for step in (self.flush, self.begin, self.end, self.fetch, self.answer):
+            for step in (self.flush, self.begin, self.end, self.fetch):
                 step()
             if self.random.random() < 0.1:
                 self.look()
@@ -270,8 +253,6 @@ STEPS = {
     Cluster.end: 15,
     Cluster.fetch: 6,
     Cluster.kill: 2,
-    Cluster.withdraw: 2,
-    Cluster.answer: 3,
     Cluster.pause: 2,
     Cluster.look: 3,
     Cluster.late: 3,

@@ -13,7 +13,6 @@ from pipeline.schedule.transport.events import (
     Looked,
     Silent,
     Submitted,
-    Unneeded,
     Warn,
     WorkerLost,
 )
@@ -87,25 +86,19 @@ def test_a_worker_of_many_threads_that_does_not_answer_had_begun_as_many_and_urg
 
 def test_tasks_sent_to_a_worker_after_it_was_given_up_only_go_elsewhere():
     played = Played().submit("a", "b", "c")
-    played.handle(Unneeded(("c",)))
     played.look(1, None, {A: ["a"], B: ["b", "c"]})
     played.look(2, {A: "silent", B: "running"}, {A: ["a"], B: ["b", "c"]})
     played.sent()
     reported = said(played.look(3, {A: "silent", B: "running"}, {A: ["b", "c"], B: ["a"]}))
-    assert reported == f"cancel b 1 c 1; send b 1 not to {A}; yield c 1: withdrawn"
+    assert reported == f"cancel b 1 c 1; send b 1 not to {A}; send c 1 not to {A}"
 
 
-@pytest.mark.parametrize("state", ["withdrawing", "suspect"])
-def test_tasks_that_waited_at_a_worker_that_is_given_up(state):
-    """What is not needed is not sent again; a suspect stays under suspicion."""
-    played = in_state(state)
+def test_a_suspect_that_waited_at_a_worker_that_is_given_up_stays_under_suspicion():
+    played = in_state("suspect")
     played.look(1, None, {A: ["a"]})
     played.look(602, None, {A: ["a"]})
     key = played.key("a")
     reported = said(played.handle(Begun(A, (key,), frozenset())))
-    if state == "withdrawing":
-        assert reported == f"warn; cancel a 1; restart {A}; yield a 1: withdrawn"
-        return
     assert reported == f"warn; cancel a 2; restart {A}; send a 2 not to {A}"
     played.sent()
     played.handle(WorkerLost(played.key("a"), "died"))

@@ -9,11 +9,10 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.errors import ClusterLostError, FormatError, PipelineError, RetryableError
 from pipeline.model.search.tasks import TaskRun
-from pipeline.schedule.transport.attempted import Attempted, WithdrawnError
-from pipeline.schedule.transport.events import Failed, Finished, Ready, Withdrawn, WorkerLost
+from pipeline.schedule.transport.attempted import Attempted
+from pipeline.schedule.transport.events import Failed, Finished, Ready, WorkerLost
 from pipeline.schedule.transport.remote.attempt import POSTED
 from pipeline.schedule.transport.remote.carrier import event_of
-from pipeline.schedule.transport.remote.connection import WITHDRAWN
 
 KEY = ("bfs_AS1-0abc", 7, 1)
 RUN = TaskRun("tcp://a:1", "cpu", 2.0, 3.0)
@@ -42,10 +41,8 @@ KILLED = KilledWorker("k", SimpleNamespace(address="tcp://b:1"), 0)
         (dumps(Attempted(RUN, 5)), RUNS, Finished, 5),  # posted before Dask knows that it ended
         (Attempted(RUN, 5), ENDED, Finished, 5),  # fetched
         (Attempted(RUN, error=FormatError("x", "line 1", "bad")), ENDED, Failed, "x: line 1: bad"),
-        (Attempted(RUN, error=WithdrawnError("it was")), ENDED, Withdrawn, ""),
         (b"no pickle", RUNS, Failed, "bfs_AS1: "),
         (POSTED, ENDED, Failed, "bfs_AS1: its result was lost in transit"),
-        (WITHDRAWN, RUNS, Withdrawn, ""),
         (RetryableError("not fetched"), ENDED, Failed, "not fetched"),
         (None, ENDED, Ready, ""),
         (None, Future("cancelled"), Failed, "bfs_AS1: cancelled by another client"),
