@@ -204,11 +204,9 @@ class EccentricityBounds:
             sources = first_of_each(sources, self.component, n_each)
         if not len(sources) and nodes is self._all:  # no central node is left
             return self.take(n_each, "upper")
-        kind = np.full(len(sources), steps.OUTER if by_upper else steps.CENTRAL, np.uint8)
         if self._trees is not None and n_each == 1:
-            sources, is_end = self._trees.lead(sources, self._state)
-            kind[is_end] = steps.CENTRAL  # useful until its component is answered
-        self._state[sources] = kind
+            sources = self._trees.lead(sources, self._state)
+        self._state[sources] = steps.IN_FLIGHT
         return sources
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
@@ -285,23 +283,10 @@ class EccentricityBounds:
             self._trees.close(sources, self.lower[sources], upper, bounds)
 
     def release(self, sources: Any) -> None:
-        """Release sources whose searches failed or were withdrawn: they can be taken again."""
+        """Release sources that were not searched: they can be taken again."""
         sources = np.asarray(sources, NODE)
         waiting = sources[self._state[sources] != steps.SEARCHED]
         self._state[waiting] = steps.FREE
-
-    def useless(self, sources: Any) -> np.ndarray:
-        """Those of ``sources`` that are in flight and no longer worth a search.
-
-        A node taken by ``lower`` bounds others and is useful until its component is answered.
-        """
-        sources = np.asarray(sources, NODE)
-        pending = self.pending()
-        useful = self._is_open[self.component[sources]] > 0
-        if len(pending):  # ascending, and many more than sources
-            at = np.searchsorted(pending, sources).clip(max=len(pending) - 1)
-            useful &= (self._state[sources] != steps.OUTER) | (pending[at] == sources)
-        return sources[~useful]
 
     def _refresh(self) -> None:
         """Drop what no longer matters; nothing that was dropped comes back."""

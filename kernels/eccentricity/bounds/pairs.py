@@ -55,7 +55,7 @@ class RemainingPairs:
 
         Pairs with a node in flight wait for it. ``state``: (n_nodes,) uint8, as in ``steps``.
         """
-        flying = state[self.nodes] >= steps.OUTER
+        flying = state[self.nodes] == steps.IN_FLIGHT
         ends, pairs = np.unique(self.nodes[:, ~flying.any(axis=0)], return_inverse=True)
         pairs = pairs.reshape(2, -1).astype(np.int32)
         chosen = np.empty(min(len(ends), n_most), np.int32)

@@ -12,7 +12,7 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U8, U8, U16
 from kernels.eccentricity.questions import CENTER, DIAMETER, PERIPHERY, RADIUS
 
-FREE, SEARCHED, OUTER, CENTRAL = range(4)  # the last two are in flight; see ``take``
+FREE, SEARCHED, IN_FLIGHT = range(3)  # states of nodes; see ``take``
 HOPS, LINKS = np.int64(2**20 - 1), np.int64(2**22 - 1)  # largest values that keys distinguish
 
 

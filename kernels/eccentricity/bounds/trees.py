@@ -49,9 +49,7 @@ class TreeEnds:
         self._next = np.full(len(size), -1, NODE)  # farthest from the node of ``_reach``
         self._reach = np.full(len(size), -1.0)  # largest eccentricity of a searched node
 
-    def lead(
-        self, sources: np.ndarray, state: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def lead(self, sources: np.ndarray, state: np.ndarray | None = None) -> np.ndarray:
         """What to search instead of the sources to get to the ends.
 
         Parameters
@@ -63,15 +61,15 @@ class TreeEnds:
 
         Returns
         -------
-        (n_sources,) int32, (n_sources,) bool
-            Nodes of the same components; which of them are ends.
+        (n_sources,) int32
+            Nodes of the same components.
         """
         own = self._component[sources]
         ends = self._next[own]
         is_end = self.is_left[own] & (ends >= 0)
         if state is not None:
             is_end &= state[ends] == 0
-        return np.where(is_end, ends, sources), is_end
+        return np.where(is_end, ends, sources)
 
     def close(
         self,

@@ -166,7 +166,7 @@ class WeightedBounds:
         self._by_upper = not self._by_upper
         sources = best[best >= 0]
         if self._trees is not None:
-            sources, _ = self._trees.lead(sources)
+            sources = self._trees.lead(sources)
         return sources
 
     def update(self, sources: np.ndarray, distance: np.ndarray) -> None:

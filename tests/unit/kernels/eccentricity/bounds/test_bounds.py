@@ -167,30 +167,6 @@ def star_with_tail():
     return graph_of(9, [(0, i) for i in range(1, 6)] + [(5, 6), (6, 7), (7, 8)])
 
 
-def test_sources_that_became_useless_can_be_withdrawn():
-    graph = path(9)
-    hops = bfs_levels(graph, range(9))
-    bounds = machine(graph, "diameter")
-    in_flight = [bounds.take(by="upper")[0] for _ in range(4)]
-    bounds.update([8], *implied(hops, [8]), alone=True)
-    bounds.update([4], *implied(hops, [4]), alone=True)
-    assert bounds.done
-    waiting = [source for source in in_flight if source not in (4, 8)]
-    np.testing.assert_array_equal(bounds.useless(waiting), waiting)
-    bounds.release(bounds.useless(waiting))
-    assert bounds.done
-
-
-def test_a_central_source_stays_useful_until_the_question_is_answered():
-    graph = grid(5, 5)
-    hops = bfs_levels(graph, range(25))
-    bounds = machine(graph, "diameter")
-    central = bounds.take(by="lower")
-    bounds.update([0], *implied(hops, [0]), alone=True)
-    assert not bounds.done
-    assert len(bounds.useless(central)) == 0
-
-
 def test_winnowing_leaves_only_nodes_outside_the_ball():
     graph = tree_with_hubs(400, 3)
     hops = bfs_levels(graph, range(400))

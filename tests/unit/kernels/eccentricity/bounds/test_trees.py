@@ -182,15 +182,3 @@ def test_a_failed_end_is_searched_again_or_others_are():
         others = others[1:]
         search(source)
     np.testing.assert_array_equal(bounds.lower, hops.max(axis=1))
-
-
-def test_a_tree_in_flight_is_useful_until_it_is_answered():
-    """An end of a tree has the largest eccentricity, and still tells its radius."""
-    graph = caterpillar(9, 1)
-    degree = np.diff(graph.indptr).astype(np.int32)
-    bounds = EccentricityBounds("radius", np.zeros(18, np.int32), degree)
-    level = bfs_levels(graph, [3])[0].astype(np.int32)
-    bounds.update([3], np.maximum(level, level.max() - level), level + level.max(), alone=True)
-    (end,) = bounds.take()
-    assert end not in bounds.pending()
-    assert bounds.useless([end]).tolist() == []
