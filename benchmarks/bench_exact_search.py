@@ -8,11 +8,12 @@ Each run is one AS on a running cluster, whose workers have read the graph befor
 same question inside one task (``kernels.eccentricity.shard``), which may use reductions that an
 exact search does not: landmarks, pendant trees of all questions, bounds of its own process.
 
-``wall_s`` is from the first task to the answer, ``busy_share`` the share of it in which workers
-computed, ``waited_ms`` the median time from the end of a search until the client has its result.
-The row ``what the client does`` is the rest: merging a result, choosing the next
-source; for searches of this process, one after another. ``--most`` limits the searches (0: no
-limit), for questions that need too many: then rates can be compared, and answers are intervals.
+``wall_s`` is from the first task to the answer, ``rest_s`` from then until nothing is in flight (of
+the last repeat), ``busy_share`` the share of ``wall_s`` in which workers computed, ``waited_ms``
+the median time from the end of a search until the client has its result. The row ``what the client
+does`` is the rest: merging a result, choosing the next source; for searches of this process, one
+after another. ``--most`` limits the searches (0: no limit), for questions that need too many: then
+rates can be compared, and answers are intervals.
 Answers of all runs are compared.
 """
 
@@ -70,6 +71,7 @@ class Reported:
     def __init__(self) -> None:
         self.outcomes: list[Outcome] = []
         self.waits_s: list[float] = []
+        self.rest_s = 0.0
 
     def __call__(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
@@ -83,6 +85,7 @@ class Reported:
         searched_s = [o.run.ended - o.run.started for o in used if o.run is not None]
         return {
             "n_tasks": len(self.outcomes),
+            "rest_s": self.rest_s,
             "busy_share": sum(run.ended - run.started for run in runs) / wall_s / n_workers,
             "task_ms": 1e3 * statistics.median(searched_s) if searched_s else None,
             "waited_ms": 1e3 * statistics.median(self.waits_s) if self.waits_s else None,
@@ -101,6 +104,7 @@ def answer_of(
     wall_s = time.perf_counter() - started
     for _ in answers:  # tasks that still run
         raise AssertionError("one job has one answer")
+    reported.rest_s = time.perf_counter() - started - wall_s
     return wall_s, answer, reported
 
 
