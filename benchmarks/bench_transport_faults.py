@@ -94,6 +94,7 @@ WAYS = ("Dask", "Dask, set", "without", "Client.cancel", "with")
 SHOWN = {
     "n_lost": "{} lost",
     "n_failed_without_fault": "{} failed without a fault",
+    "n_runs_unjust": "in {} runs some failed without a fault",
     "n_begun_again": "{} begun again",
     "n_workers_replaced": "{} workers replaced",
     "ms_a_task": "{} ms a task",
@@ -137,8 +138,10 @@ def run(case: str, way: str) -> dict[str, Any]:
 
 
 def combined(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Medians of the figures of all runs; whether each of them ended."""
-    row: dict[str, Any] = {"ends": sum(each["ends"] for each in found)}
+    """Medians of the figures of all runs; how many of them ended, and failed what has no fault."""
+    row: dict[str, Any] = {"ends": sum(each["ends"] for each in found), "n_runs": len(found)}
+    if len(found) > 1:
+        row["n_runs_unjust"] = sum(each["n_failed_without_fault"] > 0 for each in found)
     for key in found[-1].keys() - {"ends"}:
         values = [each.get(key) for each in found]
         is_number = all(isinstance(value, int | float) for value in values)

@@ -336,6 +336,10 @@ CASES = {
         "the first and the last of 40 tasks kill their worker, the only one, each time",
         _faulty({0: "die", 39: "die"}, workers=1),
     ),
+    "die_short": Case(
+        "quarantine", "2 of 400 short tasks kill their worker, each time",
+        _faulty({100: "die", 200: "die"}, n=400, seconds=0.005),
+    ),
     "die_all": Case(
         "watchdog: lost tasks", "12 tasks, each kills its worker",
         _faulty(dict.fromkeys(range(12), "die"), n=12),
