@@ -20,10 +20,10 @@ import itertools
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pipeline.errors import ClusterLostError, DeviceLostError, OutOfMemoryError, RetryableError
-from pipeline.model.search.tasks import Outcome, TaskRun
+from pipeline.model.search.tasks import Attempt, Outcome, TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
     Begun,
@@ -50,12 +50,33 @@ from pipeline.schedule.transport.events import (
     shown,
 )
 from pipeline.schedule.transport.limits import Limits
-from pipeline.schedule.transport.task import TaskInFlight
-from pipeline.schedule.transport.watch import Fault, Watch
+from pipeline.schedule.transport.watch import Fault, Watch, Watched
 
 MAX_LOSSES = 2  # workers that a task may lose while it alone is under suspicion
 MAX_DEVICE_RESTARTS = 2  # workers replaced since their device failed: a new process may cure it
 URGENT = -1  # number of the queue whose tasks are begun before those of all others
+
+
+State = Literal["waiting", "submitted", "fetching", "splitting", "quarantined", "done"]
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TaskInFlight(Watched):
+    """A task that has no outcome yet: its present attempt, and the failed ones before."""
+
+    task: Any
+    queue: int  # of the caller's
+    submitted: float
+    state: State = "waiting"
+    key: Key = ("", 0, 0)  # of the present attempt
+    number: int = 1  # of the present attempt
+    n_losses: int = 0  # workers lost under suspicion
+    failed: tuple[Attempt, ...] = ()
+    cause: tuple[OutOfMemoryError, TaskRun | None] | None = None  # why it is to be split
+
+    def fail(self, error: BaseException, run: TaskRun | None = None) -> None:
+        """Note that the present attempt has failed."""
+        self.failed = (*self.failed, Attempt(self.number, self.submitted, error, run))
 
 
 @dataclass(eq=False)

@@ -26,7 +26,19 @@ from typing import Any
 
 from pipeline.errors import ClusterLostError, PipelineError, RetryableError
 from pipeline.schedule.transport.limits import Deadlines, Limits
-from pipeline.schedule.transport.task import Watched
+
+
+@dataclass(slots=True)
+class Watched:
+    """A task in flight, as the watch sees it."""
+
+    name: str
+    pin: str | None = None  # the worker it is bound to
+    worker: str | None = None  # where it is, if anywhere
+    since: float = 0.0  # when it came there, or when it was first seen on no worker
+    cost_s: float | None = None  # estimated seconds; None: unknown
+    tries: int = 1  # attempts that count against ``max_attempts``
+    stranded: float | None = None  # since when it only comes to workers that were given up
 
 
 @dataclass(frozen=True)
