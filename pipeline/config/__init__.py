@@ -4,20 +4,22 @@ Fields made by ``option`` can be set by users (``pipeline.options``).
 """
 
 from pipeline.config.analyze import AnalyzeConfig
-from pipeline.config.changes import RemoveConfig, RenameConfig, RestoreConfig
 from pipeline.config.compare import CompareConfig
-from pipeline.config.doctor import DoctorConfig
-from pipeline.config.generate import GenerateConfig
-from pipeline.config.ingest import IngestConfig
-from pipeline.config.notify import NotifyConfig
-from pipeline.config.queries import (
+from pipeline.config.contents import (
     ExportConfig,
     ListConfig,
     LookupConfig,
+    RemoveConfig,
+    RenameConfig,
+    RestoreConfig,
     ShowConfig,
     StatusConfig,
     WhyConfig,
 )
+from pipeline.config.doctor import DoctorConfig
+from pipeline.config.generate import GenerateConfig
+from pipeline.config.ingest import IngestConfig
+from pipeline.config.notify import NotifyConfig
 from pipeline.config.search import SearchConfig
 from pipeline.config.servers import ExploreConfig, ServeConfig
 from pipeline.config.shared import LogConfig

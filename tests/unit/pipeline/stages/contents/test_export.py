@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.config import ExportConfig
-from pipeline.config.queries import ExportFormat
+from pipeline.config.contents import ExportFormat
 from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
 from pipeline.ingest import open_reader

@@ -1,4 +1,4 @@
-"""Options of the commands that only read: what is in a store, where an address is."""
+"""Options of the commands on what is in a store: shown, looked up, exported, removed, renamed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pipeline.config.shared import named_snapshot, out_option, snapshot_option, store_option
-from pipeline.config.values import as_number
+from pipeline.config.values import as_number, snapshot_name
 from pipeline.model.choices import MAX_ASN
 from pipeline.options import option
 
@@ -133,3 +133,39 @@ class ExportConfig:
     out: Path | None = option(
         default=None, help="File to write [standard output].", variable=None, metavar="FILE"
     )
+
+
+@dataclass(frozen=True)
+class RemoveConfig:
+    """Snapshots that go."""
+
+    snapshots: tuple[str, ...] = option(
+        help="Names of snapshots.",
+        variable=None,
+        metavar="SNAPSHOT",
+        is_argument=True,
+    )
+    store: Path = store_option()
+
+
+@dataclass(frozen=True)
+class RenameConfig:
+    """A snapshot, and its new name."""
+
+    snapshot: str = named_snapshot()
+    name: str = option(
+        help="Its new name.",
+        variable=None,
+        metavar="NAME",
+        parser=snapshot_name,
+        is_argument=True,
+    )
+    store: Path = store_option()
+
+
+@dataclass(frozen=True)
+class RestoreConfig:
+    """A snapshot that was replaced."""
+
+    snapshot: str = named_snapshot()
+    store: Path = store_option()
