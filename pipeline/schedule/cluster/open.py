@@ -14,8 +14,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
 import logging
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,7 +34,6 @@ from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.cluster.address import check_address
 from pipeline.schedule.cluster.credentials import configured, from_files
-from pipeline.schedule.cluster.dashboard_link import link_of
 from pipeline.schedule.cluster.executors import ClientExecutor, ClusterExecutor, DaskExecutor
 from pipeline.schedule.cluster.losses import losses_of
 from pipeline.schedule.cluster.own.start import start
@@ -49,6 +51,8 @@ log = logging.getLogger(__name__)
 CONNECT_S = 10.0  # seconds to reach a scheduler
 GREET_S = 20.0  # seconds to reach it and be greeted
 WORKERS_S = 30.0  # seconds to wait for its first worker
+PAGE_S = 1.0  # seconds for its dashboard, as it has just answered
+_NO_SUCH_PAGE = 404
 
 
 @contextlib.contextmanager
@@ -99,7 +103,7 @@ def open_cluster(
             dashboard = client.dashboard_link or ""
             yield ClusterExecutor(client, facts, devices, address, dashboard, losses, snapshot)
         else:
-            given = (address, link_of(client), losses, snapshot)
+            given = (address, dashboard_link(client), losses, snapshot)
             yield ClientExecutor(client, facts, devices, *given)
 
 
@@ -167,3 +171,24 @@ def _await_workers(client: Client, address: str, progress: ProgressCallback) -> 
         left = WORKERS_S - waited
         progress(Progress("connect", 0, 0, "workers", f"no worker yet, waiting {left:.0f} s more"))
         time.sleep(0.2)
+
+
+def dashboard_link(client: Client) -> str:
+    """The link to that of a cluster of others; empty if it has none, as with ``--no-dashboard``.
+
+    Dask names one for every scheduler, so its page is tried. Where nothing answers the link is
+    kept: the page may be reached from elsewhere.
+    """
+    link = client.dashboard_link or ""
+    # Without a proxy, as the connection to the scheduler.
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        # Only whether it is there: making the page keeps the scheduler busy for half a second.
+        request = urllib.request.Request(link, method="HEAD")
+        direct.open(request, timeout=PAGE_S).close()
+    except urllib.error.HTTPError as error:
+        error.close()
+        return "" if error.code == _NO_SUCH_PAGE else link
+    except (OSError, ValueError, http.client.HTTPException):
+        return link
+    return link

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from flows.processes.server import free_port
-from pipeline.schedule.cluster.dashboard_link import link_of
+from pipeline.schedule.cluster.open import dashboard_link
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_page_that_is_not_there_has_no_link(monkeypatch, status, is_shown):
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         link = f"http://127.0.0.1:{server.server_port}/status"
-        assert link_of(SimpleNamespace(dashboard_link=link)) == (link if is_shown else "")
+        assert dashboard_link(SimpleNamespace(dashboard_link=link)) == (link if is_shown else "")
         server.shutdown()
         thread.join()
     assert asked == ["/status"]
@@ -41,5 +41,5 @@ def test_a_page_that_is_not_there_has_no_link(monkeypatch, status, is_shown):
 def test_a_link_that_cannot_be_followed_from_here_is_kept():
     """As behind a firewall, or one of a notebook server, which is relative to its own."""
     for link in (f"http://127.0.0.1:{free_port()}/status", "/user/a/proxy/8787/status"):
-        assert link_of(SimpleNamespace(dashboard_link=link)) == link
-    assert link_of(SimpleNamespace(dashboard_link=None)) == ""
+        assert dashboard_link(SimpleNamespace(dashboard_link=link)) == link
+    assert dashboard_link(SimpleNamespace(dashboard_link=None)) == ""
