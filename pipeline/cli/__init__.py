@@ -191,7 +191,7 @@ def explore(given: Given) -> None:
     """Make, load and search graphs on a page on 127.0.0.1."""
     config = given.config(ExploreConfig)
     with _display() as progress, progress.preparing():
-        from pipeline.explore.open import serve_explorer
+        from pipeline.explore.server import serve_explorer
     serve_explorer(config, print_line)
 
 

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import secrets
+import sys
+import webbrowser
+from collections.abc import Callable
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from pipeline.algorithms import ALGORITHMS
-from pipeline.config import GenerateConfig
-from pipeline.errors import PipelineError, UsageError
+from pipeline.config import ExploreConfig, GenerateConfig
+from pipeline.errors import PipelineError, UsageError, said_by_system
 from pipeline.explore.session import Session
 from pipeline.generate import MODELS
 from pipeline.model.choices import DEVICE_CHOICES, as_number_in
@@ -33,6 +37,7 @@ from pipeline.pages.local_pages import (
 )
 from pipeline.places import in_one_line
 from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.store import snapshot_names
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
@@ -263,3 +268,38 @@ def search_request(given: dict[str, Any]) -> dict[str, Any]:
         "compare": bool(given.get("compare")),
         **{end: text if end in used else "" for end, text in ends.items()},
     }
+
+
+def serve_explorer(config: ExploreConfig, say: Callable[[str], None]) -> None:
+    """Serve the page, say its address, and open it; until Ctrl-C.
+
+    Raises
+    ------
+    UsageError
+        If the port is taken, or the store has no snapshot.
+    StoreError
+        If the store is broken.
+    """
+    if config.store is not None and not snapshot_names(config.store):
+        raise UsageError(f"--store {config.store}: no snapshot here")
+    with Session(config.store) as session:
+        try:
+            server = ExploreServer(config.port, session)
+        except OSError as error:
+            raise UsageError(
+                f"port {config.port} of {HOST}: {said_by_system(error)}; give another --port"
+            ) from None
+        with server:
+            say(f"Explorer: {server.url}")
+            say("Stop with Ctrl-C")
+            sys.stdout.flush()
+            if config.open and _has_screen():
+                webbrowser.open(server.url)
+            server.serve_forever(0.2)
+
+
+def _has_screen() -> bool:
+    """Whether a browser can show anything; one in the terminal would hide the address."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

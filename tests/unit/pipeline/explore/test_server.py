@@ -8,12 +8,14 @@ import threading
 
 import pytest
 
+from pipeline.config import ExploreConfig
 from pipeline.errors import UsageError
 from pipeline.explore.server import (
     ExploreServer,
     choices,
     graph_request,
     search_request,
+    serve_explorer,
 )
 
 
@@ -158,3 +160,9 @@ def test_the_page_offers_every_algorithm_and_each_model_of_one_graph():
     assert fields["weights"]["example"] == "whole:1:1024"
     assert fields["min_degree"]["default"] == "2"
     assert offered["snapshots"] == []
+
+
+def test_a_store_without_a_snapshot_is_refused(tmp_path):
+    config = ExploreConfig(store=tmp_path / "misspelt", port=0, open=False)
+    with pytest.raises(UsageError, match="misspelt: no snapshot here"):
+        serve_explorer(config, print)
