@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import time
 from pathlib import Path
 
@@ -21,7 +23,6 @@ from flows.runs.handover import (
     read_measurement,
     write_measurement,
 )
-from flows.runs.log import warnings_in_run_log
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import CLUSTER_LOST, ONCE_MORE, failed
 from pipeline.config import AnalyzeConfig
@@ -29,6 +30,7 @@ from pipeline.errors import ClusterLostError
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
 from pipeline.model.search.results import Measurement
 from pipeline.places import in_one_line
+from pipeline.terminal.lines import modules_handled_by
 
 
 @task(name="measure", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
@@ -77,6 +79,22 @@ def measured(config: AnalyzeConfig) -> tuple[Path, State | None]:
         get_run_logger().warning("%s; continuing with the results so far", failure.message)
         failure = None
     return handover, failure
+
+
+class _ToRun(logging.Handler):
+    """Prefect keeps only its own loggers' lines."""
+
+    def __init__(self, run: logging.Logger | logging.LoggerAdapter):
+        super().__init__(logging.WARNING)
+        self._run = run
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._run.log(record.levelno, "%s", record.getMessage())
+
+
+def warnings_in_run_log() -> contextlib.AbstractContextManager[None]:
+    """Within a task run: warnings of a stage, from any thread, go to the run's log."""
+    return modules_handled_by(_ToRun(get_run_logger()))
 
 
 class _Dashboard:

@@ -1,7 +1,9 @@
-"""What follows from a measuring task that failed."""
+"""What follows from a measuring task that failed, and what is in the log of its run."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -58,3 +60,16 @@ def test_only_results_from_before_a_lost_cluster_are_continued_with(
     else:
         assert failure.message == "m.npz: No space left on device"
         assert warned == []
+
+
+def test_warnings_of_stages_appear_in_the_log_of_the_run(monkeypatch, caplog):
+    monkeypatch.setattr(flows.measure, "get_run_logger", lambda: logging.getLogger("the.run"))
+    lost = logging.getLogger("pipeline.schedule.cluster.losses")
+    with flows.measure.warnings_in_run_log():
+        thread = threading.Thread(target=lost.warning, args=("worker %s was lost", "100%s"))
+        thread.start()
+        thread.join()
+        lost.info("not this")
+    lost.warning("of nobody's run")
+    reported = [entry for entry in caplog.record_tuples if entry[0] == "the.run"]
+    assert reported == [("the.run", logging.WARNING, "worker 100%s was lost")]
