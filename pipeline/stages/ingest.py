@@ -32,7 +32,6 @@ from pipeline.stages.contents.replaced import (
     replaced_by,
     replacement_warnings,
 )
-from pipeline.stages.inputs.alias_sets import alias_warnings
 from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
 from pipeline.stages.inputs.reasons import unread_named_first, why_nothing
@@ -42,6 +41,7 @@ from pipeline.stages.inputs.tables import Tables, read_names, read_tables
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
 from pipeline.stages.inputs.unmapped import mapped_warnings, why_unmapped
 from pipeline.stages.warnings import (
+    alias_warnings,
     effect_warnings,
     input_warnings,
     left_out_warnings,

@@ -15,6 +15,7 @@ from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import is_mapped_low, mapped_of
 from pipeline.model.measured.reading import printable_path, reasons_text, rejects_text
+from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.options import options_of
 
@@ -102,6 +103,31 @@ def left_out_warnings(left_alone: Sequence[Path], chosen: str | None) -> list[st
     n_more = len(left_alone) - LEFT_OUT_NAMED
     kind = {"traces": "trace", None: "measurement"}.get(chosen, chosen)
     return [f"no {kind} files, left out: {names}{f' and {n_more:,} more' if n_more > 0 else ''}"]
+
+
+def alias_warnings(path: Path | None, topologies: Sequence[Topology]) -> list[str]:
+    """A line if traces contradict alias sets: the links inside them, and what to do.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file of ``--aliases``.
+    topologies : sequence of Topology
+        Inferred from traces, and of files.
+    """
+    lines = []
+    for topology in topologies:
+        found = topology.swallowed
+        if path is not None and found is not None and found.n_links:
+            sets = number(found.n_sets, "set")
+            lines.append(
+                f"traces show {number(found.n_links, 'link')} inside {sets} of --aliases "
+                f"{printable_path(path)}: their ends are mostly two routers, and the links are "
+                f"lost; the largest such set, with {found.largest_addr}, has "
+                f"{number(found.n_largest, 'address')}; correct the file, or leave it out to infer "
+                "routers from the traces"
+            )
+    return lines
 
 
 def name_warnings(oldest_s: float, newest_s: float) -> list[str]:

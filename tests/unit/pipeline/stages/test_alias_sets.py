@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.config import IngestConfig
 from pipeline.stages.ingest import ingest
-from pipeline.stages.inputs.alias_sets import alias_warnings
+from pipeline.stages.warnings import alias_warnings
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.stages.test_mapped_share import atlas
 
