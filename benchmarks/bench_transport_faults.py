@@ -90,6 +90,7 @@ def table(files: list[Path]) -> str:
     return "\n".join(lines)
 
 
+# Client.cancel, and what an answer took: of the withdrawal of tasks, which is gone (ADR 0017).
 WAYS = ("Dask", "Dask, set", "without", "Client.cancel", "with")
 SHOWN = {
     "n_lost": "{} lost",

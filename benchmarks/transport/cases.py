@@ -51,7 +51,7 @@ SETTINGS = {
 # Workers of both are forked: else those of Dask would take seconds to start again.
 FORKED = {"distributed.worker.multiprocessing-method": forking.METHOD}
 TASK_S = 0.05
-EMPTY = 1500
+SHORT = 1500
 
 
 @dataclass
@@ -246,24 +246,29 @@ def _scheduler(sign: signal.Signals) -> Callable[[Run], None]:
     return case
 
 
-def _empty(run: Run) -> None:
-    """Tasks without work: what each costs."""
-    run.n = EMPTY
-    with run.client() as client:
-        for n in (200, EMPTY):  # the first loads code
-            given = iter(range(n))
-            run.begin()
-            if run.way.startswith("Dask"):
-                futures = client.map(on_workers.nothing, range(n), pure=False)
-                for future, _ in as_completed(futures, with_results=True):
-                    del future
-            else:
-                for _ in drive(client, on_workers.nothing, lambda: next(given, None), name="e"):  # noqa: B023
-                    pass
-        wall_s = time.monotonic() - run.started
-        run.ended = dict.fromkeys(range(EMPTY), "ok")
-        run.more["ms_a_task"] = round(1e3 * wall_s / EMPTY, 2)
-        run.report(True)
+def _short(workers: int = 2, seconds: float = 0.0) -> Callable[[Run], None]:
+    """What each of many short tasks costs."""
+
+    def case(run: Run) -> None:
+        run.n, run.workers = SHORT, workers
+        with run.client() as client:
+            for n in (200, SHORT):  # the first loads code
+                tasks = [seconds] * n
+                given = iter(tasks)
+                run.begin()
+                if run.way.startswith("Dask"):
+                    futures = client.map(on_workers.nap, tasks, pure=False)
+                    for future, _ in as_completed(futures, with_results=True):
+                        del future
+                else:
+                    for _ in drive(client, on_workers.nap, lambda: next(given, None), name="e"):  # noqa: B023
+                        pass
+            wall_s = time.monotonic() - run.started
+            run.ended = dict.fromkeys(range(SHORT), "ok")
+            run.more["ms_a_task"] = round(1e3 * wall_s / SHORT, 2)
+            run.report(True)
+
+    return case
 
 
 def _start_lost(run: Run) -> None:
@@ -383,9 +388,10 @@ CASES = {
         "a worker stops when its result is fetched, once",
         _faulty({10: "stop at fetch"} | {i: "large" for i in range(40) if i != 10}),
     ),
-    "post": Case("mailbox", f"{EMPTY} tasks without work", _empty),
-    "hold": Case("more held by a worker", f"{EMPTY} tasks without work", _empty, PAIR),
-    "window": Case("window", f"{EMPTY} tasks without work", _empty, PAIR),
+    "post": Case("mailbox", f"{SHORT} tasks without work", _short()),
+    "hold": Case("more held by a worker", f"{SHORT} tasks without work", _short(), PAIR),
+    "window": Case("window", f"{SHORT} tasks without work", _short(), PAIR),
+    "window_8": Case("window", f"{SHORT} tasks of 10 ms, 8 workers", _short(8, 0.01), PAIR),
     "start_lost": Case(
         "nanny", "the process that workers are forked from dies at a start", _start_lost,
         PAIR,

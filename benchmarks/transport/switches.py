@@ -32,6 +32,8 @@ CODE: dict[str, dict[str, tuple[str, ...]]] = {
         f"{TRANSPORT}/limits.py": (),
         STATE: ("_on_looked", "_on_begun", "_on_silent", "_move"),
         f"{REMOTE}/connection.py": ("_hear", "_runs", "begun"),
+        f"{TRANSPORT}/attempted.py": ("BegunTasks",),
+        f"{REMOTE}/attempt.py": ("refuse_here",),
     },
     "watchdog: lost tasks": {},
     "clock": {f"{TRANSPORT}/clock.py": ()},

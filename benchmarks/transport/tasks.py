@@ -87,3 +87,10 @@ def _is_weighed() -> bool:
 def nothing(task: Any) -> Any:
     """A task without work."""
     return task
+
+
+def nap(seconds: float) -> float:
+    """A task that waits, or one without work."""
+    if seconds:
+        time.sleep(seconds)
+    return seconds
