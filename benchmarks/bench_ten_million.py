@@ -45,7 +45,7 @@ TABLES = ("prefixes", "all")
 AS_REL, NODES = "as-rel.txt", "aliases.nodes"
 
 
-# What infer_topology, gathering and turns call, by the name of the step that it is part of.
+# What infer_topology, gathering and conclude call, by the name of the step that it is part of.
 STEPS = {
     "merge addresses": ("merge_addresses",),
     "number addresses": ("Spools",),
@@ -67,7 +67,7 @@ STEPS = {
 
 def time_steps() -> dict[str, list[float]]:
     """Make infer_topology note the wall and processor time of each step, from now on."""
-    from pipeline.infer import gathering, topology, turns
+    from pipeline.infer import conclude, gathering, topology
 
     spent = {step: [0.0, 0.0] for step in STEPS}
 
@@ -84,7 +84,7 @@ def time_steps() -> dict[str, list[float]]:
 
     for step, names in STEPS.items():
         for name in names:
-            for module in (topology, gathering, turns):
+            for module in (topology, gathering, conclude):
                 if call := getattr(module, name, None):
                     setattr(module, name, noting(call, spent[step]))
     return spent

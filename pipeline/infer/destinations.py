@@ -22,16 +22,18 @@ at routers.
 
 from __future__ import annotations
 
+from typing import NamedTuple, TypeAlias
+
 import numpy as np
 from numba import njit
 
 from pipeline.infer.rule import Rule
-from pipeline.infer.traces.counting import key_set, slot_of
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.merge import ObservedAddresses
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import DESTINATION
-from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.keys import split_key
 from pipeline.model.tables.aliases import AliasTable
 
 PASSAGES = Rule(
@@ -43,7 +45,12 @@ PASSAGES = Rule(
 
 
 @njit(cache=True, nogil=True)
-def _passages(hop_ptr, flags, ttl, ids, mates, linked, passed):
+def _find_passages(hop_ptr, flags, ttl, ids, mates, passed, keys, counts):
+    """Mark destinations right behind their mates; record (address before, destination) of others.
+
+    Returns how many pairs are new.
+    """
+    n_new = 0
     for trace in range(len(hop_ptr) - 1):
         last = hop_ptr[trace + 1] - 1
         if flags[trace] != DESTINATION or last - 1 < hop_ptr[trace]:
@@ -52,41 +59,83 @@ def _passages(hop_ptr, flags, ttl, ids, mates, linked, passed):
         mate = mates[far]
         if mate < 0 or ttl[last] != ttl[last - 1] + 1:
             continue
-        if near != mate:
+        if near == mate:
+            passed[far] = True
+        else:
             before = last - 2
             while before >= hop_ptr[trace] and ids[before] == near:  # it answered more than once
                 before -= 1
             if before < hop_ptr[trace] or ttl[before + 1] != ttl[before] + 1:
                 continue
-            key = (np.int64(ids[before]) << 32) | mate
-            if linked[slot_of(linked, key)] != key:
-                continue
-        passed[far] = True
+            key = (np.int64(ids[before]) << 32) | far
+            slot = slot_of(keys, key)
+            if keys[slot] != key:
+                keys[slot] = key
+                counts[slot, 0] = 1
+                n_new += 1
+    return n_new
 
 
-def find_passages(spools: Spools, links: DirectedLinks, mates: np.ndarray) -> np.ndarray:
-    """Find destinations that traces reached through the router of their mate; one pass.
+class Passages(NamedTuple):
+    """How traces came to destinations that have a mate.
+
+    Attributes
+    ----------
+    right_behind : (n_addrs,) bool
+        The mate was the hop before some of these answers.
+    before, far : (n_pairs,) int64
+        Address before the hop before a destination, and the destination; sorted.
+    """
+
+    right_behind: np.ndarray
+    before: np.ndarray
+    far: np.ndarray
+
+    def find_passed(self, links: DirectedLinks, mates: np.ndarray) -> np.ndarray:
+        """(n_addrs,) bool: destinations that traces reached through the router of their mate.
+
+        Parameters
+        ----------
+        links : DirectedLinks
+            In the same numbering.
+        mates : (n_addrs,) int64
+            As from ``find_mates``.
+        """
+        direct = links.n_router + links.n_destination > 0
+        linked = (links.near[direct] << 32) | links.far[direct]
+        passed = self.right_behind.copy()
+        passed[self.far[np.isin((self.before << 32) | mates[self.far], linked)]] = True
+        return passed
+
+
+# Marks, and pairs.
+_Seen: TypeAlias = tuple[np.ndarray, PairCounter]
+
+
+def find_passages(mates: np.ndarray) -> Finding[_Seen, Passages]:
+    """Find how traces came to destinations.
 
     Parameters
     ----------
-    spools : Spools
-    links : DirectedLinks
-        In the numbering of ``spools``.
     mates : (n_addrs,) int64
         As from ``find_mates``.
-
-    Returns
-    -------
-    (n_addrs,) bool
     """
-    direct = links.n_router + links.n_destination > 0
-    wanted = direct & (mates[links.far] >= 0)
-    linked = key_set((links.near[wanted] << 32) | links.far[wanted])
 
-    def step(passed: np.ndarray, traces: Traces) -> None:
-        _passages(traces.hop_ptr, traces.flags, traces.ttl, traces.ids, mates, linked, passed)
+    def start() -> _Seen:
+        return np.zeros(len(mates), np.bool_), PairCounter(1)
 
-    return np.logical_or.reduce(spools.run(lambda: np.zeros(len(mates), np.bool_), step))
+    def step(seen: _Seen, batch: Batch) -> None:
+        passed, pairs = seen
+        traces = batch.traces
+        hops = traces.hop_ptr, traces.flags, traces.ttl, traces.ids
+        pairs.reserve(len(traces.flags))
+        pairs.n_used += _find_passages(*hops, mates, passed, pairs.keys, pairs.counts)
+
+    def end(threads: list[_Seen]) -> Passages:
+        keys, _ = add_up([pairs.rows() for _, pairs in threads])
+        return Passages(np.logical_or.reduce([passed for passed, _ in threads]), *split_key(keys))
+
+    return Finding(start, step, end)
 
 
 def find_routers(
@@ -104,7 +153,7 @@ def find_routers(
     mates : (n_addrs,) int64
         As from ``find_mates``.
     passed : (n_addrs,) bool
-        As from ``find_passages``.
+        As from ``Passages.find_passed``.
     targets_are_routers : bool
         Take every destination that answered and is not a vantage for a router.
     aliases : AliasTable or None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.infer.conclude import Evidence
-from pipeline.infer.owners.aims import find_aims
+from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
 from pipeline.infer.owners.unannounced import (
     UNANNOUNCED,
@@ -16,6 +16,7 @@ from pipeline.infer.owners.unannounced import (
     find_possible,
     number_unannounced,
 )
+from pipeline.infer.routers.rules.dead_ends import DeadEnds
 from pipeline.infer.routers.rules.exchange_lans import EXCHANGE_LANS, find_exchange_lans
 from pipeline.infer.routers.rules.gateways import find_gateways
 from pipeline.infer.routers.subnet_mates import find_mates
@@ -24,7 +25,6 @@ from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.exchanges import ExchangePoints
-from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
@@ -53,6 +53,8 @@ class Gathering:
     n_traces : int
     all_links, links : DirectedLinks
         Of all addresses, and of those of routers in their numbering.
+    aims : Aims
+    dead_ends : DeadEnds
     is_router : (n_addrs,) bool
     addrs : (n_interfaces, 2) uint64
         Of routers.
@@ -60,7 +62,6 @@ class Gathering:
         AS of each by prefix; ``NO_ASN`` for none.
     special : (n_interfaces,) bool
     on_known_lan : (n_interfaces,) bool
-    prefixes : PrefixTable or None
     registries : Registries
     exchanges : ExchangePoints
     asn_of : callable
@@ -72,12 +73,13 @@ class Gathering:
     n_traces: int
     all_links: DirectedLinks
     links: DirectedLinks
+    aims: Aims
+    dead_ends: DeadEnds
     is_router: np.ndarray
     addrs: np.ndarray
     all_origin: np.ndarray
     special: np.ndarray
     on_known_lan: np.ndarray
-    prefixes: PrefixTable | None
     registries: Registries
     exchanges: ExchangePoints
     asn_of: Callable[[np.ndarray], np.ndarray]
@@ -115,13 +117,12 @@ class Gathering:
             numbered = number_unannounced(self.addrs, held, special | on_lan)
         gateways = find_gateways(
             self.spools,
+            self.dead_ends,
             self.all_links,
-            links,
             is_router,
             numbered,
             ((numbered == NO_ASN) & ~on_lan) | (alias >= 0),
             on_lan,
-            lambda aimed_at: self.asn_of(aimed_at) != NO_ASN,
             rules,
         )
         # Of what looks like a link, both ends are on one router: of two links, then.
@@ -132,7 +133,7 @@ class Gathering:
             on_lan,
             numbered,
             hosts,
-            find_aims(self.spools, self.prefixes, len(self.addrs), self.exchanges),
+            self.aims,
             Members(*self.exchanges.find_members(self.addrs)),
             find_possible(self.addrs, numbered, self.registries.delegations),
         )

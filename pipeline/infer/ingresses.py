@@ -25,17 +25,16 @@ traces are counted for each AS.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.rules.exchange_lans import Lans
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import DESTINATION
-from pipeline.infer.traces.spool import FURTHER, Traces
+from pipeline.infer.traces.spool import FURTHER
 from pipeline.model.columns import empty
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
@@ -96,51 +95,46 @@ def _entries(
     return n_new, n_new_by_lan, n_new_exits
 
 
+class Crossed(NamedTuple):
+    """How traces enter and leave each AS.
+
+    ``entered_unseen``: asn -> traces that begin inside it.
+    """
+
+    ingresses: IngressTable
+    exits: ExitTable
+    entered_unseen: dict[int, int]
+
+
 def find_ingresses(
-    spools: Spools,
     node_of: np.ndarray,
     node_asn: np.ndarray,
+    vantage_asn: np.ndarray,
     lans: Lans | None = None,
-    origin_of: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> tuple[IngressTable, ExitTable, dict[int, int]]:
-    """Count how traces enter and leave each AS; one pass over the spools.
+) -> Finding[_Counts, Crossed]:
+    """Count how traces enter and leave each AS.
 
     Parameters
     ----------
-    spools : Spools
     node_of : (n_interfaces,) int64
     node_asn : (n_nodes,) int64
         ``NO_ASN`` where unmapped.
+    vantage_asn : (n_vantages,) int64
+        ASes by prefix of ``Spools.vantages``, ``NO_ASN`` where unmapped.
     lans : Lans or None
         None: it is not known which addresses are on LANs.
-    origin_of : callable
-        (n, 2) uint64 addresses -> (n,) int64 ASes by prefix, ``NO_ASN`` where unmapped. None: the
-        ASes of vantage points are unknown.
-
-    Returns
-    -------
-    ingresses : IngressTable
-    exits : ExitTable
-    entered_unseen : dict of int to int
-        asn -> traces that begin inside it.
     """
     ases = np.unique(node_asn[node_asn != NO_ASN])
     if not len(ases):
-        return IngressTable.empty(), empty(ExitTable), {}
+        nothing = Crossed(IngressTable.empty(), empty(ExitTable), {})
+        return Finding(_no_counts, lambda counts, batch: None, lambda threads: nothing)
     as_of = np.where(node_asn == NO_ASN, -1, np.searchsorted(ases, node_asn)).astype(np.int64)
 
+    vantage_rows = _rows_of(ases, vantage_asn)
     on_lan = np.zeros(len(node_of), bool) if lans is None else lans.row >= 0
 
-    def vantage_rows(addrs: np.ndarray) -> np.ndarray:
-        origin = np.full(len(addrs), NO_ASN) if origin_of is None else origin_of(addrs)
-        row = np.minimum(np.searchsorted(ases, origin), len(ases) - 1)
-        elsewhere = np.where(origin == NO_ASN, -1, len(ases))  # in no AS, or in one without routers
-        return np.where(ases[row] == origin, row, elsewhere).astype(np.int64)
-
-    def start() -> _Counts:
-        return PairCounter(2), PairCounter(1), PairCounter(1), np.zeros(len(ases), np.int64)
-
-    def step(counts: _Counts, traces: Traces, vantage: np.ndarray) -> None:
+    def step(counts: _Counts, batch: Batch) -> None:
+        traces, vantage = batch.traces, batch.of_vantage(vantage_rows)
         table, by_lan, exits, n_unseen = counts
         table.reserve(len(traces.ids))
         exits.reserve(len(traces.ids))
@@ -167,7 +161,25 @@ def find_ingresses(
         by_lan.n_used += n_new_by_lan
         exits.n_used += n_new_exits
 
-    tables = spools.run_with_vantages(start, step, vantage_rows)
+    return Finding(
+        lambda: _no_counts(len(ases)), step, lambda threads: _add_up(threads, ases, node_of, lans)
+    )
+
+
+def _rows_of(ases: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """(n,) int64: row of each AS; -1 for none, and the row after the last for one that has none."""
+    row = np.minimum(np.searchsorted(ases, origin), len(ases) - 1)
+    elsewhere = np.where(origin == NO_ASN, -1, len(ases))
+    return np.where(ases[row] == origin, row, elsewhere).astype(np.int64)
+
+
+def _no_counts(n_ases: int = 0) -> _Counts:
+    return PairCounter(2), PairCounter(1), PairCounter(1), np.zeros(n_ases, np.int64)
+
+
+def _add_up(
+    tables: list[_Counts], ases: np.ndarray, node_of: np.ndarray, lans: Lans | None
+) -> Crossed:
     n_unseen = np.sum([unseen for *_, unseen in tables], axis=0)
     some = np.flatnonzero(n_unseen)
     entered_unseen = dict(zip(ases[some].tolist(), n_unseen[some].tolist(), strict=True))
@@ -175,7 +187,7 @@ def find_ingresses(
     node, neighbor = split_key(keys)
     distinct, first = np.unique(node, return_index=True)
     if not len(distinct):
-        return IngressTable.empty(), empty(ExitTable), entered_unseen
+        return Crossed(IngressTable.empty(), empty(ExitTable), entered_unseen)
     total = np.add.reduceat(counts, first, axis=0)
     # Neighbours seen only after a gap are not neighbours of a direct ingress.
     candidate = total[:, 0] == 0
@@ -198,7 +210,7 @@ def find_ingresses(
     )
     keys, counts = add_up([exits.rows() for _, _, exits, _ in tables])
     node, next_row = split_key(keys)
-    return ingresses, ExitTable(node, ases[next_row], counts[:, 0]), entered_unseen
+    return Crossed(ingresses, ExitTable(node, ases[next_row], counts[:, 0]), entered_unseen)
 
 
 def _exchange_points(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces, scratch_faults
 from pipeline.model.columns import concat, empty
@@ -251,40 +251,34 @@ def _shift(part: tuple[Steps, Paths], n_before: int) -> tuple[Steps, Paths]:
     )
 
 
-def collect_paths(
-    spools: Spools,
+@contextlib.contextmanager
+def collecting_paths(
     n_hops: int,
     node_of: np.ndarray,
     node_asn: np.ndarray,
-    vantages: np.ndarray,
-    origin: np.ndarray,
-    find: Callable[[np.ndarray], np.ndarray],
+    vantages: Vantages,
+    number_of: np.ndarray,
+    workers: int,
     scratch: Path | None,
-) -> Observations:
-    """Collect the paths of every vantage point; one pass over the spools.
+) -> Iterator[Finding[None, Observations]]:
+    """The paths of every vantage point; read in the context, which keeps scratch files.
 
     Parameters
     ----------
-    spools : Spools
     n_hops : int
         Of all spools.
     node_of : (n_interfaces,) int64
     node_asn : (n_nodes,) int64
         Nodes of ``NO_ASN`` are in no step.
-    vantages : (n_vantages, 2) uint64
-        Addresses of vantage points, sorted.
-    origin : (n_vantages,) int64
-        Their ASes, ``NO_ASN`` for none.
-    find : callable
-        (n, 2) uint64 addresses of vantage points -> (n,) positions in ``vantages``.
+    vantages : Vantages
+        Sorted.
+    number_of : (n,) int64
+        Position in these of each of ``Spools.vantages``, -1 for none.
+    workers : int
+        Threads that grow trees.
     scratch : Path or None
         Folder for routers, 8 bytes per hop and 28 per trace; nothing is left there. None: the
         system's.
-
-    Returns
-    -------
-    Observations
-        By nodes of the topology.
 
     Raises
     ------
@@ -301,22 +295,24 @@ def collect_paths(
         _Buckets(Path(folder), n_buckets, max(1, len(vantages))) as buckets,
     ):
 
-        def step(_: None, traces: Traces, vantage: np.ndarray, targets: np.ndarray) -> None:
-            buckets.add(_routers_of(traces, vantage, targets, in_as))
-
-        spools.run_with_ends(lambda: None, step, find)
+        def step(_: None, batch: Batch) -> None:
+            vantage = batch.of_vantage(number_of)
+            buckets.add(_routers_of(batch.traces, vantage, batch.destinations, in_as))
 
         def grow(i: int) -> tuple[Steps, Paths]:
             piece = buckets.read(i)
             steps, last = _grow_trees(piece)
             return steps, _join_paths(piece, last)
 
-        with ThreadPoolExecutor(spools.workers) as pool:
-            parts = list(pool.map(grow, range(n_buckets)))
-    first = offsets([len(steps) for steps, _ in parts])
-    parts = [_shift(part, n) for part, n in zip(parts, first.tolist(), strict=False)]
-    return Observations(
-        Vantages(vantages[:, 0], vantages[:, 1], origin),
-        concat([steps for steps, _ in parts]),
-        concat([paths for _, paths in parts]),
-    )
+        def end(_: list[None]) -> Observations:
+            with ThreadPoolExecutor(workers) as pool:
+                parts = list(pool.map(grow, range(n_buckets)))
+            first = offsets([len(steps) for steps, _ in parts])
+            parts = [_shift(part, n) for part, n in zip(parts, first.tolist(), strict=False)]
+            return Observations(
+                vantages,
+                concat([steps for steps, _ in parts]),
+                concat([paths for _, paths in parts]),
+            )
+
+        yield Finding(lambda: None, step, end)

@@ -17,22 +17,24 @@ import contextlib
 import itertools
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from pipeline.infer.traces.counting import slot_of
 from pipeline.infer.traces.links import NodeLinks
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.spool import Traces, scratch_faults
+from pipeline.infer.traces.passes import Batch, Finding
+from pipeline.infer.traces.spool import scratch_faults
 
 _ANY_GAP = -1
 FLOOR_MS = 0.01  # a link of 1 km; keeps weights positive for weighted paths
 STEP_MS = 0.0005  # half of the microsecond that formats give
 _OFFSET = 1 << 31  # makes values unsigned, so that samples sort as numbers
 _BUCKET_SAMPLES = 1 << 22  # 32 MB sorted at a time
-_MAX_BUCKETS = 512  # open files
+_MAX_BUCKETS = 512  # open files, beside those of ``paths``
 
 
 @njit(cache=True, nogil=True)
@@ -98,6 +100,20 @@ def _medians(samples, counts, median):
         start = end
 
 
+class LinkWeights(NamedTuple):
+    """Medians.
+
+    Attributes
+    ----------
+    ms : (n_links,) float32
+        NaN where no trace gave an RTT at both ends.
+    n_floored : int
+    """
+
+    ms: np.ndarray
+    n_floored: int
+
+
 def _runs(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct samples of a sorted column and how often each occurs."""
     first = np.ones(len(samples), bool)
@@ -159,18 +175,17 @@ def _merge(
     return samples[starts], np.add.reduceat(counts, starts)
 
 
-def measure_links(
-    spools: Spools,
+@contextlib.contextmanager
+def measuring_links(
     links: NodeLinks,
     node_of: np.ndarray,
     scratch: Path | None,
     length: np.ndarray | None = None,
-) -> tuple[np.ndarray, int]:
-    """Median half RTT difference of each link; one pass over the spools.
+) -> Iterator[Finding[np.ndarray, LinkWeights]]:
+    """Median half RTT difference of each link; read in the context, which keeps scratch files.
 
     Parameters
     ----------
-    spools : Spools
     links : NodeLinks
     node_of : (n_interfaces,) int64
     scratch : Path or None
@@ -178,12 +193,6 @@ def measure_links(
     length : (n_links,) int64 or None
         Hops between the two ends in the traces that count. None: one, or any number above that for
         bridged links.
-
-    Returns
-    -------
-    weight_ms : (n_links,) float32
-        NaN where no trace gave an RTT at both ends.
-    n_floored : int
 
     Raises
     ------
@@ -193,42 +202,45 @@ def measure_links(
     n_links = len(links.near)
     if length is None:
         length = np.where(links.bridged, _ANY_GAP, 1)
-    median = np.full(n_links, np.nan)
-    if n_links:
-        n_slots = 1 << max(4, (2 * n_links).bit_length())
-        keys = np.full(n_slots, -1, np.int64)
-        link_of = np.zeros(n_slots, np.int64)
-        _index(links.near, links.far, keys, link_of)
-        # Bounds by expected samples, so that buckets are of similar size whichever links are busy.
-        expected = np.cumsum(links.n_traces)
-        n_buckets = min(_MAX_BUCKETS, int(expected[-1]) // _BUCKET_SAMPLES + 1)
-        goals = expected[-1] * np.arange(1, n_buckets) // n_buckets
-        bounds = np.unique(np.searchsorted(expected, goals)).astype(np.uint64)
-        with (
-            scratch_faults(scratch or Path(tempfile.gettempdir())),
-            tempfile.TemporaryDirectory(prefix="samples-", dir=scratch) as folder,
-            _Buckets(Path(folder), bounds) as buckets,
-        ):
+    n_slots = 1 << max(4, (2 * n_links).bit_length())
+    keys = np.full(n_slots, -1, np.int64)
+    link_of = np.zeros(n_slots, np.int64)
+    _index(links.near, links.far, keys, link_of)
+    # Bounds by expected samples, so that buckets are of similar size whichever links are busy.
+    expected = np.cumsum(links.n_traces)
+    n_expected = int(links.n_traces.sum())
+    n_buckets = min(_MAX_BUCKETS, n_expected // _BUCKET_SAMPLES + 1)
+    goals = n_expected * np.arange(1, n_buckets) // n_buckets
+    bounds = np.unique(np.searchsorted(expected, goals)).astype(np.uint64)
+    with (
+        scratch_faults(scratch or Path(tempfile.gettempdir())),
+        tempfile.TemporaryDirectory(prefix="samples-", dir=scratch) as folder,
+        _Buckets(Path(folder), bounds) as buckets,
+    ):
 
-            def step(out: np.ndarray, traces: Traces) -> None:
-                if len(traces.ids) > len(out):
-                    out = np.empty(len(traces.ids), np.uint64)
-                n_out = _samples(
-                    traces.hop_ptr,
-                    traces.ttl,
-                    traces.ids,
-                    traces.rtt_ms,
-                    node_of,
-                    keys,
-                    link_of,
-                    length,
-                    out,
-                )
-                buckets.add(out[:n_out])
+        def step(out: np.ndarray, batch: Batch) -> None:
+            traces = batch.traces
+            if len(traces.ids) > len(out):
+                out = np.empty(len(traces.ids), np.uint64)
+            n_out = _samples(
+                traces.hop_ptr,
+                traces.ttl,
+                traces.ids,
+                traces.rtt_ms,
+                node_of,
+                keys,
+                link_of,
+                length,
+                out,
+            )
+            buckets.add(out[:n_out])
 
-            spools.run(lambda: np.empty(1 << 19, np.uint64), step)
+        def end(_: list[np.ndarray]) -> LinkWeights:
+            median = np.full(n_links, np.nan)
             buckets.medians(median)
-    weight = median * STEP_MS
-    floored = weight < FLOOR_MS
-    weight[floored] = FLOOR_MS
-    return weight.astype(np.float32), int(np.count_nonzero(floored))
+            weight = median * STEP_MS
+            floored = weight < FLOOR_MS
+            weight[floored] = FLOOR_MS
+            return LinkWeights(weight.astype(np.float32), int(np.count_nonzero(floored)))
+
+        yield Finding(lambda: np.empty(1 << 19, np.uint64), step, end)

@@ -19,6 +19,7 @@ from pipeline.infer.destinations import PASSAGES, find_passages, find_routers
 from pipeline.infer.gathering import Gathering, mates_of
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.nodes import Nodes
+from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.elect import Election
 from pipeline.infer.owners.mapped import mapped_share, origins
@@ -26,11 +27,12 @@ from pipeline.infer.owners.private import PRIVATE_ROUTERS, Around, follow_privat
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.terms import organisations
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
-from pipeline.infer.paths import collect_paths
+from pipeline.infer.paths import collecting_paths
 from pipeline.infer.reasons import reasons_of
+from pipeline.infer.routers.rules.dead_ends import find_dead_ends, find_only_ends
 from pipeline.infer.routers.rules.exchange_lans import Lans, name_lans
 from pipeline.infer.routers.swallowed import find_swallowed
-from pipeline.infer.rtt import measure_links
+from pipeline.infer.rtt import measuring_links
 from pipeline.infer.rules import rules_without
 from pipeline.infer.silent import SILENT_ROUTERS, SilentRouters, find_silent
 from pipeline.infer.traces.links import NodeLinks, count_links, join_links
@@ -41,6 +43,7 @@ from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.columns.sorted_addrs import find_addrs
 from pipeline.model.measured.mapped import MappedShare
+from pipeline.model.measured.observations import Vantages
 from pipeline.model.measured.reasons import Reasons
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.exchanges import ExchangePoints
@@ -143,22 +146,24 @@ def infer_topology(
     exchanges = registries.exchanges or ExchangePoints.none()
     observed = merge_addresses(observations)
     every = Spools(observations, observed.addrs, workers)
-    all_links = count_links(every)
+    all_lan = exchanges.find(observed.addrs)
+    all_mates = mates_of(observed.addrs, aliases, all_lan >= 0)
+    all_links, passages, only_ends = every.read(
+        count_links(), find_passages(all_mates), find_only_ends(every.vantages)
+    )
 
     def origin_of(wanted: np.ndarray) -> np.ndarray:
         special, on_lan = is_special(wanted, allow_special), exchanges.find(wanted) >= 0
         return origins(wanted, prefixes, asn, special, on_lan)
 
-    all_lan = exchanges.find(observed.addrs)
-    all_mates = mates_of(observed.addrs, aliases, all_lan >= 0)
     passed = np.zeros(len(observed.addrs), bool)
     if PASSAGES in rules:
-        passed = find_passages(every, all_links, all_mates)
+        passed = passages.find_passed(all_links, all_mates)
     is_router = find_routers(observed, all_mates, passed, targets_are_routers, aliases)
 
     addrs = observed.addrs[is_router]
     links = all_links.restrict(is_router)
-    spools = Spools(observations, addrs, workers)
+    spools = every.restrict(is_router)
     all_special, all_origin, share = _map_addresses(
         observed, prefixes, asn, allow_special, exchanges
     )
@@ -169,17 +174,28 @@ def infer_topology(
     counts = _observed(observations)
     counts.update(_count_addresses(observed, is_router, share, special, origin, known_lan))
     if borders == "elected":
+        aims, dead_ends = spools.read(
+            find_aims(prefixes, len(addrs), exchanges),
+            find_dead_ends(
+                links,
+                len(addrs),
+                spools.vantages,
+                only_ends,
+                lambda aimed_at: origin_of(aimed_at) != NO_ASN,
+            ),
+        )
         gathering = Gathering(
             spools,
             counts["traces"],
             all_links,
             links,
+            aims,
+            dead_ends,
             is_router,
             addrs,
             all_origin,
             special,
             known_lan >= 0,
-            prefixes,
             registries,
             exchanges,
             origin_of,
@@ -204,23 +220,29 @@ def infer_topology(
         silent = find_silent(links, nodes.node_of, node_asn, node_links)
     drawn = silent.after(node_links)
     length = None if bridge_gaps else np.r_[np.ones(len(node_links.near), np.int64), silent.length]
-    weight, n_floored = measure_links(spools, drawn, nodes.node_of, scratch, length)
+    high, low = observed.vantages.T
+    vantages = Vantages(high, low, origin_of(observed.vantages))
+    with (
+        measuring_links(drawn, nodes.node_of, scratch, length) as finding_weights,
+        collecting_paths(
+            counts["hops"],
+            nodes.node_of,
+            node_asn,
+            vantages,
+            find_addrs(observed.vantages, spools.vantages),
+            workers,
+            scratch,
+        ) as finding_paths,
+    ):
+        (weight, n_floored), crossed, paths = spools.read(
+            finding_weights,
+            find_ingresses(nodes.node_of, node_asn, origin_of(spools.vantages), lans),
+            finding_paths,
+        )
+    ingresses, exits, entered_unseen = crossed
     drawn, weight, gap = silent.draw(node_links, weight, len(nodes))
     is_silent = np.arange(len(nodes) + len(gap)) >= len(nodes)
     asn_drawn = np.concatenate([node_asn, node_asn[silent.near[gap]]])
-    ingresses, exits, entered_unseen = find_ingresses(
-        spools, nodes.node_of, node_asn, lans, origin_of
-    )
-    paths = collect_paths(
-        spools,
-        counts["hops"],
-        nodes.node_of,
-        node_asn,
-        observed.vantages,
-        origin_of(observed.vantages),
-        lambda addrs: find_addrs(observed.vantages, addrs),
-        scratch,
-    )
     near, far = links.near[links.n_router > 0], links.far[links.n_router > 0]
     of_addrs, of_ingresses = rate(
         ingresses,

@@ -28,9 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import CUT, DESTINATION
-from pipeline.infer.traces.spool import Traces
 from pipeline.model.columns.keys import split_key
 from pipeline.model.tables.exchanges import ExchangePoints
 from pipeline.model.tables.prefixes import PrefixTable
@@ -121,25 +120,19 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, heard, more, only, 
 
 
 def find_aims(
-    spools: Spools, prefixes: PrefixTable | None, n: int, exchanges: ExchangePoints | None = None
-) -> Aims:
-    """Find what the traces past each router were aimed at; one pass.
+    prefixes: PrefixTable | None, n: int, exchanges: ExchangePoints | None = None
+) -> Finding[_Seen, Aims]:
+    """Find what the traces past each router were aimed at.
 
     Parameters
     ----------
-    spools : Spools
-        With the addresses of routers only.
     prefixes : PrefixTable or None
         None: no destination is known to be in an AS.
     n : int
-        Addresses.
+        Addresses of routers.
     exchanges : ExchangePoints or None
         Destinations on their LANs are in no AS.
     """
-    if prefixes is None:
-        none = np.empty(0, np.int64)
-        return Aims(none, none, none > 0, none > 0, np.full(n, NO_ASN, np.int64))
-
     lans = exchanges or ExchangePoints.none()
 
     def start() -> _Seen:
@@ -152,7 +145,10 @@ def find_aims(
             np.zeros(n, np.uint8),
         )
 
-    def step(seen: _Seen, traces: Traces, destinations: np.ndarray) -> None:
+    def step(seen: _Seen, batch: Batch) -> None:
+        if prefixes is None:
+            return
+        traces, destinations = batch.traces, batch.destinations
         _watch(
             traces.hop_ptr,
             traces.flags,
@@ -167,7 +163,7 @@ def find_aims(
             seen.n_aimed,
         )
 
-    return _add_up(spools.run_with_destinations(start, step))
+    return Finding(start, step, _add_up)
 
 
 def _add_up(threads: Sequence[_Seen]) -> Aims:

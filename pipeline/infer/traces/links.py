@@ -17,13 +17,13 @@ are popped one hop early, the last hop of the path, which carries none, is not m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
 
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.spool import Traces
+from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.model.columns.keys import pair_keys, split_key
 
 
@@ -128,13 +128,18 @@ def _count_labelled(hop_ptr, ttl, ids, labelled, keys, counts):
     return n_new
 
 
-def count_links(spools: Spools) -> DirectedLinks:
-    """Count every pair of successive answers; one pass over the spools.
+# Pairs of successive answers, and those under labels.
+_Tables: TypeAlias = tuple[PairCounter, PairCounter]
+
+
+def count_links() -> Finding[_Tables, DirectedLinks]:
+    """Count every pair of successive answers.
 
     Near addresses are always routers: a destination's own reply is the last of its trace.
     """
 
-    def step(tables: tuple[PairCounter, PairCounter], traces: Traces) -> None:
+    def step(tables: _Tables, batch: Batch) -> None:
+        traces = batch.traces
         hops = traces.hop_ptr, traces.flags, traces.ttl, traces.ids
         table, under_labels = tables
         table.reserve(len(traces.ids))
@@ -150,7 +155,10 @@ def count_links(spools: Spools) -> DirectedLinks:
                 under_labels.counts,
             )
 
-    tables = spools.run(lambda: (PairCounter(5), PairCounter(1)), step)
+    return Finding(lambda: (PairCounter(5), PairCounter(1)), step, _add_up)
+
+
+def _add_up(tables: list[_Tables]) -> DirectedLinks:
     keys, counts = add_up([table.rows() for table, _ in tables])
     labelled = np.zeros(len(keys), bool)
     for _, under_labels in tables:

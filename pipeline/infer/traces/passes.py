@@ -1,7 +1,8 @@
-"""Passes over the spools: every block is read once, by one of a few threads.
+"""Passes over the spools: every block is read once, by one of a few threads, for several questions.
 
-Kernels release the GIL, so threads are enough. What each thread gathers is added up at the end
-in a way that does not depend on which thread saw which block.
+A question (``Finding``) says what it keeps of each block; those that are ready together are asked
+in one pass. Kernels release the GIL, so threads are enough. What each thread gathers is added up at
+the end in a way that does not depend on which thread saw which block.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -26,10 +28,77 @@ from pipeline.infer.traces.spool import (
     read_vantages,
     scratch_faults,
 )
+from pipeline.model.addresses import unique_addrs
 from pipeline.model.columns.sorted_addrs import find_addrs
 
 State = TypeVar("State")
+Found = TypeVar("Found")
+One = TypeVar("One")
+Two = TypeVar("Two")
+Three = TypeVar("Three")
 _NOT_BELIEVED = -2  # id of an early reply that shows nothing
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The traces of one block, and what they were aimed at and came from.
+
+    Attributes
+    ----------
+    traces : Traces
+        With ids of ``Spools``. With the addresses of routers only, id -1 is a destination that is
+        not a router: always the last hop of its trace.
+    """
+
+    traces: Traces
+    _spool: Path
+    _block: Block
+    _vantages: np.ndarray
+
+    @cached_property
+    def destinations(self) -> np.ndarray:
+        """(n_traces, 2) uint64: the addresses that the traces were aimed at."""
+        with scratch_faults(self._spool.parent):
+            return read_destinations(self._spool, self._block)
+
+    @cached_property
+    def _vantage(self) -> np.ndarray:
+        with scratch_faults(self._spool.parent):
+            number = read_vantages(self._spool, self._block)
+        return np.where(number == FURTHER, FURTHER, self._vantages[np.maximum(number, 0)])
+
+    def of_vantage(self, known: np.ndarray) -> np.ndarray:
+        """What is known of the vantage point of each trace, (n_traces,) int64.
+
+        ``FURTHER`` stands for a further path of a measurement, which begins where it leaves another
+        one.
+
+        Parameters
+        ----------
+        known : (n_vantages,) int64
+            By ``Spools.vantages``, none of it ``FURTHER``.
+        """
+        number = self._vantage
+        return np.where(number == FURTHER, FURTHER, known[np.maximum(number, 0)])
+
+
+@dataclass(frozen=True)
+class Finding(Generic[State, Found]):
+    """A question to all traces.
+
+    Attributes
+    ----------
+    start : callable
+        Makes the state of one thread.
+    step : callable
+        Adds one block to a state.
+    end : callable
+        The answer, from the states of all threads.
+    """
+
+    start: Callable[[], State]
+    step: Callable[[State, Batch], None]
+    end: Callable[[list[State]], Found]
 
 
 class Spools:
@@ -42,6 +111,12 @@ class Spools:
         An id is a position here; -1 stands for an address that is not here.
     workers : int
         Threads that read and count.
+
+    Attributes
+    ----------
+    workers : int
+    vantages : (n_vantages, 2) uint64, sorted, distinct
+        Where traces came from; zeros: not known.
 
     Raises
     ------
@@ -57,6 +132,7 @@ class Spools:
         self.workers = max(1, workers)
         # Found once, not in every pass: on disk, so that memory does not grow with files.
         self._numberings: list[Path] = []
+        all_vantages = []
         all_believed = find_believed(self._observations)
         for observation, believed in zip(self._observations, all_believed, strict=True):
             folder = observation.addrs.parent
@@ -64,17 +140,31 @@ class Spools:
             if len(believed):  # ids -1 - i are the last ones, backwards
                 early = known[np.load(observation.early)[::-1, 0]]
                 known = np.append(known, np.where(believed[::-1], early, _NOT_BELIEVED))
-            with (
-                scratch_faults(folder),
-                tempfile.NamedTemporaryFile(prefix="numbering-", dir=folder, delete=False) as file,
-            ):
-                file.write(known.astype(np.int32).tobytes())
-            self._numberings.append(Path(file.name))
+            self._numberings.append(_save_numbering(known, folder))
+            with scratch_faults(folder):
+                all_vantages.append(np.load(observation.vantages))
+        self.vantages = unique_addrs(all_vantages)
+        self._vantages = [find_addrs(self.vantages, vantages) for vantages in all_vantages]
 
-    def _blocks(self, worker: int) -> Iterator[tuple[Observation, Block, Traces]]:
+    def restrict(self, kept: np.ndarray) -> Spools:
+        """The same traces with some of the addresses, (n,) bool, in the numbering of those."""
+        new_id = np.where(kept, np.cumsum(kept) - 1, -1)
+        restricted = Spools([], np.empty((0, 2), np.uint64), self.workers)
+        restricted._observations = self._observations
+        restricted.vantages, restricted._vantages = self.vantages, self._vantages
+        for path in self._numberings:
+            with scratch_faults(path.parent):
+                known = np.fromfile(path, np.int32)
+            known = np.where(known >= 0, new_id[np.maximum(known, 0)], known)
+            restricted._numberings.append(_save_numbering(known, path.parent))
+        return restricted
+
+    def _batches(self, worker: int) -> Iterator[Batch]:
         """Every ``workers``-th block, so that one large spool is shared too."""
         at = 0
-        for observation, path in zip(self._observations, self._numberings, strict=True):
+        for observation, path, vantages in zip(
+            self._observations, self._numberings, self._vantages, strict=True
+        ):
             numbering: np.ndarray | None = None
             for block in observation.blocks:
                 if at % self.workers == worker:
@@ -87,107 +177,61 @@ class Spools:
                     if block.n_hops:
                         traces = replace(traces, ids=numbering[traces.ids])
                         traces = traces.without(traces.ids == _NOT_BELIEVED)
-                    yield observation, block, traces
+                    yield Batch(traces, observation.spool, block, vantages)
                 at += 1
 
+    @overload
+    def read(self, finding: Finding[Any, Found], /) -> Found: ...
+    @overload
+    def read(self, one: Finding[Any, One], two: Finding[Any, Two], /) -> tuple[One, Two]: ...
+    @overload
+    def read(
+        self, one: Finding[Any, One], two: Finding[Any, Two], three: Finding[Any, Three], /
+    ) -> tuple[One, Two, Three]: ...
+    def read(self, *findings: Finding[Any, Any]) -> Any:
+        """Ask some questions in one pass: the answer, or a tuple of the answers to several."""
+
+        def work(worker: int) -> list[Any]:
+            states = [finding.start() for finding in findings]
+            for batch in self._batches(worker):
+                for finding, state in zip(findings, states, strict=True):
+                    finding.step(state, batch)
+            return states
+
+        threads = [work(0)] if self.workers == 1 else self._in_threads(work)
+        answers = tuple(
+            finding.end(list(states))
+            for finding, states in zip(findings, zip(*threads, strict=True), strict=True)
+        )
+        return answers[0] if len(answers) == 1 else answers
+
     def run(self, start: Callable[[], State], step: Callable[[State, Traces], None]) -> list[State]:
-        """Feed every block to ``step``; returns the state of each thread.
-
-        Parameters
-        ----------
-        start : callable
-            Makes the state of one thread.
-        step : callable
-            Adds one block to a state. With the addresses of routers only, id -1 is a
-            destination that is not a router: always the last hop of its trace.
-        """
-
-        return self._run(start, lambda state, _observation, _block, traces: step(state, traces))
+        """Ask one question that needs the traces alone; the state of each thread."""
+        return self.read(
+            Finding(start, lambda state, batch: step(state, batch.traces), lambda states: states)
+        )
 
     def run_with_destinations(
         self, start: Callable[[], State], step: Callable[[State, Traces, np.ndarray], None]
     ) -> list[State]:
         """The same, with the (n_traces, 2) uint64 addresses that the traces were aimed at."""
+        return self.read(
+            Finding(
+                start,
+                lambda state, batch: step(state, batch.traces, batch.destinations),
+                lambda states: states,
+            )
+        )
 
-        def read_and_step(
-            state: State, observation: Observation, block: Block, traces: Traces
-        ) -> None:
-            with scratch_faults(observation.spool.parent):
-                destinations = read_destinations(observation.spool, block)
-            step(state, traces, destinations)
-
-        return self._run(start, read_and_step)
-
-    def run_with_vantages(
-        self,
-        start: Callable[[], State],
-        step: Callable[[State, Traces, np.ndarray], None],
-        describe: Callable[[np.ndarray], np.ndarray],
-    ) -> list[State]:
-        """The same, with what is known of the vantage point of each trace, (n_traces,) int64.
-
-        Parameters
-        ----------
-        start, step : callable
-            As for ``run``; ``step`` takes what is known as well.
-        describe : callable
-            (n, 2) uint64 addresses -> (n,) int64, none of it ``FURTHER``. That stands for a further
-            path of a measurement, which begins where it leaves another one.
-        """
-        vantages = self._vantages(describe)
-
-        def read_and_step(
-            state: State, observation: Observation, block: Block, traces: Traces
-        ) -> None:
-            step(state, traces, vantages(observation, block))
-
-        return self._run(start, read_and_step)
-
-    def run_with_ends(
-        self,
-        start: Callable[[], State],
-        step: Callable[[State, Traces, np.ndarray, np.ndarray], None],
-        describe: Callable[[np.ndarray], np.ndarray],
-    ) -> list[State]:
-        """The same, with both: what is known of vantage points, and (n_traces, 2) destinations."""
-        vantages = self._vantages(describe)
-
-        def read_and_step(
-            state: State, observation: Observation, block: Block, traces: Traces
-        ) -> None:
-            with scratch_faults(observation.spool.parent):
-                destinations = read_destinations(observation.spool, block)
-            step(state, traces, vantages(observation, block), destinations)
-
-        return self._run(start, read_and_step)
-
-    def _vantages(
-        self, describe: Callable[[np.ndarray], np.ndarray]
-    ) -> Callable[[Observation, Block], np.ndarray]:
-        """What is known of the vantage point of each trace of a block."""
-        known: dict[Path, np.ndarray] = {}
-        for observation in self._observations:
-            with scratch_faults(observation.vantages.parent):
-                known[observation.vantages] = describe(np.load(observation.vantages))
-
-        def of_block(observation: Observation, block: Block) -> np.ndarray:
-            with scratch_faults(observation.spool.parent):
-                number = read_vantages(observation.spool, block)
-            of_trace = known[observation.vantages][np.maximum(number, 0)]
-            return np.where(number == FURTHER, FURTHER, of_trace)
-
-        return of_block
-
-    def _run(
-        self, start: Callable[[], State], step: Callable[[State, Observation, Block, Traces], None]
-    ) -> list[State]:
-        def work(worker: int) -> State:
-            state = start()
-            for observation, block, traces in self._blocks(worker):
-                step(state, observation, block, traces)
-            return state
-
-        if self.workers == 1:
-            return [work(0)]
+    def _in_threads(self, work: Callable[[int], list[Any]]) -> list[list[Any]]:
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(work, range(self.workers)))
+
+
+def _save_numbering(ids: np.ndarray, folder: Path) -> Path:
+    with (
+        scratch_faults(folder),
+        tempfile.NamedTemporaryFile(prefix="numbering-", dir=folder, delete=False) as file,
+    ):
+        file.write(ids.astype(np.int32).tobytes())
+    return Path(file.name)

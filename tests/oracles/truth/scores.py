@@ -255,8 +255,9 @@ def judge_owners(lab: Laboratory, owners: Mapping[str, int]) -> Score:
     asn = [owners.get(addr, NO_ASN) for addr in format_addrs(plain.node_addr)]
     node_asn = np.array(asn, np.int64)
     spools = Spools(lab.observations, plain.node_addr, 1)
-    table, *_ = find_ingresses(spools, np.arange(plain.n_nodes), node_asn)
-    topology = replace(plain, node_asn=node_asn, ingresses=table)
+    unknown = np.full(len(spools.vantages), NO_ASN)
+    crossed = spools.read(find_ingresses(np.arange(plain.n_nodes), node_asn, unknown))
+    topology = replace(plain, node_asn=node_asn, ingresses=crossed.ingresses)
     return score(topology, lab.truth, lab.observations, lab.visible)
 
 

@@ -48,7 +48,11 @@ def find_visible(truth: Truth, observations: Sequence[Observation]) -> Visible:
     names = [truth.router_of.get(addr) for addr in texts]
 
     owner = np.array([NO_ASN if n is None else truth.asn_of[n] for n in names], np.int64)
-    table, *_ = find_ingresses(spools, np.arange(len(names)), owner)
+    unknown = np.full(len(spools.vantages), NO_ASN)
+    crossed, pairs = spools.read(
+        find_ingresses(np.arange(len(names)), owner, unknown), count_links()
+    )
+    table = crossed.ingresses
     entries = set()
     for i in np.flatnonzero(~table.candidate).tolist():
         before = table.neighbor_asn[table.neighbor_ptr[i] : table.neighbor_ptr[i + 1]]
@@ -56,7 +60,6 @@ def find_visible(truth: Truth, observations: Sequence[Observation]) -> Visible:
         assert router is not None  # others have no owner
         entries |= {(router, asn) for asn in before.tolist()}
 
-    pairs = count_links(spools)
     direct = pairs.n_router + pairs.n_destination > 0
     joined = {
         frozenset((names[near], names[far]))

@@ -20,15 +20,15 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
 
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import CUT, DESTINATION
-from pipeline.infer.traces.spool import Traces
 from pipeline.model.random_words import mix, mix_words
 
 DEAD_ENDS = Rule(
@@ -121,66 +121,88 @@ def _numbers(vantages: np.ndarray) -> np.ndarray:
     return (word >> np.uint64(64 - _BITS)).astype(np.int64)
 
 
-def _only_ends(spools: Spools) -> np.ndarray:
-    """(2 ** _BITS,) int32: router at which all traces of each vantage point end; one pass."""
+def find_only_ends(vantages: np.ndarray) -> Finding[np.ndarray, np.ndarray]:
+    """By vantage point, (2 ** _BITS,) int32: router at which all its traces end.
+
+    Parameters
+    ----------
+    vantages : (n_vantages, 2) uint64
+        As of ``Spools``.
+    """
+    number = _numbers(vantages)
 
     def start() -> np.ndarray:
         return np.full(1 << _BITS, _NOWHERE, np.int32)
 
-    def step(only: np.ndarray, traces: Traces, vantage: np.ndarray) -> None:
+    def step(only: np.ndarray, batch: Batch) -> None:
+        traces, vantage = batch.traces, batch.of_vantage(number)
         _watch_vantages(traces.hop_ptr, traces.flags, traces.ids, vantage, only)
 
-    only, *others = spools.run_with_vantages(start, step, _numbers)
-    for other in others:
-        differ = (other != _NOWHERE) & (other != only)
-        only[differ] = np.where(only[differ] == _NOWHERE, other[differ], _SEVERAL)
-    return only
+    def end(threads: list[np.ndarray]) -> np.ndarray:
+        only, *others = threads
+        for other in others:
+            differ = (other != _NOWHERE) & (other != only)
+            only[differ] = np.where(only[differ] == _NOWHERE, other[differ], _SEVERAL)
+        return only
+
+    return Finding(start, step, end)
 
 
-def find_dead_ends(
-    spools: Spools,
-    links: DirectedLinks,
-    n: int,
-    is_announced: Callable[[np.ndarray], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Find dead ends and what the traces that end there were aimed at; two passes over the spools.
+class DeadEnds(NamedTuple):
+    """Dead ends.
 
-    Parameters
+    Attributes
     ----------
-    spools : Spools
-        With the addresses of routers only.
-    links : DirectedLinks
-        Of these.
-    n : int
-        Addresses.
-    is_announced : callable
-        (n, 2) uint64 destinations -> (n,) bool: not announced ones are left out, since traces to
-        these may end anywhere.
-
-    Returns
-    -------
     address : (n_ends,) int64, ascending
     group : (n_ends,) int64
         Equal for those at which the traces to the same destinations end.
     """
+
+    address: np.ndarray
+    group: np.ndarray
+
+
+# Smallest hashes of what traces were aimed at, by address that may be a dead end; which lead on.
+_Kept: TypeAlias = tuple[np.ndarray, np.ndarray]
+
+
+def find_dead_ends(
+    links: DirectedLinks,
+    n: int,
+    vantages: np.ndarray,
+    only: np.ndarray,
+    is_announced: Callable[[np.ndarray], np.ndarray],
+) -> Finding[_Kept, DeadEnds]:
+    """Find dead ends and what the traces that end there were aimed at.
+
+    Parameters
+    ----------
+    links : DirectedLinks
+        Of the addresses of routers.
+    n : int
+        Addresses of routers.
+    vantages : (n_vantages, 2) uint64
+        As of ``Spools``.
+    only : (2 ** _BITS,) int32
+        As from ``find_only_ends``.
+    is_announced : callable
+        (n, 2) uint64 destinations -> (n,) bool: not announced ones are left out, since traces to
+        these may end anywhere.
+    """
+    number = _numbers(vantages)
     leads_on = np.zeros(n, bool)
     leads_on[links.near] = True
     address = np.flatnonzero(~leads_on)
     row = np.full(n, -1, np.int64)
     row[address] = np.arange(len(address))
 
-    def start() -> tuple[np.ndarray, np.ndarray]:
+    def start() -> _Kept:
         return np.full((len(address), _KEPT), _NONE, np.uint64), np.zeros(len(address), np.bool_)
 
-    only = _only_ends(spools)
-
-    def step(
-        state: tuple[np.ndarray, np.ndarray],
-        traces: Traces,
-        vantage: np.ndarray,
-        aimed_at: np.ndarray,
-    ) -> None:
+    def step(state: _Kept, batch: Batch) -> None:
         kept, leads_on = state
+        traces, aimed_at = batch.traces, batch.destinations
+        vantage = batch.of_vantage(number)
         is_blocked = (vantage >= 0) & (only[vantage] != _SEVERAL)
         hops = traces.hop_ptr, traces.flags, traces.ttl, traces.ids
         ends = _ends(*hops, is_blocked, row, leads_on)
@@ -188,10 +210,12 @@ def find_dead_ends(
         at_end = at_end[is_announced(aimed_at[at_end])]
         _keep_aims(ends[at_end], aimed_at[at_end], kept)
 
-    threads = spools.run_with_ends(start, step, _numbers)
-    kept = threads[0][0]
-    for other, _ in threads[1:]:
-        _merge_kept(kept, other)
-    is_end = (kept[:, 0] != _NONE) & ~np.logical_or.reduce([passed for _, passed in threads])
-    _, group = np.unique(_mix_rows(kept[is_end]), return_inverse=True)
-    return address[is_end], group
+    def end(threads: list[_Kept]) -> DeadEnds:
+        kept = threads[0][0]
+        for other, _ in threads[1:]:
+            _merge_kept(kept, other)
+        is_end = (kept[:, 0] != _NONE) & ~np.logical_or.reduce([passed for _, passed in threads])
+        _, group = np.unique(_mix_rows(kept[is_end]), return_inverse=True)
+        return DeadEnds(address[is_end], group)
+
+    return Finding(start, step, end)

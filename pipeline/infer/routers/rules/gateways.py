@@ -31,13 +31,11 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import find_watched, watched_pairs
-from pipeline.infer.routers.rules.dead_ends import DEAD_ENDS, find_dead_ends
+from pipeline.infer.routers.rules.dead_ends import DEAD_ENDS, DeadEnds
 from pipeline.infer.routers.rules.one_trace import take_apart
 from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.traces.links import DirectedLinks
@@ -60,25 +58,23 @@ _CONTRADICTED = 0.02
 
 def find_gateways(
     spools: Spools,
+    dead_ends: DeadEnds,
     all_links: DirectedLinks,
-    links: DirectedLinks,
     is_router: np.ndarray,
     origin: np.ndarray,
     left_out: np.ndarray,
     on_lan: np.ndarray,
-    is_announced: Callable[[np.ndarray], np.ndarray],
     rules: Rules,
 ) -> np.ndarray:
-    """Join the addresses of gateways; four passes over the spools.
+    """Join the addresses of gateways; two passes over the spools.
 
     Parameters
     ----------
     spools : Spools
         With the addresses of routers only.
+    dead_ends : DeadEnds
     all_links : DirectedLinks
         Of all addresses.
-    links : DirectedLinks
-        Of the addresses of routers, in their numbering.
     is_router : (n_addrs,) bool
     origin : (n_interfaces,) int64
         AS that each router address is numbered from.
@@ -86,8 +82,6 @@ def find_gateways(
         Router addresses that are joined with no others.
     on_lan : (n_interfaces,) bool
         As from ``find_exchange_lans``.
-    is_announced : callable
-        As for ``find_dead_ends``.
     rules : Rules
 
     Returns
@@ -99,9 +93,7 @@ def find_gateways(
     behind = is_router[all_links.near] & ~is_router[all_links.far] & (all_links.n_destination > 0)
     behind &= GATEWAYS in rules
     new_id = np.cumsum(is_router) - 1
-    end, same_aims = np.empty((2, 0), np.int64)
-    if DEAD_ENDS in rules:
-        end, same_aims = find_dead_ends(spools, links, n, is_announced)
+    end, same_aims = dead_ends if DEAD_ENDS in rules else np.empty((2, 0), np.int64)
     near = np.append(new_id[all_links.near[behind]], end)
     host = np.append(all_links.far[behind], len(is_router) + same_aims)
     near, host = near[~left_out[near]], host[~left_out[near]]

@@ -36,7 +36,7 @@ def aims_of(tmp_path, *batches, workers=1, table=PREFIXES):
     seen = [observe(tmp_path, traces(*lines)) for lines in batches]
     observed = merge_addresses(seen)
     addrs = observed.addrs[observed.is_router]
-    found = find_aims(Spools(seen, addrs, workers), prefix_table(tmp_path, table), len(addrs))
+    found = Spools(seen, addrs, workers).read(find_aims(prefix_table(tmp_path, table), len(addrs)))
     names = format_addrs(addrs)
     pairs = {(names[r], a) for r, a in zip(found.router.tolist(), found.asn.tolist(), strict=True)}
     return pairs, dict(zip(names, found.only.tolist(), strict=True))
@@ -73,7 +73,7 @@ def test_a_path_whose_rest_is_another_row_has_no_last_router_but_counts_for_the_
     assert seen.n_traces == 1
     observed = merge_addresses([seen])
     table = prefix_table(tmp_path)
-    found = find_aims(Spools([seen], observed.addrs, 1), table, len(observed.addrs))
+    found = Spools([seen], observed.addrs, 1).read(find_aims(table, len(observed.addrs)))
     names = format_addrs(observed.addrs)
     assert [names[router] for router in found.router.tolist()] == ["20.1.9.9"]
     only = dict(zip(names, found.only.tolist(), strict=True))
@@ -104,7 +104,7 @@ def found_in(tmp_path, *lines):
     seen = [observe(tmp_path, traces(*lines))]
     observed = merge_addresses(seen)
     addrs = observed.addrs[observed.is_router]
-    return find_aims(Spools(seen, addrs, 1), prefix_table(tmp_path), len(addrs))
+    return Spools(seen, addrs, 1).read(find_aims(prefix_table(tmp_path), len(addrs)))
 
 
 def test_whether_some_destination_answered_and_whether_some_did_not_is_known(tmp_path):
@@ -202,6 +202,6 @@ def test_without_a_prefix_table_nothing_is_known_of_destinations(tmp_path):
     seen = [observe(tmp_path, traces(f"{A} {B}"))]
     addrs = parse_addrs([A, B])
     assert find_addrs(addrs, addrs).tolist() == [0, 1]
-    found = find_aims(Spools(seen, addrs, 1), None, 2)
+    found = Spools(seen, addrs, 1).read(find_aims(None, 2))
     assert (found.router.tolist(), found.only.tolist()) == ([], [NO_ASN, NO_ASN])
     assert found.only.dtype == np.int64

@@ -72,7 +72,9 @@ def groups_of(tmp_path, *lines, aliases=None):
         alias = np.array([-1 if number < 0 else first[number] for number in router.tolist()])
     origin = prefix_table(tmp_path).lookup(addrs)
     on_lan = np.zeros(len(addrs), bool)
-    found = group_interfaces(spools, count_links(spools), find_mates(addrs), on_lan, alias, origin)
+    found = group_interfaces(
+        spools, spools.read(count_links()), find_mates(addrs), on_lan, alias, origin
+    )
     names = format_addrs(addrs)
     groups: dict[int, list[str]] = {}
     for name, group in zip(names, found.group.tolist(), strict=True):

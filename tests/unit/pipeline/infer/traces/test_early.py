@@ -19,7 +19,7 @@ def shown(tmp_path, *files):
     """Router addresses, and links as pairs, of some files of lines."""
     seen = [observe(tmp_path, traces(*lines)) for lines in files]
     observed = merge_addresses(seen)
-    links = count_links(Spools(seen, observed.addrs, 2))
+    links = Spools(seen, observed.addrs, 2).read(count_links())
     names = format_addrs(observed.addrs)
     routers = {
         n for n, is_router in zip(names, observed.is_router.tolist(), strict=True) if is_router

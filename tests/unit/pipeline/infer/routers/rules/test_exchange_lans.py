@@ -51,7 +51,7 @@ def lines_of(lan):
 def found_on_lans(tmp_path, *lines):
     seen = [observe(tmp_path, traces(*lines))]
     addrs = merge_addresses(seen).addrs
-    links = count_links(Spools(seen, addrs, 1))
+    links = Spools(seen, addrs, 1).read(count_links())
     origin = prefix_table(tmp_path, TABLE).lookup(addrs)
     on_lan = find_exchange_lans(addrs, links, find_mates(addrs), origin, is_special(addrs))
     return {name for name, yes in zip(format_addrs(addrs), on_lan, strict=True) if yes}
