@@ -19,7 +19,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -39,7 +38,7 @@ from pipeline.infer.routers.joins import Joined
 from pipeline.infer.routers.merge import merge_interfaces, trust_groups
 from pipeline.infer.routers.subnet_mates import part_mates
 from pipeline.infer.rule import Rule, Rules
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
@@ -76,8 +75,7 @@ class Evidence:
 
     Attributes
     ----------
-    spools : Spools
-    n_traces : int
+    paths : DistinctPaths
     shown : AddressEvidence
     special : (n_interfaces,) bool
         Private and other special-purpose addresses.
@@ -85,18 +83,14 @@ class Evidence:
         Smallest interface of the given alias set that each interface is in; -1 for none.
     gateways : (n_interfaces,) int64
         As from ``find_gateways``.
-    asn_of : callable
-        (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
     rules : Rules
     """
 
-    spools: Spools
-    n_traces: int
+    paths: DistinctPaths
     shown: AddressEvidence
     special: np.ndarray
     alias: np.ndarray
     gateways: np.ndarray
-    asn_of: Callable[[np.ndarray], np.ndarray]
     rules: Rules
 
     def conclude(
@@ -118,8 +112,8 @@ class Evidence:
         )
         known = know_in_turn(trusted, self.alias >= 0, registries)
         # Loops wait for routers: these are inferred by what the election itself says.
-        spools = None if merge else self.spools
-        election = elect_owners(shown, known, before, spools, self.rules)
+        paths = None if merge else self.paths
+        election = elect_owners(shown, known, before, paths, self.rules)
         router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
         joined = None
         if merge:
@@ -129,7 +123,7 @@ class Evidence:
     def _group(self, shown: AddressEvidence) -> Groups:
         """Interfaces by router, for the election."""
         groups = group_interfaces(
-            self.spools, shown.links, shown.mates, shown.on_lan, self.alias, shown.origin
+            self.paths, shown.links, shown.mates, shown.on_lan, self.alias, shown.origin
         )
         if SUBNET_MATES not in self.rules:
             alone = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
@@ -151,7 +145,7 @@ class Evidence:
             shown = replace(shown, origin=origin, mates=part_mates(shown.mates, origin, located))
             groups = self._group(shown)
         return merge_interfaces(
-            self.spools,
+            self.paths,
             shown.links,
             groups,
             shown.mates,
@@ -159,8 +153,6 @@ class Evidence:
             shown.origin,
             self.gateways,
             owner,
-            self.asn_of,
-            self.n_traces,
             self.rules,
         )
 
@@ -188,7 +180,7 @@ class Evidence:
         used_in = self._locate(known.groups.group, election.owner)
         router, joined = self._merge(groups, election.owner, used_in)
         again = [know_merged(known, router) if MERGED_ROUTERS in self.rules else known]
-        election = elect_owners(self.shown, again, election.standing, self.spools, self.rules)
+        election = elect_owners(self.shown, again, election.standing, self.paths, self.rules)
         used_now = self._locate(router, election.owner)
         if (used_now != used_in).any():
             router, joined = self._merge(groups, election.owner, used_now)

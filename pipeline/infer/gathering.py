@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +20,8 @@ from pipeline.infer.routers.rules.exchange_lans import EXCHANGE_LANS, find_excha
 from pipeline.infer.routers.rules.gateways import find_gateways
 from pipeline.infer.routers.subnet_mates import find_mates
 from pipeline.infer.rule import Rules
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.exchanges import ExchangePoints
 from pipeline.model.tables.registries import Registries
@@ -48,9 +47,8 @@ class Gathering:
 
     Attributes
     ----------
-    spools : Spools
+    paths : DistinctPaths
         Of router addresses.
-    n_traces : int
     all_links, links : DirectedLinks
         Of all addresses, and of those of routers in their numbering.
     aims : Aims
@@ -64,13 +62,10 @@ class Gathering:
     on_known_lan : (n_interfaces,) bool
     registries : Registries
     exchanges : ExchangePoints
-    asn_of : callable
-        (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
     rules : Rules
     """
 
-    spools: Spools
-    n_traces: int
+    paths: DistinctPaths
     all_links: DirectedLinks
     links: DirectedLinks
     aims: Aims
@@ -82,7 +77,6 @@ class Gathering:
     on_known_lan: np.ndarray
     registries: Registries
     exchanges: ExchangePoints
-    asn_of: Callable[[np.ndarray], np.ndarray]
     rules: Rules
 
     def gather(self, all_mates: np.ndarray, alias: np.ndarray) -> Evidence:
@@ -116,7 +110,7 @@ class Gathering:
         if UNANNOUNCED in rules:
             numbered = number_unannounced(self.addrs, held, special | on_lan)
         gateways = find_gateways(
-            self.spools,
+            self.paths,
             self.dead_ends,
             self.all_links,
             is_router,
@@ -137,9 +131,7 @@ class Gathering:
             Members(*self.exchanges.find_members(self.addrs)),
             find_possible(self.addrs, numbered, self.registries.delegations),
         )
-        return Evidence(
-            self.spools, self.n_traces, shown, special, alias, gateways, self.asn_of, rules
-        )
+        return Evidence(self.paths, shown, special, alias, gateways, rules)
 
 
 def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:

@@ -35,6 +35,7 @@ from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rtt import measuring_links
 from pipeline.infer.rules import rules_without
 from pipeline.infer.silent import SILENT_ROUTERS, SilentRouters, find_silent
+from pipeline.infer.traces.distinct import find_distinct_paths
 from pipeline.infer.traces.links import NodeLinks, count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
@@ -161,6 +162,7 @@ def infer_topology(
         passed = passages.find_passed(all_links, all_mates)
     is_router = find_routers(observed, all_mates, passed, targets_are_routers, aliases)
 
+    scratch = observations[0].spool.parent if observations else None
     addrs = observed.addrs[is_router]
     links = all_links.restrict(is_router)
     spools = every.restrict(is_router)
@@ -174,7 +176,8 @@ def infer_topology(
     counts = _observed(observations)
     counts.update(_count_addresses(observed, is_router, share, special, origin, known_lan))
     if borders == "elected":
-        aims, dead_ends = spools.read(
+        distinct_paths, aims, dead_ends = spools.read(
+            find_distinct_paths(origin_of, counts["traces"], workers, scratch),
             find_aims(prefixes, len(addrs), exchanges),
             find_dead_ends(
                 links,
@@ -185,8 +188,7 @@ def infer_topology(
             ),
         )
         gathering = Gathering(
-            spools,
-            counts["traces"],
+            distinct_paths,
             all_links,
             links,
             aims,
@@ -198,7 +200,6 @@ def infer_topology(
             known_lan >= 0,
             registries,
             exchanges,
-            origin_of,
             rules,
         )
         unaided = None if aliases is None else mates_of(observed.addrs, None, all_lan >= 0)
@@ -212,7 +213,6 @@ def infer_topology(
     node_links = join_links(
         links, nodes.node_of, bridge_gaps, None if lans is None else lans.row >= 0
     )
-    scratch = observations[0].spool.parent if observations else None
     has_silent = borders == "elected" and routers == "inferred" and not bridge_gaps
     has_silent &= SILENT_ROUTERS in rules
     silent = SilentRouters.none()

@@ -121,7 +121,7 @@ from pipeline.infer.owners.unannounced import (
     name_stand_ins,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
@@ -210,7 +210,7 @@ def _elect(
     possible: np.ndarray,
     registries: Registries,
     earlier: Earlier,
-    spools: Spools | None,
+    paths: DistinctPaths | None,
     rules: Rules,
 ) -> _Outcome:
     """One election (steps 3 to 6); ``row`` is the AS row that each address is numbered from.
@@ -257,8 +257,8 @@ def _elect(
     case = case._replace(ways=case.ways._replace(relations=with_stranger(case.ways.relations)))
     decided_by = np.full(len(labels), "", object)
     straightened = np.zeros(len(labels), bool)
-    if spools is not None and LOOPS in rules:
-        straightened = straighten_traces(case, spools, group)
+    if paths is not None and LOOPS in rules:
+        straightened = straighten_traces(case, paths, group)
         decided_by[straightened] = LOOPS.name
     margins = find_margins(case, len(ases))
     undone = earlier.undone(labels, margins) & ~straightened
@@ -272,7 +272,7 @@ def elect_owners(
     shown: AddressEvidence,
     known: Sequence[Knowledge],
     before: Standing | None = None,
-    spools: Spools | None = None,
+    paths: DistinctPaths | None = None,
     rules: Rules = EVERY_RULE,
 ) -> Election:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
@@ -284,7 +284,7 @@ def elect_owners(
         Of one election after the other (``earlier``); the last one counts.
     before : Standing or None
         Of an election before the first of these.
-    spools : Spools or None
+    paths : DistinctPaths or None
         Traces, for step 6, which the last election alone takes; None: it is left out.
     rules : Rules
     """
@@ -303,7 +303,7 @@ def elect_owners(
         last = now
         group = now.groups.group
         earlier = Earlier.after(before, now, ases, n_known, rules)
-        traces = spools if now is known[-1] else None
+        traces = paths if now is known[-1] else None
         found = _elect(
             around, group, row, ases, n_known, possible, now.registries, earlier, traces, rules
         )

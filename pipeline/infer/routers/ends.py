@@ -3,55 +3,18 @@
 A trace ends at its last address before the destination's own reply. What counts is whether that
 address is in the AS of the destination, as elected: otherwise the trace ended before it got there.
 
-Destinations are known by 31 bits of a hash, and of very many only some are looked at, always the
-same ones, so memory is bounded.
+Destinations are those that ``traces.distinct`` looks at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.rules import CUT, DESTINATION
-from pipeline.infer.traces.spool import Traces
+from pipeline.infer.traces.distinct import DEEPEST, OWN, AimedPaths, DistinctPaths, Tree, addr_of
 from pipeline.model.columns.keys import split_key
-from pipeline.model.random_words import mix
-
-_MOST_TRACES = 1 << 23  # beyond, every second destination is looked at, every fourth ...
-_HASH = np.uint64(0x7FFF_FFFF)
-_ELSEWHERE = 1 << 32  # added to a count for each trace that ended in another AS
-
-
-@dataclass(frozen=True, eq=False)
-class Aimed:
-    """What tells destinations apart.
-
-    Attributes
-    ----------
-    owner : (n_interfaces,) int64
-        As elected; below 0 where unmapped or left out.
-    asn_of : callable
-        (n, 2) uint64 destinations -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
-    n_traces : int
-    """
-
-    owner: np.ndarray
-    asn_of: Callable[[np.ndarray], np.ndarray]
-    n_traces: int
-
-    def at(self, aimed_at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Number and AS of destinations, (n_traces,) int64 each; AS -1: not looked at, or none."""
-        word = _number(aimed_at)
-        mask = np.uint64((1 << max(0, (self.n_traces - 1) // _MOST_TRACES).bit_length()) - 1)
-        looked_at = (word >> np.uint64(31)) & mask == 0
-        asn = np.full(len(word), -1, np.int64)
-        asn[looked_at] = self.asn_of(aimed_at[looked_at])
-        return (word & _HASH).astype(np.int64), asn
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,95 +38,64 @@ class Ends:
     before_gap: np.ndarray
 
 
-@njit(cache=True, nogil=True)
-def _number(aimed_at):
-    """(n_traces,) uint64: hash of each destination."""
-    result = np.empty(len(aimed_at), np.uint64)
-    for i in range(len(aimed_at)):
-        result[i] = mix(mix(aimed_at[i, 0]) ^ aimed_at[i, 1])
-    return result
-
-
-@njit(cache=True, nogil=True)
-def _watch_ends(hop_ptr, flags, ttl, ids, number, asn, owner, keys, counts):
-    """Record (destination, last address); count traces that ended elsewhere or before a gap."""
-    n_new = 0
-    for trace in range(len(hop_ptr) - 1):
-        end = hop_ptr[trace + 1]
-        if asn[trace] < 0 or flags[trace] == CUT:
-            continue
-        answered = flags[trace] == DESTINATION
-        if answered:
-            end -= 1
-        if end == hop_ptr[trace] or ids[end - 1] < 0:
-            continue
-        x = np.int64(ids[end - 1])
-        key = (number[trace] << 32) | x
-        slot = slot_of(keys, key)
-        if keys[slot] != key:
-            keys[slot] = key
-            n_new += 1
-        if owner[x] != asn[trace]:
-            counts[slot, 0] += _ELSEWHERE
-        elif answered and ttl[end] != ttl[end - 1] + 1:
-            counts[slot, 0] += 1
-    return n_new
-
-
-@njit(cache=True, nogil=True)
-def _watch_passed(hop_ptr, flags, ids, number, asn, owner, asked, keys, counts):
-    """Record (destination, address) of asked addresses in its AS that another address follows."""
-    n_new = 0
-    for trace in range(len(hop_ptr) - 1):
-        end = hop_ptr[trace + 1] - 1
-        if asn[trace] < 0 or flags[trace] == CUT:
-            continue
-        if flags[trace] == DESTINATION:
-            end -= 1
-        for row in range(hop_ptr[trace], end):
-            x = np.int64(ids[row])
-            if x < 0 or not asked[x] or owner[x] != asn[trace] or ids[row + 1] == x:
-                continue
-            key = (number[trace] << 32) | x
-            slot = slot_of(keys, key)
-            if keys[slot] != key:
-                keys[slot] = key
-                counts[slot, 0] = 1
-                n_new += 1
-    return n_new
-
-
-def find_ends(spools: Spools, aimed: Aimed) -> Ends:
-    """Where the traces to each destination end; one pass over the spools of router addresses."""
-
-    def step(table: PairCounter, traces: Traces, aimed_at: np.ndarray) -> None:
-        number, asn = aimed.at(aimed_at)
-        table.reserve(int(np.count_nonzero(asn >= 0)))
-        table.n_used += _watch_ends(
-            traces.hop_ptr,
-            traces.flags,
-            traces.ttl,
-            traces.ids,
-            number,
-            asn,
-            aimed.owner,
-            table.keys,
-            table.counts,
-        )
-
-    tables = spools.run_with_destinations(lambda: PairCounter(1), step)
-    keys, counts = add_up([table.rows() for table in tables])
-    aim, last = split_key(keys)
-    return Ends(aim, last, counts[:, 0] >= _ELSEWHERE, counts[:, 0] % _ELSEWHERE > 0)
-
-
-def find_passed(spools: Spools, aimed: Aimed, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Addresses in the AS of a destination by which traces to it went on; one pass.
+def find_ends(paths: DistinctPaths, owner: np.ndarray) -> Ends:
+    """Where the traces to each destination end.
 
     Parameters
     ----------
-    spools : Spools
-    aimed : Aimed
+    paths : DistinctPaths
+        Of router addresses.
+    owner : (n_interfaces,) int64
+        As elected; below 0 where unmapped or left out.
+    """
+    keys, elsewhere, gaps = [np.empty(0, np.int64)], [np.empty(0, bool)], [np.empty(0, bool)]
+    for _, aimed in paths.trees:
+        used = (aimed.last >= 0) & ~aimed.is_cut
+        last = aimed.last[used]
+        keys.append((aimed.number[used] << 32) | last)
+        elsewhere.append(owner[last] != aimed.asn[used])
+        gaps.append(aimed.before_gap[used] & ~elsewhere[-1])
+    pairs, which = np.unique(np.concatenate(keys), return_inverse=True)
+    is_elsewhere, before_gap = np.zeros((2, len(pairs)), bool)
+    is_elsewhere[which[np.concatenate(elsewhere)]] = True
+    before_gap[which[np.concatenate(gaps)]] = True
+    return Ends(*split_key(pairs), is_elsewhere, before_gap)
+
+
+@njit(cache=True, nogil=True)
+def _find_passed(code, depth, node, number, asn, owner, asked, keys):
+    """(destination, address) of asked addresses in its AS that another address follows.
+
+    Returns their number; with no room in ``keys`` they are only counted.
+    """
+    n, row = 0, 0
+    above = np.empty(DEEPEST, np.int64)
+    for at in range(len(code)):
+        level = np.int64(depth[at])
+        above[level] = addr_of(code[at])
+        while row < len(node) and node[row] == at:
+            end = level - 1 if code[at] & OWN else level
+            for i in range(end):
+                x = above[i]
+                if x < 0 or not asked[x] or owner[x] != asn[row] or above[i + 1] == x:
+                    continue
+                if n < len(keys):
+                    keys[n] = (number[row] << 32) | x
+                n += 1
+            row += 1
+    return n
+
+
+def find_passed(
+    paths: DistinctPaths, owner: np.ndarray, asked: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Addresses in the AS of a destination by which traces to it went on.
+
+    Parameters
+    ----------
+    paths : DistinctPaths
+    owner : (n_interfaces,) int64
+        As for ``find_ends``.
     asked : (n_interfaces,) bool
         Addresses that are looked at.
 
@@ -173,22 +105,14 @@ def find_passed(spools: Spools, aimed: Aimed, asked: np.ndarray) -> tuple[np.nda
         Distinct pairs, sorted.
     """
 
-    def step(table: PairCounter, traces: Traces, aimed_at: np.ndarray) -> None:
-        number, asn = aimed.at(aimed_at)
-        n_hops = np.diff(traces.hop_ptr)[asn >= 0].sum()
-        table.reserve(int(min(n_hops, np.count_nonzero(asked[np.maximum(traces.ids, 0)]))))
-        table.n_used += _watch_passed(
-            traces.hop_ptr,
-            traces.flags,
-            traces.ids,
-            number,
-            asn,
-            aimed.owner,
-            asked,
-            table.keys,
-            table.counts,
-        )
+    def step(found: list[np.ndarray], tree: Tree, aimed: AimedPaths) -> None:
+        aimed = aimed.take(~aimed.is_cut)
+        given = *tree, aimed.node, aimed.number, aimed.asn, owner, asked
+        keys = np.empty(_find_passed(*given, np.empty(0, np.int64)), np.int64)
+        _find_passed(*given, keys)
+        found.append(np.unique(keys))
 
-    tables = spools.run_with_destinations(lambda: PairCounter(1), step)
-    keys, _ = add_up([table.rows() for table in tables])
+    threads = paths.ask_aimed(list, step)
+    none = np.empty(0, np.int64)
+    keys = np.unique(np.concatenate([none, *(keys for found in threads for keys in found)]))
     return split_key(keys)

@@ -48,9 +48,8 @@ from numba import njit
 from pipeline.infer.routers.forest import find_root
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of
+from pipeline.infer.traces.distinct import DEEPEST, DistinctPaths, Tree, addr_of
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.spool import Traces
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
@@ -173,51 +172,54 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
 
 
 @njit(cache=True, nogil=True)
-def _watched_conflicts(hop_ptr, ids, part, keys, counts):
+def _watched_conflicts(code, depth, router, part, keys, counts):
     """Mark watched pairs that are in one trace."""
-    for trace in range(len(hop_ptr) - 1):
-        for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
-            x = np.int64(ids[row])
-            if x < 0 or part[x] < 0:
+    above = np.empty(DEEPEST, np.int64)
+    for node in range(len(code)):
+        level, x = np.int64(depth[node]), addr_of(code[node])
+        x = router[x] if x >= 0 else x
+        above[level] = x if x >= 0 and part[x] >= 0 else -1
+        if above[level] < 0:
+            continue
+        for i in range(level):
+            y = above[i]
+            if y < 0 or part[y] != part[x] or x == y:
                 continue
-            for other in range(hop_ptr[trace], row):
-                y = np.int64(ids[other])
-                if y < 0 or part[y] != part[x] or x == y:
-                    continue
-                key = (min(x, y) << 32) | max(x, y)
-                slot = slot_of(keys, key)
-                if keys[slot] == key:
-                    counts[slot] = 1
+            key = (min(x, y) << 32) | max(x, y)
+            slot = slot_of(keys, key)
+            if keys[slot] == key:
+                counts[slot] = 1
 
 
 @njit(cache=True, nogil=True)
-def _group_conflicts(hop_ptr, ids, group, large, broken, keys, counts, room):
+def _group_conflicts(code, depth, start, above, group, large, broken, keys, counts, room):
     """Record pairs of one group that are in one trace; large groups are only marked.
 
-    Returns the number of new pairs and the trace to go on from (all of them, or out of room).
+    Returns the number of new pairs and the node to go on from (all of them, or out of room);
+    ``above`` is kept till then.
     """
     n_new = 0
-    for trace in range(len(hop_ptr) - 1):
-        for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
-            x = np.int64(ids[row])
-            if x < 0 or group[x] < 0:
+    for node in range(start, len(code)):
+        level, x = np.int64(depth[node]), addr_of(code[node])
+        above[level] = x if x >= 0 and group[x] >= 0 else -1
+        if above[level] < 0:
+            continue
+        for i in range(level):
+            y = above[i]
+            if y < 0 or group[y] != group[x] or x == y:
                 continue
-            for other in range(hop_ptr[trace], row):
-                y = np.int64(ids[other])
-                if y < 0 or group[y] != group[x] or x == y:
-                    continue
-                if large[group[x]]:
-                    broken[group[x]] = 1
-                    continue
-                key = (min(x, y) << 32) | max(x, y)
-                slot = slot_of(keys, key)
-                if keys[slot] != key:
-                    if n_new == room:
-                        return n_new, trace
-                    keys[slot] = key
-                    counts[slot, 0] = 1
-                    n_new += 1
-    return n_new, len(hop_ptr) - 1
+            if large[group[x]]:
+                broken[group[x]] = 1
+                continue
+            key = (min(x, y) << 32) | max(x, y)
+            slot = slot_of(keys, key)
+            if keys[slot] != key:
+                if n_new == room:
+                    return n_new, node
+                keys[slot] = key
+                counts[slot, 0] = 1
+                n_new += 1
+    return n_new, len(code)
 
 
 def _sides(
@@ -254,18 +256,18 @@ def watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, 
 
 
 def group_interfaces(
-    spools: Spools,
+    paths: DistinctPaths,
     links: DirectedLinks,
     mates: np.ndarray,
     on_lan: np.ndarray,
     alias: np.ndarray,
     origin: np.ndarray,
 ) -> Groups:
-    """Group interfaces by router; some passes over the spools.
+    """Group interfaces by router.
 
     Parameters
     ----------
-    spools : Spools
+    paths : DistinctPaths
     links : DirectedLinks
     mates : (n_interfaces,) int64
         As from ``find_mates``; those on the LAN of an exchange point have none.
@@ -283,7 +285,7 @@ def group_interfaces(
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)
     pairs, owners = watched_pairs(side_ptr, sides)
-    conflicts = find_watched(spools, side_ptr, sides, pairs, n)
+    conflicts = find_watched(paths, side_ptr, sides, pairs, n)
     suspect[owners[np.isin(pairs, conflicts)]] = True
     one, other = alias[pairs >> 32], alias[pairs & 0xFFFFFFFF]
     suspect[owners[(one >= 0) & (other >= 0) & (one != other)]] = True
@@ -298,7 +300,7 @@ def group_interfaces(
         group = _join_all(in_order, support, alias, barred, ptr, partners, origin)
         if round_ == _ROUNDS:
             break
-        found, broken = _find_in_groups(spools, group)
+        found, broken = _find_in_groups(paths, group)
         barred[broken[group] != 0] = True
         known = len(conflicts)
         conflicts = np.union1d(conflicts, found)
@@ -323,18 +325,18 @@ def _both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_watched(
-    spools: Spools,
+    paths: DistinctPaths,
     side_ptr: np.ndarray,
     sides: np.ndarray,
     pairs: np.ndarray,
     n: int,
     router: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Which watched pairs are in one trace, sorted; one pass over the spools.
+    """Which watched pairs are in one trace, sorted.
 
     Parameters
     ----------
-    spools : Spools
+    paths : DistinctPaths
     side_ptr : (n_owners + 1,) int64
     sides : (n_sides,) int64
     pairs : (n_pairs,) int64
@@ -349,14 +351,12 @@ def find_watched(
     keys = key_set(pairs)
     # Only addresses of one part can be a watched pair: a cheap check before the table lookup.
     part = _parts(side_ptr, sides, n)
+    stands_for = np.arange(n) if router is None else router
 
-    def step(counts: np.ndarray, traces: Traces) -> None:
-        ids = traces.ids
-        if router is not None:
-            ids = np.where(ids >= 0, router[ids], -1)
-        _watched_conflicts(traces.hop_ptr, ids, part, keys, counts)
+    def step(counts: np.ndarray, tree: Tree) -> None:
+        _watched_conflicts(*tree, stands_for, part, keys, counts)
 
-    seen = spools.run(lambda: np.zeros(len(keys), np.uint8), step)
+    seen = paths.ask(lambda: np.zeros(len(keys), np.uint8), step)
     return np.sort(keys[np.maximum.reduce(seen) != 0])
 
 
@@ -375,7 +375,7 @@ def _parts(side_ptr, sides, n):
     return parent
 
 
-def _find_in_groups(spools: Spools, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _find_in_groups(paths: DistinctPaths, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of one group in one trace (sorted keys), and large groups that hold such a pair."""
     size = np.bincount(group, minlength=len(group))
     watched = np.where(size[group] > 1, group, -1)
@@ -384,25 +384,17 @@ def _find_in_groups(spools: Spools, group: np.ndarray) -> tuple[np.ndarray, np.n
     def start() -> tuple[PairCounter, np.ndarray]:
         return PairCounter(1), np.zeros(len(group), np.uint8)
 
-    def step(state: tuple[PairCounter, np.ndarray], traces: Traces) -> None:
+    def step(state: tuple[PairCounter, np.ndarray], tree: Tree) -> None:
         table, broken = state
-        at, n_traces = 0, len(traces.hop_ptr) - 1
-        while at < n_traces:
+        above, node = np.empty(DEEPEST, np.int64), 0
+        while node < len(tree.code):
             table.reserve(1024)
             room = len(table.keys) // 2 - table.n_used
-            n_new, n_done = _group_conflicts(
-                traces.hop_ptr[at:],
-                traces.ids,
-                watched,
-                large,
-                broken,
-                table.keys,
-                table.counts,
-                room,
+            n_new, node = _group_conflicts(
+                *tree, node, above, watched, large, broken, table.keys, table.counts, room
             )
             table.n_used += n_new
-            at += n_done
 
-    states = spools.run(start, step)
+    states = paths.ask(start, step)
     keys, _ = add_up([table.rows() for table, _ in states])
     return keys, np.maximum.reduce([broken for _, broken in states])

@@ -62,13 +62,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.routers.ends import Aimed, find_ends
+from pipeline.infer.routers.ends import find_ends
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import Groups, watched_pairs
 from pipeline.infer.routers.joins import Joined
@@ -90,8 +89,8 @@ from pipeline.infer.routers.rules.single_voucher import (
 )
 from pipeline.infer.routers.rules.two_weak_signs import TWO_KINDS, join_two_kinds
 from pipeline.infer.rule import Rule, Rules
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
@@ -115,7 +114,7 @@ _SUSPECTS = 2  # addresses of a router that is odd for the election
 
 
 def merge_interfaces(
-    spools: Spools,
+    paths: DistinctPaths,
     links: DirectedLinks,
     groups: Groups,
     mates: np.ndarray,
@@ -123,15 +122,13 @@ def merge_interfaces(
     origin: np.ndarray,
     gateways: np.ndarray,
     owner: np.ndarray,
-    asn_of: Callable[[np.ndarray], np.ndarray],
-    n_traces: int,
     rules: Rules,
 ) -> tuple[np.ndarray, Joined]:
-    """Merge interfaces into routers; thirteen passes, or a few more, over the spools.
+    """Merge interfaces into routers.
 
     Parameters
     ----------
-    spools : Spools
+    paths : DistinctPaths
     links : DirectedLinks
     groups : Groups
     mates : (n_interfaces,) int64
@@ -143,10 +140,6 @@ def merge_interfaces(
         As from ``find_gateways``.
     owner : (n_interfaces,) int64
         As elected; ``NO_ASN`` where unmapped.
-    asn_of : callable
-        (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
-    n_traces : int
-        Traces of all observations.
     rules : Rules
 
     Returns
@@ -157,48 +150,46 @@ def merge_interfaces(
     """
     joined = Joined.none(len(gateways))
     joined.note(np.arange(len(gateways)), gateways, GATEWAYS)
-    observers = find_observers(spools, len(gateways))
+    observers = find_observers(paths, len(gateways))
     vouched = _merge_vouched(observers, links, groups, mates, alias, origin, gateways, owner, rules)
     joined.note(gateways, vouched.twice, TWO_VOUCHERS)
     joined.note(vouched.twice, vouched.by_single, SINGLE_VOUCHERS)
     joined.note(vouched.by_single, vouched.root, BORDERS_CROSSED)
     root = vouched.root.copy()
-    take_apart(spools, root, gateways, rules)
+    take_apart(paths, root, gateways, rules)
     sure = np.where(root == vouched.root, vouched.twice, root)
     parts = root
-    aimed = Aimed(np.where(alias >= 0, -2, owner), asn_of, n_traces)
-    ends = find_ends(spools, aimed)
-    last_joined, at_hosts = join_last_routers(spools, links, root, ends, observers)
+    inferred_owner = np.where(alias >= 0, -2, owner)  # destinations say nothing of given sets
+    ends = find_ends(paths, inferred_owner)
+    last_joined, at_hosts = join_last_routers(paths, links, root, ends, observers)
     if LAST_ROUTERS in rules:
         root = last_joined
-        take_apart(spools, root, parts, rules)
+        take_apart(paths, root, parts, rules)
         joined.note(parts, root, LAST_ROUTERS)
     if MATE_SIDES in rules:
         parts = root
         side_ptr, sides = _usable_sides(groups, alias)
         root = join_mates(parts, owner, vouched.asked, vouched.by_one, side_ptr, sides, mates)
-        take_apart(spools, root, parts, rules)
+        take_apart(paths, root, parts, rules)
         joined.note(parts, root, MATE_SIDES)
     if SAME_ENDS in rules and at_hosts:
         parts = root
-        root = join_same_ends(spools, links, root, aimed, ends)
-        take_apart(spools, root, parts, rules)
+        root = join_same_ends(paths, links, root, inferred_owner, ends)
+        take_apart(paths, root, parts, rules)
         joined.note(parts, root, SAME_ENDS)
     is_plain = ~vouched.is_odd[groups.group]
     if SAME_PLACE in rules:
         parts = root
-        root = join_same_place(spools, observers, links, root, owner, is_plain, alias, aimed)
-        take_apart(spools, root, parts, rules)
+        root = join_same_place(paths, observers, links, root, owner, is_plain, alias)
+        take_apart(paths, root, parts, rules)
         joined.note(parts, root, SAME_PLACE)
     if TWO_KINDS in rules:
         parts = root
-        root = join_two_kinds(
-            spools, observers, links, root, owner, mates, is_plain, alias, aimed, ends
-        )
-        take_apart(spools, root, parts, rules)
+        root = join_two_kinds(paths, observers, links, root, owner, mates, is_plain, alias, ends)
+        take_apart(paths, root, parts, rules)
         joined.note(parts, root, TWO_KINDS)
     if DIVERGING in rules:
-        take_apart_diverging(spools, aimed, root, sure)
+        take_apart_diverging(paths, root, sure)
     root = np.where(alias >= 0, alias, root)
     joined.finish(root, alias)
     return root, joined

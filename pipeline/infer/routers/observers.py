@@ -13,32 +13,30 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.rules import DESTINATION
-from pipeline.infer.traces.spool import Traces
+from pipeline.infer.traces.distinct import OWN, DistinctPaths, Tree, addr_of
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows
 
+_CHUNK = 1 << 18  # nodes between which the table may grow
+
 
 @njit(cache=True, nogil=True)
-def _observe(hop_ptr, flags, ids, keys, counts):
-    """Record (address, first address of the trace); how many are new."""
+def _observe(code, depth, first, keys, counts):
+    """Record (address, first address of the trace); first address then, and how many are new."""
     n_new = 0
-    for trace in range(len(hop_ptr) - 1):
-        first, end = hop_ptr[trace], hop_ptr[trace + 1]
-        if flags[trace] == DESTINATION:
-            end -= 1
-        for row in range(first, end):
-            x = np.int64(ids[row])
-            if x < 0:
-                continue
-            key = (x << 32) | np.int64(ids[first])
-            slot = slot_of(keys, key)
-            if keys[slot] != key:
-                keys[slot] = key
-                counts[slot, 0] = 1
-                n_new += 1
-    return n_new
+    for node in range(len(code)):
+        x = addr_of(code[node])
+        if depth[node] == 0:
+            first = x
+        if x < 0 or code[node] & OWN:
+            continue
+        key = (x << 32) | first
+        slot = slot_of(keys, key)
+        if keys[slot] != key:
+            keys[slot] = key
+            counts[slot, 0] = 1
+            n_new += 1
+    return first, n_new
 
 
 @njit(cache=True, nogil=True)
@@ -109,13 +107,17 @@ class Observers:
         return self.see_two(ptr[::2], members[at], root[members[at]])
 
 
-def find_observers(spools: Spools, n: int) -> Observers:
-    """From where each of ``n`` addresses was seen; one pass over the spools."""
+def find_observers(paths: DistinctPaths, n: int) -> Observers:
+    """From where each of ``n`` addresses was seen."""
 
-    def step(table: PairCounter, traces: Traces) -> None:
-        table.reserve(len(traces.ids))
-        table.n_used += _observe(traces.hop_ptr, traces.flags, traces.ids, table.keys, table.counts)
+    def step(table: PairCounter, tree: Tree) -> None:
+        first = -1
+        for start in range(0, len(tree.code), _CHUNK):
+            code, depth = tree.code[start : start + _CHUNK], tree.depth[start : start + _CHUNK]
+            table.reserve(len(code))
+            first, n_new = _observe(code, depth, first, table.keys, table.counts)
+            table.n_used += n_new
 
-    keys, _ = add_up([table.rows() for table in spools.run(lambda: PairCounter(1), step)])
+    keys, _ = add_up([table.rows() for table in paths.ask(lambda: PairCounter(1), step)])
     address, observer = split_key(keys)
     return Observers(offsets(np.bincount(address, minlength=n)), observer)

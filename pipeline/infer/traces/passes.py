@@ -205,24 +205,6 @@ class Spools:
         )
         return answers[0] if len(answers) == 1 else answers
 
-    def run(self, start: Callable[[], State], step: Callable[[State, Traces], None]) -> list[State]:
-        """Ask one question that needs the traces alone; the state of each thread."""
-        return self.read(
-            Finding(start, lambda state, batch: step(state, batch.traces), lambda states: states)
-        )
-
-    def run_with_destinations(
-        self, start: Callable[[], State], step: Callable[[State, Traces, np.ndarray], None]
-    ) -> list[State]:
-        """The same, with the (n_traces, 2) uint64 addresses that the traces were aimed at."""
-        return self.read(
-            Finding(
-                start,
-                lambda state, batch: step(state, batch.traces, batch.destinations),
-                lambda states: states,
-            )
-        )
-
     def _in_threads(self, work: Callable[[int], list[Any]]) -> list[list[Any]]:
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(work, range(self.workers)))

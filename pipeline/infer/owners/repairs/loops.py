@@ -37,8 +37,7 @@ from pipeline.infer.owners.election.costs import Case
 from pipeline.infer.owners.election.relations import relation
 from pipeline.infer.owners.repairs.runs import MAX_ROUNDS, MOST, DistinctRows, cost_of_move
 from pipeline.infer.rule import CHOSEN, Rule
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.spool import Traces
+from pipeline.infer.traces.distinct import DistinctPaths, Tree
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.random_words import GOLDEN, mix
 from pipeline.model.tables.relationships import SIBLING
@@ -59,7 +58,7 @@ _CLEAR = LOOPS.tenths("clear")
 # Cost of a run that is too long. Costs are multiplied by numbers of loops, so ``costs.UNLIMITED``
 # would overflow.
 _TOO_LONG = np.int64(1) << 40
-_PASSES = 2
+_TURNS = 2
 _BEFORE = 0  # column of ``Loops.runs``
 
 LONGEST = 8  # routers of a run that is looked at whole
@@ -106,7 +105,7 @@ def _comes_back(label, passed, start, i):
 
 @njit(cache=True, nogil=True)
 def _find_in_block(hop_ptr, ids, group, label):
-    """Keys and groups of the loops of some traces, as often as they are passed."""
+    """Keys and groups of the loops of some paths, as often as they are passed."""
     n_traces = len(hop_ptr) - 1
     longest = int(np.diff(hop_ptr).max()) if n_traces else 0
     passed, start = np.empty(longest, np.int64), np.empty(longest + 1, np.int64)
@@ -138,12 +137,12 @@ def _find_in_block(hop_ptr, ids, group, label):
     return keys, groups
 
 
-def find_loops(spools: Spools, group: np.ndarray, label: np.ndarray) -> Loops:
-    """Loops that traces pass; one pass over the spools.
+def find_loops(paths: DistinctPaths, group: np.ndarray, label: np.ndarray) -> Loops:
+    """Loops that traces pass.
 
     Parameters
     ----------
-    spools : Spools
+    paths : DistinctPaths
     group : (n_interfaces,) int64
         Group of each interface.
     label : (n_interfaces,) int64
@@ -153,11 +152,12 @@ def find_loops(spools: Spools, group: np.ndarray, label: np.ndarray) -> Loops:
     def start() -> DistinctRows:
         return DistinctRows((3, WIDTH))
 
-    def step(seen: DistinctRows, traces: Traces) -> None:
-        seen.add(*_find_in_block(traces.hop_ptr, traces.ids, group, label))
+    def step(seen: DistinctRows, tree: Tree) -> None:
+        for hop_ptr, ids in tree.whole_paths():
+            seen.add(*_find_in_block(hop_ptr, ids, group, label))
 
     every = start()
-    for seen in spools.run(start, step):
+    for seen in paths.ask(start, step):
         every.add(*seen.kept())
     _, groups = every.kept()
     runs, at = np.unique(groups.reshape(-1, WIDTH), axis=0, return_inverse=True)
@@ -301,14 +301,13 @@ def straighten(case: Case, loops: Loops) -> np.ndarray:
     return moved
 
 
-def straighten_traces(case: Case, spools: Spools, group: np.ndarray) -> np.ndarray:
+def straighten_traces(case: Case, paths: DistinctPaths, group: np.ndarray) -> np.ndarray:
     """Straighten the loops that traces show, in place.
 
     Parameters
     ----------
     case : Case
-    spools : Spools
-        Read up to ``_PASSES`` times.
+    paths : DistinctPaths
     group : (n_interfaces,) int64
         Group of each interface.
 
@@ -318,10 +317,10 @@ def straighten_traces(case: Case, spools: Spools, group: np.ndarray) -> np.ndarr
         Groups that were moved.
     """
     moved = np.zeros(len(case.labels), bool)
-    for _ in range(_PASSES):
+    for _ in range(_TURNS):
         # Nobody knows whether a stand-in is one of the ASes around it.
         label = np.where(case.labels < case.n_known, case.labels, -1)
-        now = straighten(case, find_loops(spools, group, label))
+        now = straighten(case, find_loops(paths, group, label))
         if not now.any():
             break
         moved |= now

@@ -26,14 +26,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.ends import Aimed
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.neighbors import in_one_as, pairs_at
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
 from pipeline.infer.rule import Rule
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
 
 SAME_PLACE = Rule(
@@ -46,21 +45,19 @@ SAME_PLACE = Rule(
 
 
 def join_same_place(
-    spools: Spools,
+    paths: DistinctPaths,
     observers: Observers,
     links: DirectedLinks,
     root: np.ndarray,
     owner: np.ndarray,
     is_plain: np.ndarray,
     alias: np.ndarray,
-    aimed: Aimed,
 ) -> np.ndarray:
-    """Join routers before one plain address; one pass over the spools.
+    """Join routers before one plain address.
 
     Parameters
     ----------
-    spools : Spools
-        With the addresses of routers only.
+    paths : DistinctPaths
     observers : Observers
     links : DirectedLinks
     root : (n_interfaces,) int64
@@ -71,7 +68,6 @@ def join_same_place(
         Addresses of routers that are not odd.
     alias : (n_interfaces,) int64
         Smallest interface of the given alias set that each interface is in; -1 for none.
-    aimed : Aimed
 
     Returns
     -------
@@ -84,7 +80,7 @@ def join_same_place(
     one, other = one[used], other[used]
     used = ~observers.see_both(root, one, other)
     one, other = one[used], other[used]
-    used = ~find_diverging(spools, aimed, root, root, one, other, mostly=False)
+    used = ~find_diverging(paths, root, root, one, other, mostly=False)
     one, other = one[used], other[used]
     joined = np.arange(len(root))
     unite(joined, one, other)

@@ -6,7 +6,8 @@ different routers, these addresses are on different routers, or their router spl
 at than either does with itself, of the destinations to which several traces pass it.
 
 Only an answer at the next TTL is a next hop; the destination's own is one. Destinations are those
-that ``ends`` looks at, and of many only some, always the same ones, so memory is bounded.
+that ``traces.distinct`` looks at, and of many only some, always the same ones, so memory is
+bounded.
 
 That paths to one destination are the same from one router on is what iPlane [1]_ uses to predict
 paths.
@@ -18,18 +19,22 @@ References
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.ends import Aimed
 from pipeline.infer.routers.groups import watched_pairs
 from pipeline.infer.rule import Rule
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.rules import DESTINATION
-from pipeline.infer.traces.spool import Traces
+from pipeline.infer.traces.distinct import (
+    DEEPEST,
+    FOLLOWS,
+    OWN,
+    AimedPaths,
+    DistinctPaths,
+    Tree,
+    addr_of,
+)
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, run_starts
 
@@ -41,7 +46,6 @@ DIVERGING = Rule(
     source="iPlane (Madhyastha et al., OSDI 2006)",
 )
 
-_SPARSER = 16  # so many times fewer destinations are looked at where there are very many
 _HOST = -1
 
 
@@ -54,28 +58,28 @@ class _Seen(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _follow(hop_ptr, flags, ttl, ids, number, asn, part, root):
-    """(part << 32 | destination, next router) of hops of asked parts; part -1 is not asked."""
-    n = 0
-    for trace in range(len(hop_ptr) - 1):
-        if asn[trace] >= 0:
-            for row in range(hop_ptr[trace], hop_ptr[trace + 1] - 1):
-                n += ids[row] >= 0 and part[ids[row]] >= 0
-    keys, follows = np.empty(n, np.int64), np.empty(n, np.int64)
-    n = 0
-    for trace in range(len(hop_ptr) - 1):
-        end = hop_ptr[trace + 1]
-        if asn[trace] < 0:
-            continue
-        for row in range(hop_ptr[trace], end - 1):
-            x, y = ids[row], ids[row + 1]
-            if x < 0 or part[x] < 0 or y == x or ttl[row + 1] != ttl[row] + 1:
-                continue
-            keys[n] = (part[x] << 32) | number[trace]
-            is_host = y < 0 or (row + 2 == end and flags[trace] == DESTINATION)
-            follows[n] = _HOST if is_host else root[y]
-            n += 1
-    return keys[:n], follows[:n]
+def _follow(code, depth, node, number, part, root, rows, keys, follows):
+    """(part << 32 | destination, next router) of hops of asked parts; part -1 is not asked.
+
+    ``rows``: which path of ``node`` each is of. Returns their number; with no room they are only
+    counted.
+    """
+    n, row = 0, 0
+    above = np.empty(DEEPEST, np.uint32)
+    for at in range(len(code)):
+        level = np.int64(depth[at])
+        above[level] = code[at]
+        while row < len(node) and node[row] == at:
+            for i in range(level):
+                x, y = addr_of(above[i]), addr_of(above[i + 1])
+                if x < 0 or part[x] < 0 or y == x or not above[i + 1] & FOLLOWS:
+                    continue
+                if n < len(keys):
+                    keys[n], rows[n] = (part[x] << 32) | number[row], row
+                    follows[n] = _HOST if y < 0 or above[i + 1] & OWN else root[y]
+                n += 1
+            row += 1
+    return n
 
 
 def _add_up(rows: list[_Seen]) -> _Seen:
@@ -90,29 +94,22 @@ def _add_up(rows: list[_Seen]) -> _Seen:
 
 
 def _find_next(
-    spools: Spools, aimed: Aimed, root: np.ndarray, parts: np.ndarray, asked: np.ndarray
+    paths: DistinctPaths, root: np.ndarray, parts: np.ndarray, asked: np.ndarray
 ) -> _Seen:
-    """Next routers of asked parts; one pass over the spools."""
+    """Next routers of asked parts."""
     part = np.where(asked[parts], parts, -1)
-    aimed = replace(aimed, n_traces=_SPARSER * aimed.n_traces)
 
-    def step(rows: list[_Seen], traces: Traces, aimed_at: np.ndarray) -> None:
-        number, asn = aimed.at(aimed_at)
-        key, follows = _follow(
-            traces.hop_ptr,
-            traces.flags,
-            traces.ttl,
-            traces.ids,
-            number,
-            asn,
-            part,
-            root,
-        )
-        rows.append(_add_up([_Seen(key, follows, np.ones(len(key), np.int64))]))
+    def step(found: list[_Seen], tree: Tree, aimed: AimedPaths) -> None:
+        aimed = aimed.take(aimed.is_sparse)
+        given = *tree, aimed.node, aimed.number, part, root
+        n = _follow(*given, *np.empty((3, 0), np.int64))
+        rows, key, follows = np.empty((3, n), np.int64)
+        _follow(*given, rows, key, follows)
+        found.append(_add_up([_Seen(key, follows, aimed.n_traces[rows])]))
 
     none = np.empty(0, np.int64)
-    states = spools.run_with_destinations(list, step)
-    return _add_up([_Seen(none, none, none), *(rows for state in states for rows in state)])
+    threads = paths.ask_aimed(list, step)
+    return _add_up([_Seen(none, none, none), *(seen for found in threads for seen in found)])
 
 
 @njit(cache=True, nogil=True)
@@ -154,8 +151,7 @@ def _split_share(seen: _Seen, n: int) -> np.ndarray:
 
 
 def find_diverging(
-    spools: Spools,
-    aimed: Aimed,
+    paths: DistinctPaths,
     root: np.ndarray,
     parts: np.ndarray,
     one: np.ndarray,
@@ -163,13 +159,12 @@ def find_diverging(
     *,
     mostly: bool,
 ) -> np.ndarray:
-    """Which pairs diverge; one pass over the spools.
+    """Which pairs diverge.
 
     Parameters
     ----------
-    spools : Spools
-        With the addresses of routers only.
-    aimed : Aimed
+    paths : DistinctPaths
+        Of router addresses.
     root : (n_interfaces,) int64
         Smallest interface of each router; of what follows.
     parts : (n_interfaces,) int64
@@ -188,7 +183,7 @@ def find_diverging(
         return np.zeros(0, bool)
     asked = np.zeros(n, np.bool_)
     asked[one] = asked[other] = True
-    seen = _find_next(spools, aimed, root, parts, asked)
+    seen = _find_next(paths, root, parts, asked)
     part, aim = split_key(seen.key)
     ptr = np.searchsorted(part, np.arange(n + 1))
     same, apart = _compare(ptr, aim, seen.follows, one, other)
@@ -197,13 +192,12 @@ def find_diverging(
     return diverge & (apart > same) if mostly else diverge
 
 
-def take_apart_diverging(spools: Spools, aimed: Aimed, root: np.ndarray, parts: np.ndarray) -> None:
-    """Undo routers of which two parts diverge for most destinations, in place; one pass.
+def take_apart_diverging(paths: DistinctPaths, root: np.ndarray, parts: np.ndarray) -> None:
+    """Undo routers of which two parts diverge for most destinations, in place.
 
     Parameters
     ----------
-    spools : Spools
-    aimed : Aimed
+    paths : DistinctPaths
     root : (n_interfaces,) int64
         Smallest interface of each router.
     parts : (n_interfaces,) int64
@@ -211,7 +205,7 @@ def take_apart_diverging(spools: Spools, aimed: Aimed, root: np.ndarray, parts: 
     """
     router, part = split_key(np.unique((root << 32) | parts))
     pairs, of = watched_pairs(offsets(np.bincount(router, minlength=len(root))), part)
-    diverge = find_diverging(spools, aimed, root, parts, *split_key(pairs), mostly=True)
+    diverge = find_diverging(paths, root, parts, *split_key(pairs), mostly=True)
     broken = np.zeros(len(root), bool)
     broken[of[diverge]] = True
     undone = np.flatnonzero(broken[root])

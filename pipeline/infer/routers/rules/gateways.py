@@ -38,8 +38,8 @@ from pipeline.infer.routers.groups import find_watched, watched_pairs
 from pipeline.infer.routers.rules.dead_ends import DEAD_ENDS, DeadEnds
 from pipeline.infer.routers.rules.one_trace import take_apart
 from pipeline.infer.rule import Rule, Rules
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets
 
@@ -57,7 +57,7 @@ _CONTRADICTED = 0.02
 
 
 def find_gateways(
-    spools: Spools,
+    paths: DistinctPaths,
     dead_ends: DeadEnds,
     all_links: DirectedLinks,
     is_router: np.ndarray,
@@ -66,12 +66,11 @@ def find_gateways(
     on_lan: np.ndarray,
     rules: Rules,
 ) -> np.ndarray:
-    """Join the addresses of gateways; two passes over the spools.
+    """Join the addresses of gateways.
 
     Parameters
     ----------
-    spools : Spools
-        With the addresses of routers only.
+    paths : DistinctPaths
     dead_ends : DeadEnds
     all_links : DirectedLinks
         Of all addresses.
@@ -107,7 +106,7 @@ def find_gateways(
     near, host = near[few[host]], host[few[host]]
     ptr = offsets(np.bincount(host, minlength=n_hosts))
     pairs, voucher = watched_pairs(ptr, near)
-    conflicts = find_watched(spools, ptr, near, pairs, n)
+    conflicts = find_watched(paths, ptr, near, pairs, n)
     is_good = np.ones(n_hosts, bool)
     is_good[voucher[np.isin(pairs, conflicts)]] = False
     root = np.arange(n)
@@ -116,5 +115,5 @@ def find_gateways(
         return root
     same = (host[1:] == host[:-1]) & is_good[host[1:]]
     unite(root, near[1:][same], near[:-1][same])
-    take_apart(spools, root, np.arange(n), rules)
+    take_apart(paths, root, np.arange(n), rules)
     return root

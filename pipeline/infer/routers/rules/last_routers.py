@@ -40,8 +40,8 @@ from pipeline.infer.routers.groups import find_watched
 from pipeline.infer.routers.neighbors import have_common
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.rule import Rule
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import split_key
 
 LAST_ROUTERS = Rule(
@@ -58,14 +58,13 @@ _CONTRADICTED = 0.5
 
 
 def join_last_routers(
-    spools: Spools, links: DirectedLinks, root: np.ndarray, ends: Ends, observers: Observers
+    paths: DistinctPaths, links: DirectedLinks, root: np.ndarray, ends: Ends, observers: Observers
 ) -> tuple[np.ndarray, bool]:
-    """Join last routers of the same destinations; up to three passes over the spools.
+    """Join last routers of the same destinations.
 
     Parameters
     ----------
-    spools : Spools
-        With the addresses of routers only.
+    paths : DistinctPaths
     links : DirectedLinks
         Of these.
     root : (n_interfaces,) int64
@@ -90,7 +89,7 @@ def join_last_routers(
         one, other = split_key(pairs)
         sides = np.column_stack([one, other]).ravel()
         ptr = np.arange(len(pairs) + 1) * 2
-        in_one_trace = find_watched(spools, ptr, sides, pairs, len(root), root)
+        in_one_trace = find_watched(paths, ptr, sides, pairs, len(root), root)
         apart = ~np.isin(pairs, in_one_trace)
         if np.count_nonzero(~apart) > _CONTRADICTED * len(pairs):
             believed = turn > 0  # later only those that are in one trace may be left

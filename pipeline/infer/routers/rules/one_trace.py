@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.rule import Rule, Rules
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.spool import Traces
+from pipeline.infer.traces.distinct import DEEPEST, DistinctPaths, Tree, addr_of
 
 ONE_TRACE = Rule(
     "one-trace",
@@ -19,25 +18,26 @@ ONE_TRACE = Rule(
 
 
 @njit(cache=True, nogil=True)
-def _find_conflicts(hop_ptr, ids, router, broken):
+def _find_conflicts(code, depth, router, broken):
     """Mark routers with two addresses in one trace; ``router`` is -1 where it has only one."""
-    for trace in range(len(hop_ptr) - 1):
-        for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
-            x = np.int64(ids[row])
-            if x < 0 or router[x] < 0:
-                continue
-            for other in range(hop_ptr[trace], row):
-                y = np.int64(ids[other])
-                if y >= 0 and x != y and router[y] == router[x]:
-                    broken[router[x]] = True
+    above = np.empty(DEEPEST, np.int64)
+    for node in range(len(code)):
+        level, x = np.int64(depth[node]), addr_of(code[node])
+        above[level] = x if x >= 0 and router[x] >= 0 else -1
+        if above[level] < 0:
+            continue
+        for i in range(level):
+            y = above[i]
+            if y >= 0 and x != y and router[y] == router[x]:
+                broken[router[x]] = True
 
 
-def take_apart(spools: Spools, root: np.ndarray, parts: np.ndarray, rules: Rules) -> None:
-    """Undo routers that have two addresses in one trace, in place; one pass over the spools.
+def take_apart(paths: DistinctPaths, root: np.ndarray, parts: np.ndarray, rules: Rules) -> None:
+    """Undo routers that have two addresses in one trace, in place.
 
     Parameters
     ----------
-    spools : Spools
+    paths : DistinctPaths
     root : (n_interfaces,) int64
         Smallest interface of each router.
     parts : (n_interfaces,) int64
@@ -48,9 +48,9 @@ def take_apart(spools: Spools, root: np.ndarray, parts: np.ndarray, rules: Rules
         return
     router = np.where(np.bincount(root, minlength=len(root))[root] > 1, root, -1)
 
-    def step(broken: np.ndarray, traces: Traces) -> None:
-        _find_conflicts(traces.hop_ptr, traces.ids, router, broken)
+    def step(broken: np.ndarray, tree: Tree) -> None:
+        _find_conflicts(*tree, router, broken)
 
-    broken = np.logical_or.reduce(spools.run(lambda: np.zeros(len(root), np.bool_), step))
+    broken = np.logical_or.reduce(paths.ask(lambda: np.zeros(len(root), np.bool_), step))
     undone = np.flatnonzero(broken[root])
     root[undone] = parts[undone]

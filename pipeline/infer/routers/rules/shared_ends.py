@@ -31,13 +31,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.ends import Aimed, Ends, find_passed
+from pipeline.infer.routers.ends import Ends, find_passed
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import find_watched, watched_pairs
 from pipeline.infer.routers.neighbors import have_common
 from pipeline.infer.rule import CHOSEN, Rule
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
 
@@ -56,19 +56,19 @@ _CONTRADICTED = 0.5  # of pairs, in one trace
 
 
 def join_same_ends(
-    spools: Spools, links: DirectedLinks, root: np.ndarray, aimed: Aimed, ends: Ends
+    paths: DistinctPaths, links: DirectedLinks, root: np.ndarray, owner: np.ndarray, ends: Ends
 ) -> np.ndarray:
-    """Join routers at which traces to the same destinations end; up to three passes.
+    """Join routers at which traces to the same destinations end.
 
     Parameters
     ----------
-    spools : Spools
-        With the addresses of routers only.
+    paths : DistinctPaths
     links : DirectedLinks
         Of these.
     root : (n_interfaces,) int64
         Smallest interface of each router so far.
-    aimed : Aimed
+    owner : (n_interfaces,) int64
+        As for ``find_ends``.
     ends : Ends
 
     Returns
@@ -93,11 +93,11 @@ def join_same_ends(
         if passed is None:
             asked = np.zeros(len(root), bool)
             asked[np.concatenate(ends_at)[len(ends_at[0]) :]] = True
-            passed = find_passed(spools, aimed, asked[root])
+            passed = find_passed(paths, owner, asked[root])
         pairs = pairs[~np.isin(pairs, _led_on(*ends_at, passed[0], root[passed[1]], pairs))]
         one, other = split_key(pairs)
         in_one_trace = find_watched(
-            spools,
+            paths,
             np.arange(len(pairs) + 1) * 2,
             np.column_stack([one, other]).ravel(),
             pairs,

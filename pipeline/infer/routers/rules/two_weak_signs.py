@@ -50,14 +50,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.routers.ends import Aimed, Ends
+from pipeline.infer.routers.ends import Ends
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.neighbors import have_common, in_one_as, pairs_at
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
 from pipeline.infer.rule import Rule
+from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import run_starts
 
@@ -121,7 +121,7 @@ class _Around(NamedTuple):
 
 
 def join_two_kinds(
-    spools: Spools,
+    paths: DistinctPaths,
     observers: Observers,
     links: DirectedLinks,
     root: np.ndarray,
@@ -129,15 +129,13 @@ def join_two_kinds(
     mates: np.ndarray,
     is_plain: np.ndarray,
     alias: np.ndarray,
-    aimed: Aimed,
     ends: Ends,
 ) -> np.ndarray:
-    """Join routers for which two kinds of evidence agree; one pass over the spools.
+    """Join routers for which two kinds of evidence agree.
 
     Parameters
     ----------
-    spools : Spools
-        With the addresses of routers only.
+    paths : DistinctPaths
     observers : Observers
     links : DirectedLinks
     root : (n_interfaces,) int64
@@ -149,7 +147,6 @@ def join_two_kinds(
         Addresses of routers that are not odd.
     alias : (n_interfaces,) int64
         Smallest interface of the given alias set that each interface is in; -1 for none.
-    aimed : Aimed
     ends : Ends
 
     Returns
@@ -192,7 +189,7 @@ def join_two_kinds(
     without |= ~is_seen & has_mate & (leads_on | has_gap | no_end)
     joins = np.where(has_origin, with_origin, without)
     one, other = one[joins], other[joins]
-    diverge = find_diverging(spools, aimed, root, root, one, other, mostly=False)
+    diverge = find_diverging(paths, root, root, one, other, mostly=False)
     result = root.copy()
     unite(result, one[~diverge], other[~diverge])
     return result

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.infer import AliasTable, Observation, Observer, PrefixTable, infer_topology
+from pipeline.infer.traces.distinct import DistinctPaths, find_distinct_paths
+from pipeline.infer.traces.passes import Spools
 from pipeline.ingest.tables import read_pfx2as
 from pipeline.model.addresses import parse_addr, sort_addrs
 from pipeline.model.measured.reading import ReadReport
@@ -72,6 +74,15 @@ def observe(scratch: Path, *batches: TraceBatch) -> Observation:
     for batch in batches:
         observer.add(batch)
     return observer.close()
+
+
+def distinct_paths(
+    seen: Sequence[Observation], addrs: np.ndarray, *, workers: int = 1, asn: int = 1
+) -> DistinctPaths:
+    """Their distinct paths; all destinations are in one AS."""
+    n_traces = sum(observation.n_traces for observation in seen)
+    finding = find_distinct_paths(lambda aims: np.full(len(aims), asn), n_traces, workers, None)
+    return Spools(seen, addrs, workers).read(finding)
 
 
 def prefix_table(folder: Path, text: str = PREFIXES) -> PrefixTable:

@@ -8,7 +8,13 @@ from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
 from tests.addresses import format_addrs, parse_addrs
-from tests.unit.pipeline.infer.handmade import alias_sets, observe, prefix_table, traces
+from tests.unit.pipeline.infer.handmade import (
+    alias_sets,
+    distinct_paths,
+    observe,
+    prefix_table,
+    traces,
+)
 
 
 def mates(*addrs):
@@ -64,7 +70,7 @@ def groups_of(tmp_path, *lines, aliases=None):
     """Addresses by group (those with more than one), and the suspect addresses."""
     seen = [observe(tmp_path, traces(*lines))]
     addrs = merge_addresses(seen).addrs
-    spools = Spools(seen, addrs, 1)
+    links = Spools(seen, addrs, 1).read(count_links())
     alias = np.full(len(addrs), -1)
     if aliases is not None:
         router = aliases.routers_of(addrs)
@@ -73,7 +79,7 @@ def groups_of(tmp_path, *lines, aliases=None):
     origin = prefix_table(tmp_path).lookup(addrs)
     on_lan = np.zeros(len(addrs), bool)
     found = group_interfaces(
-        spools, spools.read(count_links()), find_mates(addrs), on_lan, alias, origin
+        distinct_paths(seen, addrs), links, find_mates(addrs), on_lan, alias, origin
     )
     names = format_addrs(addrs)
     groups: dict[int, list[str]] = {}

@@ -7,7 +7,7 @@ from pipeline.infer import infer_topology
 from pipeline.infer.traces.early import find_believed
 from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.passes import Finding, Spools
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import observe, prefix_table, traces
 
@@ -60,8 +60,8 @@ def test_hops_around_keep_their_ttl_rtt_and_labels(tmp_path):
     lines = [f"{A} {name}# {B}# {C} > {name}" for name in (D, E)]
     seen = [observe(tmp_path, traces(*lines, f"{A}# {B}"))]
     blocks = []
-    Spools(seen, merge_addresses(seen).addrs, 1).run(
-        lambda: None, lambda _, block: blocks.append(block)
+    Spools(seen, merge_addresses(seen).addrs, 1).read(
+        Finding(lambda: None, lambda _, batch: blocks.append(batch.traces), lambda _: None)
     )
     (block,) = blocks
     assert block.hop_ptr.tolist() == [0, 3, 6, 8]

@@ -7,9 +7,8 @@ from pipeline.infer.owners.repairs import runs
 from pipeline.infer.owners.repairs.loops import LONGEST, WIDTH, find_loops
 from pipeline.infer.traces import spool
 from pipeline.infer.traces.merge import merge_addresses
-from pipeline.infer.traces.passes import Spools
 from tests.addresses import format_addrs
-from tests.unit.pipeline.infer.handmade import observe, traces
+from tests.unit.pipeline.infer.handmade import distinct_paths, observe, traces
 
 
 def loops_of(tmp_path, *batches, routers=(), nowhere=(), workers=1):
@@ -23,7 +22,7 @@ def loops_of(tmp_path, *batches, routers=(), nowhere=(), workers=1):
     first = {name: names.index(one[0]) for one in routers for name in one}
     group = np.array([first.get(name, i) for i, name in enumerate(names)])
     label = np.array([-1 if name in nowhere else int(name.split(".")[1]) for name in names])
-    found = find_loops(Spools(seen, addrs, workers), group, label)
+    found = find_loops(distinct_paths(seen, addrs, workers=workers), group, label)
     assert found.groups.dtype == np.int32
     assert found.groups.shape[1] == WIDTH
     texts = [" ".join(names[g] for g in run if g >= 0) for run in found.groups]
@@ -75,7 +74,7 @@ def test_a_destination_that_is_no_router_ends_no_loop(tmp_path):
     merged = merge_addresses(seen)
     addrs = merged.addrs[merged.is_router]
     label = np.array([1, 2])
-    assert not len(find_loops(Spools(seen, addrs, 1), np.arange(2), label).runs)
+    assert not len(find_loops(distinct_paths(seen, addrs), np.arange(2), label).runs)
 
 
 def test_of_long_runs_one_router_more_than_the_longest_is_kept(tmp_path):
@@ -117,8 +116,7 @@ def test_what_is_kept_of_many_loops_does_not_depend_on_order_or_threads(
 
 
 def test_no_traces_have_no_loops(tmp_path):
-    found = find_loops(
-        Spools([], np.empty((0, 2), np.uint64), 1), np.empty(0, int), np.empty(0, int)
-    )
+    none = distinct_paths([], np.empty((0, 2), np.uint64))
+    found = find_loops(none, np.empty(0, int), np.empty(0, int))
     assert found.groups.shape == (0, WIDTH)
     assert found.runs.shape == (0, 3)

@@ -78,8 +78,8 @@ def test_the_address_is_plain_and_both_are_in_one_as(tmp_path, monkeypatch, chan
     monkeypatch.setattr(
         merge,
         "join_same_place",
-        lambda spools, seen, links, root, owner, is_plain, *more: join(
-            spools, seen, links, root, *changed(owner, is_plain), *more
+        lambda paths, seen, links, root, owner, is_plain, *more: join(
+            paths, seen, links, root, *changed(owner, is_plain), *more
         ),
     )
     assert set(SIDES) <= nodes(tmp_path, *PLAIN)

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.routers.ends import Aimed
 from pipeline.infer.routers.rules.diverging_next_hops import find_diverging, take_apart_diverging
 from pipeline.infer.traces.merge import merge_addresses
-from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.sorted_addrs import find_addrs
 from tests.addresses import parse_addrs
-from tests.unit.pipeline.infer.handmade import observe, traces
+from tests.unit.pipeline.infer.handmade import distinct_paths, observe, traces
 
 X, Y, U, V = "20.1.1.1", "20.1.2.1", "20.1.3.1", "20.1.4.1"
 
@@ -26,14 +24,12 @@ class Case:
         addrs = merge_addresses(seen).addrs
         self.number = lambda *names: find_addrs(addrs, parse_addrs(names)).astype(np.int64)
         self.parts = np.arange(len(addrs))
-        self.spools = Spools(seen, addrs, 1)
-        asn = 1 if announced else -1
-        self.aimed = Aimed(self.parts, lambda aims: np.full(len(aims), asn), len(lines))
+        self.paths = distinct_paths(seen, addrs, asn=1 if announced else -1)
 
     def diverge(self, root=None, *, mostly=False):
         root = self.parts if root is None else root
         one, other = self.number(X, Y)[:1], self.number(X, Y)[1:]
-        arguments = (self.spools, self.aimed, root, self.parts, one, other)
+        arguments = (self.paths, root, self.parts, one, other)
         return find_diverging(*arguments, mostly=mostly).tolist() == [True]
 
 
@@ -100,7 +96,7 @@ def test_a_router_whose_parts_diverge_is_taken_apart(tmp_path):
         case = Case(tmp_path, *lines)
         root = case.parts.copy()
         root[case.number(Y)] = case.number(X)
-        take_apart_diverging(case.spools, case.aimed, root, case.parts)
+        take_apart_diverging(case.paths, root, case.parts)
         return len(np.unique(root[case.number(X, Y)]))
 
     assert routers(*APART) == 2

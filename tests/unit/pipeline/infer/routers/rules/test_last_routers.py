@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.routers import ends
+from pipeline.infer.traces import distinct
 from tests.unit.pipeline.infer.handmade import alias_sets, infer, nodes_of
 
 # A router of AS 3, entered by A and by B; traces to other destinations go on from A.
@@ -87,7 +87,7 @@ def test_of_very_many_destinations_some_are_looked_at(tmp_path, monkeypatch):
         f"20.3.91.1 20.3.5.1 {pair[0]} 20.3.7.{i} > 20.3.8.{i}" for i, pair in enumerate(pairs)
     ]
     every = set(nodes(tmp_path, *lines))
-    monkeypatch.setattr(ends, "_MOST_TRACES", 64)
+    monkeypatch.setattr(distinct, "_MOST_TRACES", 64)
     some = set(nodes(tmp_path, *lines))
     joined = [pair[1] not in every for pair in pairs]
     assert all(joined)

@@ -163,8 +163,8 @@ def test_both_must_be_in_one_as(tmp_path, monkeypatch, owners):
     monkeypatch.setattr(
         merge,
         "join_two_kinds",
-        lambda spools, seen, links, root, owner, *more: join(
-            spools, seen, links, root, owners(owner), *more
+        lambda paths, seen, links, root, owner, *more: join(
+            paths, seen, links, root, owners(owner), *more
         ),
     )
     assert not is_joined(tmp_path, *BASE, LEAD)
