@@ -1,7 +1,5 @@
 """From measurements to per-AS reports; only ``pipeline.schedule`` uses Dask."""
 
-from pipeline.processes.compiled import use_compile_cache
+import kernels  # noqa: F401  first of all: sets what numba compiles for, and where it keeps that
 
 __version__ = "0.1.0"
-
-use_compile_cache()

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib
 import logging
-import os
-import platform
 import re
 import time
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
+
+from kernels.compiled import base
+from kernels.compiled.folder import COMPLETE, folder_of
+from kernels.compiled.sources import sources
 
 log = logging.getLogger(__name__)
 
@@ -104,13 +104,12 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
         for kind in work:
             for name in compiled_modules(kind):
                 importlib.import_module(name)
-    for kind in unknown:
-        marker = _marker(kind)
+    for name in (name for kind in unknown for name in compiled_modules(kind)):
         try:
-            marker.parent.mkdir(parents=True, exist_ok=True)
-            marker.touch()
+            _marker(name).parent.mkdir(exist_ok=True)
+            _marker(name).touch()
         except OSError:  # numba could not write there either
-            log.warning("%s is not writable: every run will compile them again", marker.parent)
+            log.warning("%s is not writable: every run will compile them again", base())
             break
     return time.perf_counter() - started
 
@@ -133,7 +132,7 @@ def _announced(unknown: Sequence[Work]) -> Iterator[None]:
                     "compiling the kernels for the cores of this machine, once: "
                     "about %d s; kept in %s",
                     sum(_SECONDS[kind] for kind in unknown),
-                    _marker(unknown[0]).parent,
+                    base(),
                 )
 
         def on_end(self, event: object) -> None:
@@ -148,25 +147,12 @@ def _announced(unknown: Sequence[Work]) -> Iterator[None]:
 
 
 def is_compiled(work: Sequence[Work]) -> bool:
-    """Whether a call of ``compile_cpu`` with these kinds of work has ended on this machine."""
-    return all(_marker(kind).exists() for kind in work)
+    """Whether all that these kinds of work need was compiled here, or came along."""
+    return all(_marker(name).exists() for kind in work for name in compiled_modules(kind))
 
 
-def _marker(kind: Work) -> Path:
-    """A file in numba's cache that marks all code for one kind of work as compiled.
-
-    Its name depends on whatever decides whether numba finds its files: path and content of the
-    sources, versions, processor.
-    """
-    folder = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(folder or _KERNELS / "__pycache__") / f"compiled-{kind}-{_state()}"
-
-
-@functools.cache
-def _state() -> str:
-    sha = hashlib.sha256(str(_KERNELS).encode())
-    for _, source in _sources():
-        sha.update(source)
-    for fact in (platform.python_version(), version("numba"), version("numpy"), platform.node()):
-        sha.update(fact.encode() + b"\0")
-    return sha.hexdigest()[:16]
+def _marker(module: str) -> Path:
+    """A file beside the code of a module that marks it as complete."""
+    folder = folder_of(sources().path_of(module))
+    assert folder is not None
+    return folder / COMPLETE

@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from kernels.compiled import FIRST_RUN, has_compiled
 from pipeline import __version__
 from pipeline.config import GenerateConfig
 from pipeline.config.generate import (
@@ -27,7 +28,6 @@ from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import links_text, number
-from pipeline.processes.compiled import FIRST_RUN, has_compiled
 from pipeline.stages.contents.replaced import replaced_by, replacement_warnings
 from pipeline.stages.places import check_file
 from pipeline.store import check_name, open_snapshot, snapshot_names, write_snapshot

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernels.compiled import FIRST_RUN, has_compiled
 from kernels.host import n_cores
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
@@ -25,7 +26,6 @@ from pipeline.model.measured.reading import ReadReport, newest_record, printable
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
-from pipeline.processes.compiled import FIRST_RUN, has_compiled
 from pipeline.stages.contents.replaced import (
     alike_warnings,
     notice_of,

@@ -49,7 +49,7 @@ def test_nothing_is_imported_before_it_is_used(tmp_path):
         timeout=120,
     )
     first, then = map(set, json.loads(done.stdout))
-    assert not (SLOW | {"numpy", "pyarrow", "kernels"}) & first
+    assert not (SLOW | {"numpy", "pyarrow"}) & first
     assert not (SLOW - {"pandas"}) & then  # pyarrow imports it, where it is there, for NumPy arrays
 
 

@@ -28,7 +28,7 @@ def kernels(request, monkeypatch, tmp_path):
     """A module of kernels, and a cache folder that has no word on them; whether it compiles."""
     (tmp_path / "some_kernels.py").write_text(request.param)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(module, "_marker", lambda name: tmp_path / name / "complete")
     monkeypatch.setattr(module, "compiled_modules", lambda kind: ("some_kernels",))
     yield request.param == KERNELS
     sys.modules.pop("some_kernels", None)

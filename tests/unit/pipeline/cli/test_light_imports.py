@@ -13,7 +13,7 @@ from tests.unit.pipeline.store.snapshots import write
 HEAVY = {
     *("numpy", "scipy", "pandas", "numba", "llvmlite", "pyarrow", "cupy", "orjson"),
     *("dask", "distributed", "dask_cuda", "tornado", "bokeh", "cryptography"),
-    *("rich", "jinja2", "prefect", "sqlalchemy", "kernels"),
+    *("rich", "jinja2", "prefect", "sqlalchemy"),
 }
 SLOW = {"numba", "llvmlite", "scipy", "pandas", "dask", "distributed", "prefect", "bokeh"}
 COMMANDS = (

@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
+from kernels.compiled import has_compiled
 from pipeline.cli import main
 from pipeline.config import GenerateConfig
 from pipeline.generate import MODELS, Parameters, generate
 from pipeline.graphs import build_graphs
 from pipeline.model.progress import Progress
-from pipeline.processes.compiled import has_compiled
 from pipeline.stages.generate import generate_topology
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 from tests.integration.measured import path_links, topology

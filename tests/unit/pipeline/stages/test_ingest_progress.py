@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kernels.compiled import has_compiled
 from pipeline.config import IngestConfig
 from pipeline.model.progress import Progress
-from pipeline.processes.compiled import has_compiled
 from pipeline.stages import ingest as stage
 from pipeline.store import open_snapshot
 from tests.real_data import REPOSITORY
