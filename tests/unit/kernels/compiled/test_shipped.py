@@ -131,7 +131,7 @@ from pathlib import Path
 import kernels.room
 sys.path.append({deploy!r})
 from deploy.compiled import slim
-slim(Path({folder!r}), set(), {{"called"}})
+slim(Path({folder!r}), set(), {{("kernels.room", "called")}})
 """
 
 
@@ -201,5 +201,5 @@ def test_what_is_linked_is_noted():
     inner = njit("int64(int64)")(lambda x: x + 1)
     with noting_what_is_linked() as linked:
         njit("int64(int64)")(lambda x: inner(x) + 1)
-    (library,) = (one.library.name for one in inner.overloads.values())
-    assert library in linked
+    (symbol,) = (one.fndesc.mangled_name for one in inner.overloads.values())
+    assert symbol in linked
