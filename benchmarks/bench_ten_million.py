@@ -45,31 +45,37 @@ TABLES = ("prefixes", "all")
 AS_REL, NODES = "as-rel.txt", "aliases.nodes"
 
 
-# What infer_topology, gathering and conclude call, by the name of the step that it is part of.
+# What the steps of infer_topology call, by the name of the part that its time is noted for.
 STEPS = {
     "merge addresses": ("merge_addresses",),
     "number addresses": ("Spools",),
-    "count links": ("count_links", "join_links"),
-    "destinations": ("mates_of", "find_passages", "find_routers"),
-    "prefixes": ("_map_addresses", "find_holders", "number_unannounced"),
+    "destinations": ("mates_of", "find_routers"),
+    "prefixes": ("find_holders", "number_unannounced"),
     "exchange points": ("find_exchange_lans", "name_lans"),
-    "aims": ("find_aims",),
     "gateways": ("find_gateways",),
     "groups": ("group_interfaces", "trust_groups"),
     "election": ("elect_owners", "locate_private", "follow_private_links"),
     "inferred routers": ("merge_interfaces",),
     "silent routers": ("find_silent",),
-    "RTT": ("measure_links",),
-    "ingresses": ("find_ingresses",),
+    "links of nodes": ("join_links",),
     "confidence": ("rate",),
 }
+# Passes over the traces, in their order; the second one is for elected borders.
+PASSES = ("links", "distinct paths, aims, dead ends", "RTT, ingresses, paths")
 
 
-def time_steps() -> dict[str, list[float]]:
+def time_steps(borders: str) -> dict[str, list[float]]:
     """Make infer_topology note the wall and processor time of each step, from now on."""
-    from pipeline.infer import conclude, gathering, topology
+    from pipeline.infer import conclude, drawn, evidence, gathering, owned, topology
+    from pipeline.infer.traces.passes import Spools
 
-    spent = {step: [0.0, 0.0] for step in STEPS}
+    spent = {step: [0.0, 0.0] for step in (*STEPS, *PASSES)}
+    read, left = Spools.read, list(PASSES if borders == "elected" else PASSES[::2])
+
+    def pass_of(*arguments: Any) -> Any:
+        return noting(read, spent[left.pop(0)])(*arguments)
+
+    Spools.read = pass_of  # type: ignore[method-assign]
 
     def noting(call: Callable[..., Any], times: list[float]) -> Callable[..., Any]:
         def timed(*arguments: Any, **named: Any) -> Any:
@@ -84,7 +90,7 @@ def time_steps() -> dict[str, list[float]]:
 
     for step, names in STEPS.items():
         for name in names:
-            for module in (topology, gathering, conclude):
+            for module in (topology, evidence, gathering, owned, conclude, drawn):
                 if call := getattr(module, name, None):
                     setattr(module, name, noting(call, spent[step]))
     return spent
@@ -135,7 +141,7 @@ def ingest_here(
         routers=routers,  # type: ignore[arg-type]
         workers=workers,
     )
-    spent = time_steps()
+    spent = time_steps(borders)
     began["prepare"] = time.perf_counter()
     summary = ingest(config, progress)
     ends = [*list(began.values())[1:], time.perf_counter()]

@@ -70,7 +70,7 @@ class Concluded(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Turns:
     """What traces and files show of router addresses, and which of them files say are one router.
 
     Attributes

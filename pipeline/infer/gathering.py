@@ -1,13 +1,12 @@
-"""What traces and files show of router addresses, with an alias file or without."""
+"""What evidence shows with an alias file, or without one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from pipeline.infer.conclude import Evidence
-from pipeline.infer.owners.aims import Aims
+from pipeline.infer.conclude import Turns
+from pipeline.infer.evidence import Evidence
+from pipeline.infer.given import Given
 from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
 from pipeline.infer.owners.unannounced import (
     UNANNOUNCED,
@@ -15,123 +14,75 @@ from pipeline.infer.owners.unannounced import (
     find_possible,
     number_unannounced,
 )
-from pipeline.infer.routers.rules.dead_ends import DeadEnds
 from pipeline.infer.routers.rules.exchange_lans import EXCHANGE_LANS, find_exchange_lans
 from pipeline.infer.routers.rules.gateways import find_gateways
-from pipeline.infer.routers.subnet_mates import find_mates
-from pipeline.infer.rule import Rules
-from pipeline.infer.traces.distinct import DistinctPaths
-from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.tables.aliases import AliasTable
-from pipeline.model.tables.exchanges import ExchangePoints
-from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
 
-def mates_of(addrs: np.ndarray, aliases: AliasTable | None, on_lan: np.ndarray) -> np.ndarray:
-    """(n,) int64: the other end of each address's link, -1 for none and on known LANs.
+def prepare_turns(
+    evidence: Evidence, given: Given, all_mates: np.ndarray, alias: np.ndarray
+) -> Turns:
+    """What is known before routers and owners are inferred, with these alias sets.
 
     Parameters
     ----------
-    addrs : (n, 2) uint64, sorted, distinct
-    aliases : AliasTable or None
-    on_lan : (n,) bool
+    evidence : Evidence
+    given : Given
+        Its alias file is not looked at.
+    all_mates : (n_addrs,) int64
+        As from ``mates_of``.
+    alias : (n_interfaces,) int64
+        Smallest interface of the alias set that each interface is in; -1 for none.
     """
-    mates = find_mates(addrs, None if aliases is None else aliases.routers_of(addrs))
-    return np.where(on_lan, -1, mates)
+    addrs, links, is_router = evidence.addrs, evidence.links, evidence.is_router
+    special, origin, known_lan = evidence.mapped
+    delegations, rules = given.registries.delegations, given.rules
+    mates = _restrict_mates(all_mates, is_router)
+    on_lan = known_lan >= 0
+    if EXCHANGE_LANS in rules:
+        on_lan = on_lan | find_exchange_lans(addrs, links, mates, origin, special | on_lan)
+    mates = np.where(on_lan, -1, mates)
+    numbered = find_holders(addrs, origin, special | on_lan, delegations)
+    if UNANNOUNCED in rules:
+        numbered = number_unannounced(addrs, numbered, special | on_lan)
+    gateways = find_gateways(
+        evidence.paths,
+        evidence.dead_ends,
+        evidence.all_links,
+        is_router,
+        origin=numbered,
+        left_out=((numbered == NO_ASN) & ~on_lan) | (alias >= 0),
+        on_lan=on_lan,
+        rules=rules,
+    )
+    # Of what looks like a link, both ends are on one router: of two links, then.
+    mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
+    shown = AddressEvidence(
+        links=links,
+        mates=mates,
+        on_lan=on_lan,
+        origin=numbered,
+        hosts=_find_hosts(evidence),
+        aims=evidence.aims,
+        members=Members(*given.exchanges.find_members(addrs)),
+        possible=find_possible(addrs, numbered, delegations),
+    )
+    return Turns(
+        paths=evidence.paths,
+        shown=shown,
+        special=special,
+        alias=alias,
+        gateways=gateways,
+        rules=rules,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class Gathering:
-    """What does not depend on an alias file. All addresses, and those of routers among them.
-
-    Attributes
-    ----------
-    paths : DistinctPaths
-        Of router addresses.
-    all_links, links : DirectedLinks
-        Of all addresses, and of those of routers in their numbering.
-    aims : Aims
-    dead_ends : DeadEnds
-    is_router : (n_addrs,) bool
-    addrs : (n_interfaces, 2) uint64
-        Of routers.
-    all_origin : (n_addrs,) int64
-        AS of each by prefix; ``NO_ASN`` for none.
-    special : (n_interfaces,) bool
-    on_known_lan : (n_interfaces,) bool
-    registries : Registries
-    exchanges : ExchangePoints
-    rules : Rules
-    """
-
-    paths: DistinctPaths
-    all_links: DirectedLinks
-    links: DirectedLinks
-    aims: Aims
-    dead_ends: DeadEnds
-    is_router: np.ndarray
-    addrs: np.ndarray
-    all_origin: np.ndarray
-    special: np.ndarray
-    on_known_lan: np.ndarray
-    registries: Registries
-    exchanges: ExchangePoints
-    rules: Rules
-
-    def gather(self, all_mates: np.ndarray, alias: np.ndarray) -> Evidence:
-        """The evidence with these alias sets.
-
-        Parameters
-        ----------
-        all_mates : (n_addrs,) int64
-            As from ``mates_of``.
-        alias : (n_interfaces,) int64
-            Smallest interface of the alias set that each interface is in; -1 for none.
-        """
-        links, is_router, special = self.links, self.is_router, self.special
-        rules = self.rules
-        origin = self.all_origin[is_router]
-        behind = is_router[self.all_links.near] & ~is_router[self.all_links.far]
-        behind &= self.all_links.n_destination > 0
-        hosts = HostsBehind(
-            (np.cumsum(is_router) - 1)[self.all_links.near[behind]],
-            self.all_origin[self.all_links.far[behind]],
-        )
-        mates = _restrict_mates(all_mates, is_router)
-        on_lan = self.on_known_lan
-        if EXCHANGE_LANS in rules:
-            on_lan = on_lan | find_exchange_lans(
-                self.addrs, links, mates, origin, special | self.on_known_lan
-            )
-        mates = np.where(on_lan, -1, mates)
-        held = find_holders(self.addrs, origin, special | on_lan, self.registries.delegations)
-        numbered = held
-        if UNANNOUNCED in rules:
-            numbered = number_unannounced(self.addrs, held, special | on_lan)
-        gateways = find_gateways(
-            self.paths,
-            self.dead_ends,
-            self.all_links,
-            is_router,
-            numbered,
-            ((numbered == NO_ASN) & ~on_lan) | (alias >= 0),
-            on_lan,
-            rules,
-        )
-        # Of what looks like a link, both ends are on one router: of two links, then.
-        mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
-        shown = AddressEvidence(
-            links,
-            mates,
-            on_lan,
-            numbered,
-            hosts,
-            self.aims,
-            Members(*self.exchanges.find_members(self.addrs)),
-            find_possible(self.addrs, numbered, self.registries.delegations),
-        )
-        return Evidence(self.paths, shown, special, alias, gateways, rules)
+def _find_hosts(evidence: Evidence) -> HostsBehind:
+    """Answering destinations that are no routers, right behind one."""
+    is_router, links = evidence.is_router, evidence.all_links
+    behind = is_router[links.near] & ~is_router[links.far] & (links.n_destination > 0)
+    new_id = np.cumsum(is_router) - 1
+    return HostsBehind(new_id[links.near[behind]], evidence.all_mapped.origin[links.far[behind]])
 
 
 def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:

@@ -65,6 +65,12 @@ class Aims:
     answered: np.ndarray
     only: np.ndarray
 
+    @classmethod
+    def none(cls, n: int) -> Aims:
+        """Nothing is known of ``n`` addresses."""
+        none = np.empty(0, np.int64)
+        return cls(none, none, none > 0, none > 0, np.full(n, NO_ASN, np.int64))
+
 
 @dataclass(frozen=True, eq=False)
 class _Seen:

@@ -161,6 +161,11 @@ class DeadEnds(NamedTuple):
     address: np.ndarray
     group: np.ndarray
 
+    @classmethod
+    def none(cls) -> DeadEnds:
+        """No dead ends."""
+        return cls(*np.empty((2, 0), np.int64))
+
 
 # Smallest hashes of what traces were aimed at, by address that may be a dead end; which lead on.
 _Kept: TypeAlias = tuple[np.ndarray, np.ndarray]

@@ -61,6 +61,7 @@ def find_gateways(
     dead_ends: DeadEnds,
     all_links: DirectedLinks,
     is_router: np.ndarray,
+    *,
     origin: np.ndarray,
     left_out: np.ndarray,
     on_lan: np.ndarray,
@@ -92,7 +93,7 @@ def find_gateways(
     behind = is_router[all_links.near] & ~is_router[all_links.far] & (all_links.n_destination > 0)
     behind &= GATEWAYS in rules
     new_id = np.cumsum(is_router) - 1
-    end, same_aims = dead_ends if DEAD_ENDS in rules else np.empty((2, 0), np.int64)
+    end, same_aims = dead_ends if DEAD_ENDS in rules else DeadEnds.none()
     near = np.append(new_id[all_links.near[behind]], end)
     host = np.append(all_links.far[behind], len(is_router) + same_aims)
     near, host = near[~left_out[near]], host[~left_out[near]]

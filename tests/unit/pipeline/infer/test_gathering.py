@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.infer.gathering import mates_of
+from pipeline.infer.evidence import mates_of
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import alias_sets
 

@@ -49,7 +49,7 @@ def test_every_row_is_asked_for_somewhere():
     for path, text in sources.items():
         for row in re.findall(r"^([A-Z_]+) = Rule\(", text, re.M):
             name = re.escape(f"{path.stem}.TERM" if row == "TERM" else row)
-            asked = rf"\b{name} (not )?in (self\.|gathering\.)?rules|\({name}, [a-z(]"
+            asked = rf"\b{name} (not )?in (self\.|given\.)?rules|\({name}, [a-z(]"
             is_asked = any(re.search(asked, other) for other in sources.values())
             is_cost = row == "TERM" and set(_term(path.stem).weights) & set(Costs._fields)
             assert is_asked or is_cost, (path, row)
