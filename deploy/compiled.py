@@ -163,13 +163,10 @@ def pack(root: Path, kept: Path) -> Path:
 def write_hashes(root: Path, new: dict[str, str]) -> None:
     """Write the hashes of the archives that are there."""
     known = re.findall(r'"(\S+)": "(\w+)"', (root / HASHES).read_text())
-    hashes = {**dict(known), **new}
     there = {path.name for path in (root / ARCHIVES).iterdir()}
-    lines = [
-        f'    "{name}": "{sha}",  # noqa: E501\n'
-        for name, sha in sorted(hashes.items())
-        if name in there
-    ]
+    hashes = sorted((name, sha) for name, sha in {**dict(known), **new}.items() if name in there)
+    lines = [f'    "{name}": "{sha}",' for name, sha in hashes]
+    lines = [f"{line}  # noqa: E501\n" if len(line) > 100 else f"{line}\n" for line in lines]
     (root / HASHES).write_text(f"{_HEAD}{''.join(lines)}}}\n")
 
 

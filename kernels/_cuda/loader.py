@@ -1,16 +1,20 @@
-"""Compile the .cu files next to their launchers, once for each device."""
+"""Load the .cu files next to their launchers, once a device; compiled here, or for a release."""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import logging
 import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kernels._cuda import constants
+from kernels._cuda.cubins import cubin_for
 from kernels.errors import DeviceError
+
+log = logging.getLogger(__name__)
 
 _COMMON = Path(__file__).with_name("common.cuh")
 _ROOT = Path(__file__).parents[2]
@@ -108,10 +112,19 @@ def options_for(cu_file: Path, name: str | None = None) -> tuple[str, ...]:
 def _module(cu_file: Path, device_id: int, cooperative: bool, options: tuple[str, ...]) -> Any:
     import cupy
 
+    source = source_of(cu_file)
+    capability = int(cupy.cuda.Device(device_id).compute_capability)
+    came_along = cubin_for(source, options, capability)
+    if came_along is not None:
+        try:
+            module = cupy.RawModule(path=str(came_along), enable_cooperative_groups=cooperative)
+            module.compile()  # loads it
+        except Exception as error:  # a driver older than the compiler of the release
+            log.warning("%s is compiled: what came along cannot be loaded: %s", cu_file.name, error)
+        else:
+            return module
     try:
-        module = cupy.RawModule(
-            code=source_of(cu_file), options=options, enable_cooperative_groups=cooperative
-        )
+        module = cupy.RawModule(code=source, options=options, enable_cooperative_groups=cooperative)
         module.compile()
     except cupy.cuda.compiler.CompileException as error:
         raise DeviceError(
@@ -120,3 +133,9 @@ def _module(cu_file: Path, device_id: int, cooperative: bool, options: tuple[str
     except Exception as error:  # no driver, no NVRTC, a binary that does not load
         raise DeviceError(f"{cu_file.name} cannot be loaded on GPU {device_id}: {error}") from error
     return module
+
+
+def variants(cu_file: Path) -> tuple[tuple[str, ...], ...]:
+    """Options of each module that is made of a file: of all cheap kernels, of each other one."""
+    apart = _APART.findall(source_of(cu_file))
+    return (options_for(cu_file, "another"), *(options_for(cu_file, name) for name in apart))

@@ -22,11 +22,11 @@ def prepare() -> None:
     install()
 
 
-def base() -> Path:
-    """The folder that holds all compiled code for this Python, numba and processor."""
+def base(name: str | None = None) -> Path:
+    """A folder of compiled code: of this name, or for this Python, numba and processor."""
     from kernels.compiled.folder import base  # imports what most commands do without
 
-    return base()
+    return base(name)
 
 
 def has_compiled(package: str = "") -> bool:

@@ -62,10 +62,16 @@ def has_compiled(package: str = "") -> bool:
     return any(folder is not None and folder.is_dir() for folder in folders)
 
 
-def base() -> Path:
-    """The folder that holds the folders of modules, for this Python, numba and processor."""
+def base(name: str | None = None) -> Path:
+    """The folder that holds the folders of modules, with what came along.
+
+    Parameters
+    ----------
+    name : str or None
+        None: for this Python, numba and processor, as ``target`` says.
+    """
     given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
-    return _base(given, home, target())
+    return _base(given, home, name or target())
 
 
 @functools.cache

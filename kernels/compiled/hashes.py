@@ -2,4 +2,9 @@
 
 from __future__ import annotations
 
-SHA256: dict[str, str] = {}
+SHA256: dict[str, str] = {
+    "cubins-sm_100.tar.xz": "cb3336879e7162e4a8b7372fbd9cf8eef22bf51127bb1393a2807c111d4402cc",
+    "cubins-sm_120.tar.xz": "dd024b5af9e7783671e729b56cf6b9b77c8cb3f668a01e8f22fdd0a6903221ab",
+    "cubins-sm_80.tar.xz": "5b169b2c5efbe5a7e6c37200e46ba0ec3de64a44629c6a5206801b57c76cca67",
+    "cubins-sm_90.tar.xz": "e8e55bfa649ec76e000071b1fcdadc156d12bbb404848ffa35af68f23487934f",
+}
