@@ -31,10 +31,13 @@ TESTERS ?= $(shell awk '/^MemAvailable/ {n = $$2 < 10000000 ? 3 : 5} END {print 
 # Compiled test modules are kept for the next run, and for the processes that run beside.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Pythons for which releases have compiled code: those that are here.
+PYTHONS ?= $(shell for minor in 11 12 13 14; do command -v python3.$$minor; done)
+
 # Seed of the cases that make soak draws.
 SEED ?= $(shell date +%s)
 
-.PHONY: help setup demo test test-unit soak test-gpu test-pandas lint generated docs dist bench serve lock clean
+.PHONY: help setup demo test test-unit soak test-gpu test-pandas lint generated docs dist compiled bench serve lock clean
 
 help:
 	@echo "make demo      run the nightly job and one on a sample; print the paths of the reports"
@@ -47,6 +50,7 @@ help:
 	@echo "make generated rewrite what is made from the sources: help files and parts of the docs"
 	@echo "make docs      build the documentation site in site/; warnings are errors"
 	@echo "make dist      build what a package index takes in dist/; ADDRESS=https://... of the repository"
+	@echo "make compiled  compile what releases bring along, for PYTHONS=\"python3.11 ...\" and GPUs"
 	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
 	@echo "make serve     Prefect server and worker, reports, Dask dashboard, on 127.0.0.1"
 
@@ -160,6 +164,17 @@ docs: $(READY_DOCS)
 # What a package index takes, with absolute links in the README; nothing is uploaded.
 dist: $(READY)
 	$(PY) -m deploy.distribution dist $(ADDRESS)
+	$(PY) -m deploy.trial dist $(PYTHONS)
+
+# What releases bring along: for each of PYTHONS, commands like python3.12, and for GPUs. To be committed.
+# Folders in build/ keep what was compiled: a second time only what changed is.
+compiled: $(READY_DEV)
+	for python in $(PYTHONS); do \
+	  name=build/compiled-$$($$python -c 'import sys; print(*sys.version_info[:2], sep=".")') && \
+	  $$python -m venv $$name && $$name/bin/python3 -m pip install -q --disable-pip-version-check -r locks/cpu.txt && \
+	  $$name/bin/python3 -m deploy.compiled build/compiled-cache || exit 1; \
+	done
+	$(PY) -m deploy.cubins
 
 # Needs uv. Universal: one file for Python 3.11 to 3.14.
 lock:

@@ -4,12 +4,16 @@ An index shows README.md apart from the repository, where links to files lead no
 packages are built of a copy of the last commit whose README has absolute links, to the files of
 this version at the public address of the repository: ``Repository`` of ``[project.urls]`` in
 pyproject.toml, or ADDRESS while there is none. Without an address nothing is built.
+
+There is a wheel for each Python whose compiled code the commit has, and one for all others
+without any; ``deploy.trial`` tries them.
 """
 
 from __future__ import annotations
 
 import io
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -26,10 +30,13 @@ _URLS = '\n[project.urls]\nRepository = "{}"\n'
 _BUILD = """
 import sys
 from setuptools import build_meta
-out = sys.argv[1]  # which building changes
-build_meta.build_sdist(out)
-build_meta.build_wheel(out)
+out, *tags = sys.argv[1:]  # which building changes
+if not tags:
+    build_meta.build_sdist(out)
+build_meta.build_wheel(out, {"--build-option": tags})
 """
+_COMPILED = re.compile(r"cpython-(3)(\d+)-.*-linux-x86-64-v3\.tar\.xz")  # of one Python
+PLATFORM = "manylinux_2_17_x86_64"  # numba's own wheels ask for more
 
 
 class DistributionError(Exception):
@@ -76,7 +83,7 @@ def with_absolute_links(text: str, address: str, version: str, files: Iterable[s
 
 
 def build(root: Path, out: Path, address: str | None = None) -> list[Path]:
-    """Build the source distribution and the wheel of the last commit.
+    """Build the source distribution and the wheels of the last commit.
 
     Parameters
     ----------
@@ -116,12 +123,29 @@ def build(root: Path, out: Path, address: str | None = None) -> list[Path]:
         readme.write_text(
             with_absolute_links(text, to, project["version"], files), encoding="utf-8"
         )
-        words = [sys.executable, "-c", _BUILD, str(out.resolve())]
-        done = subprocess.run(words, cwd=copy, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise DistributionError(f"setuptools ended with:\n{done.stderr[-2000:]}")
+        archives = copy / "kernels" / "compiled" / "archives"
+        apart = [path for path in archives.glob("*") if _COMPILED.fullmatch(path.name)]
+        contents = {path: path.read_bytes() for path in apart}
+        for path in apart:
+            path.unlink()
+        _run_setuptools(copy, out)
+        for path, content in contents.items():
+            python = "cp" + "".join(_COMPILED.fullmatch(path.name).groups())  # type: ignore[union-attr]
+            path.write_bytes(content)
+            _run_setuptools(copy, out, "--python-tag", python, "--plat-name", PLATFORM)
+            path.unlink()
     name = f"{project['name']}-{project['version']}"
     return sorted(out.glob(f"{name}[.-]*"))
+
+
+def _run_setuptools(copy: Path, out: Path, *tags: str) -> None:
+    """Without tags the source distribution too; setuptools keeps nothing from an earlier wheel."""
+    for old in (*copy.glob("*.egg-info"), copy / "build"):
+        shutil.rmtree(old, ignore_errors=True)
+    words = [sys.executable, "-c", _BUILD, str(out.resolve()), *tags]
+    done = subprocess.run(words, cwd=copy, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise DistributionError(f"setuptools ended with:\n{done.stderr[-2000:]}")
 
 
 def _checked(address: str | None) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import logging
+import math
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -131,7 +132,7 @@ def _announced(unknown: Sequence[Work]) -> Iterator[None]:
                 log.warning(
                     "compiling the kernels for the cores of this machine, once: "
                     "about %d s; kept in %s",
-                    sum(_SECONDS[kind] for kind in unknown),
+                    sum(map(_seconds, unknown)),
                     base(),
                 )
 
@@ -144,6 +145,13 @@ def _announced(unknown: Sequence[Work]) -> Iterator[None]:
         yield
     finally:
         event.unregister("numba:compile", announcement)
+
+
+def _seconds(kind: Work) -> int:
+    """About how long it takes to compile what is missing, by its share of the modules."""
+    modules = compiled_modules(kind)
+    n_missing = sum(not _marker(name).exists() for name in modules)
+    return math.ceil(_SECONDS[kind] * n_missing / len(modules))
 
 
 def is_compiled(work: Sequence[Work]) -> bool:

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 from markdown_it import MarkdownIt
 
-from deploy.distribution import DistributionError, build, with_absolute_links
+from deploy.distribution import PLATFORM, DistributionError, build, with_absolute_links
 from tests.real_data import REPOSITORY
 
 ADDRESS = "https://example.org/some/hopscope"
@@ -117,3 +117,30 @@ def test_a_link_that_leads_nowhere_is_refused_and_code_is_left_alone():
         with_absolute_links("[a](docs/none.md)", ADDRESS, "1", ["docs/page.md"])
     code = "```\n[a](docs/none.md)\n```\n[mail](mailto:a@example.org)\n"
     assert with_absolute_links(code, ADDRESS, "1", []) == code
+
+
+def test_each_python_whose_compiled_code_there_is_has_a_wheel_with_it(clone, tmp_path):
+    archives = clone / "kernels" / "compiled" / "archives"
+    archives.mkdir(parents=True)
+    mine = "cpython-{}-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz"
+    for name in (mine.format(311), mine.format(314), "cubins-sm_90.tar.xz"):
+        (archives / name).touch()
+    for package in (archives.parent, archives.parent.parent):
+        (package / "__init__.py").touch()
+    with (clone / "pyproject.toml").open("a") as stream:
+        stream.write('[tool.setuptools]\npackages = ["kernels", "kernels.compiled"]\n')
+        stream.write('[tool.setuptools.package-data]\nkernels = ["compiled/archives/*.tar.xz"]\n')
+    by = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["add", "."], [*by, "commit", "-q", "-m", "Second"]):
+        subprocess.run(["git", *words], cwd=clone, check=True, capture_output=True)
+    found = {}
+    for path in build(clone, tmp_path / "dist", ADDRESS):
+        if path.suffix == ".whl":
+            with zipfile.ZipFile(path) as wheel:
+                names = [name for name in wheel.namelist() if "archives" in name]
+            found[path.name] = sorted(name.rpartition("/")[2] for name in names)
+    assert found == {
+        "tiny-1.2-py3-none-any.whl": ["cubins-sm_90.tar.xz"],
+        f"tiny-1.2-cp311-none-{PLATFORM}.whl": [mine.format(311), "cubins-sm_90.tar.xz"],
+        f"tiny-1.2-cp314-none-{PLATFORM}.whl": [mine.format(314), "cubins-sm_90.tar.xz"],
+    }

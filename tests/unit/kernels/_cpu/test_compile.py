@@ -43,3 +43,14 @@ def test_what_is_compiled_is_announced_once_and_what_is_loaded_never(kernels, ca
     for record in said:
         assert record.levelno == logging.WARNING
         assert "compiling the kernels for the cores of this machine, once" in record.getMessage()
+
+
+def test_the_seconds_that_are_announced_are_those_of_what_is_missing(monkeypatch, tmp_path):
+    modules = module.compiled_modules("weights")
+    monkeypatch.setattr(module, "_marker", lambda name: tmp_path / name)
+    assert module._seconds("weights") == module._SECONDS["weights"]
+    for name in modules[1:]:
+        (tmp_path / name).touch()
+    assert module._seconds("weights") < module._SECONDS["weights"]
+    (tmp_path / modules[0]).touch()
+    assert module._seconds("weights") == 0

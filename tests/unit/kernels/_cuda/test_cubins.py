@@ -32,7 +32,7 @@ def test_a_cubin_runs_on_its_major_capability_from_its_minor_one_on(capability, 
 
 
 class FakeModule:
-    """What CuPy's RawModule is asked for; one whose file begins with x does not load."""
+    """Keeps what CuPy's RawModule is given; one whose file begins with x does not load."""
 
     def __init__(self, **given):
         self.given = given
@@ -45,7 +45,7 @@ class FakeModule:
 
 @pytest.fixture
 def loaded(tmp_path, monkeypatch):
-    """Loads a file on a pretended GPU; what CuPy was asked for."""
+    """Loads a file on a pretended GPU; returns what CuPy was given."""
     error = type("CompileException", (Exception,), {})
     cupy = SimpleNamespace(
         RawModule=FakeModule,
