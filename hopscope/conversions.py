@@ -210,5 +210,5 @@ def _column(frame: Any, name: str) -> np.ndarray:
     except KeyError:
         columns = frame.column_names if isinstance(frame, pa.Table) else list(frame)
         names = ", ".join(map(str, columns)) or "none"
-        raise GraphError(f"no column {name!r}; there are: {names}") from None
+        raise GraphError(f"no column {name!r}; available columns: {names}") from None
     return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)

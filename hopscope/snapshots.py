@@ -105,7 +105,8 @@ class Store(_Placed, Mapping[str, "Snapshot"]):
     def __getitem__(self, name: str) -> Snapshot:
         if name not in _names(self.path):
             raise KeyError(
-                f"no snapshot {name!r} in {shown(self.path)}; there are: {', '.join(self)}"
+                f"no snapshot {name!r} in {shown(self.path)}; "
+                f"available snapshots: {', '.join(self)}"
             )
         return Snapshot(_opened(self.path, name), self.reports)
 

@@ -71,7 +71,7 @@ def show_events(
     ]
     since = f"from {inert(old)} to {inert(new)}"
     first = f"the first {len(rows)} of " if len(rows) < n_events else ""
-    text = f"Events {since}: {first}{n_events:,}, those of the most traces first."
+    text = f"Events {since}: {first}{n_events:,}, most traversed first."
     _try(lambda: create_table_artifact(rows, key="events", description=text))
     shown = f"Changes {since}"
     _try(lambda: create_link_artifact(link, link_text=shown, key="changes", description=shown))

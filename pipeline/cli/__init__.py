@@ -172,7 +172,7 @@ def generate(given: Given) -> None:
 @command("search bfs graph.txt --source 0")
 @takes(words_of(SearchConfig), as_json=True)
 def search(given: Given) -> None:
-    """Search one graph: a file, an AS of a snapshot, or a kept graph."""
+    """Search one graph: a file, an AS of a snapshot, or a snapshot of one AS."""
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.search import search
@@ -239,7 +239,7 @@ def list_(given: Given) -> None:
 @command("show night AS3356 --store mystore")
 @takes(words_of(ShowConfig), as_json=True)
 def show(given: Given) -> None:
-    """Show a snapshot, or one AS of it: who enters where."""
+    """Show a snapshot, or one AS of it: ingress routers by neighbour AS."""
     from pipeline.stages.contents.snapshots import show
 
     facts = show(given.config(ShowConfig))
@@ -267,7 +267,7 @@ def lookup(given: Given) -> None:
 @command("why 192.0.2.1 --store mystore")
 @takes(words_of(WhyConfig), as_json=True)
 def why(given: Given) -> None:
-    """Say why an address is in its AS and on its router."""
+    """Explain why an address is in its AS and on its router."""
     from pipeline.stages.contents.why import why
 
     facts = why(given.config(WhyConfig))
@@ -280,7 +280,7 @@ def why(given: Given) -> None:
 @command("status --store mystore")
 @takes(words_of(StatusConfig), as_json=True)
 def status(given: Given) -> None:
-    """Show the runs in progress on a store, and how long each may still take."""
+    """Show the runs in progress on a store, with the time left for each."""
     from pipeline.stages.contents.status import lateness, staleness, status
 
     config = given.config(StatusConfig)
@@ -336,7 +336,7 @@ def rename(given: Given) -> None:
 @command("restore 2026-11-20 --store mystore")
 @takes(words_of(RestoreConfig), as_json=True)
 def restore(given: Given) -> None:
-    """Bring back what the last ingest by a snapshot's name replaced."""
+    """Restore what the last ingest into a snapshot replaced."""
     from pipeline.stages.contents.changes import restore
 
     done = restore(given.config(RestoreConfig))

@@ -19,7 +19,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Example: hopscope run night/ --store mystore --out reports --ip2as routeviews.pfx2as\n\n"
-    "Ingress routers, hop counts and widths of every Autonomous System.",
+    "Ingress routers, hop counts, diameter and radius of every Autonomous System.",
     epilog="Each option can also be set by the variable HOPSCOPE_<NAME>. Exit status: 0 all done; "
     "1 something (named in the output) was left out; 2 nothing could be done.",
     context_settings=CONTEXT_SETTINGS,

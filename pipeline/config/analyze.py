@@ -67,13 +67,13 @@ class AnalyzeConfig:
     )
     partition: int | None = option(
         default=None,
-        help="Workers that search an AS together, a part each [only if no GPU can hold it].",
+        help="Workers that search one AS together, one part each [only if no GPU can hold it].",
         metavar="N",
         unit="workers",
         minimum=1,
         maximum=MAX_WORKERS,
     )
-    schedule: Schedule = option(default="free", help="How tasks are given to workers.")
+    schedule: Schedule = option(default="free", help="How tasks are assigned to workers.")
     workers: int | None = workers_option(ONE_PER_GPU)
     scheduler: str | None = option(
         default=None,
@@ -92,7 +92,7 @@ class AnalyzeConfig:
     tls_key: Path | None = option(
         default=None, help="Key of --tls-cert [in the same file].", metavar="FILE"
     )
-    full: bool = option(default=False, help="Measure again what earlier runs have measured.")
+    full: bool = option(default=False, help="Measure again what earlier runs measured.")
     distances: bool = option(default=False, help="Also write full hop matrices.", needs="hops")
     verify: bool = option(default=False, help="Check each search with a certificate.")
     pages: bool = option(
@@ -109,7 +109,7 @@ class AnalyzeConfig:
     )
     max_data_age: int | None = option(
         default=None,
-        help="Warn of traces that are all older, in hours, or as before [48 for nightly flows].",
+        help="Warn of traces that are older than H hours, or unchanged [48 for nightly flows].",
         metavar="H",
         unit="hours",
         minimum=1,

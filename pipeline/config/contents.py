@@ -38,7 +38,7 @@ class ListConfig:
 
     store: Path = store_option()
     out: Path | None = out_option(
-        default=None, help="Folder of reports: says which are of another version of a snapshot."
+        default=None, help="Folder of reports, to mark those of another version of a snapshot."
     )
 
 
@@ -47,7 +47,9 @@ class StatusConfig:
     """The store of runs in progress, and how old the newest report and record may be."""
 
     store: Path = store_option()
-    out: Path | None = out_option(default=None, help="Folder of reports, for the ages.")
+    out: Path | None = out_option(
+        default=None, help="Folder of reports that --max-age and --max-data-age check."
+    )
     max_age: int | None = option(
         default=None,
         help="Exit with 1 if the last report without a failed AS is older, in hours.",
@@ -110,7 +112,7 @@ class WhyConfig:
         is_argument=True,
     )
     store: Path = store_option()
-    snapshot: str | None = snapshot_option("Snapshot to ask [the newest].")
+    snapshot: str | None = snapshot_option("Snapshot to search [the newest].")
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class ExportConfig:
     )
     store: Path = store_option()
     format: ExportFormat | None = option(
-        default=None, help="Format [as FILE ends, else graphml].", variable=None
+        default=None, help="Format [by the ending of FILE, else graphml].", variable=None
     )
     out: Path | None = option(
         default=None, help="File to write [standard output].", variable=None, metavar="FILE"

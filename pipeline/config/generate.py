@@ -77,7 +77,7 @@ class GenerateConfig:
     )
     max_routers: int | None = option(
         default=None,
-        help=f"Size of the largest AS ({models_that_take('largest')}) [13.6 % or more].",
+        help=f"Size of the largest AS ({models_that_take('largest')}) [13.6 % of all, or more].",
         variable=None,
         metavar="N",
         unit="routers",
@@ -101,7 +101,7 @@ class GenerateConfig:
     )
     cut: float = option(
         default=Parameters.cut,
-        help="Share of a grid's links to cut.",
+        help="Share of a grid's links to remove.",
         variable=None,
         metavar="SHARE",
         unit="share of links",
@@ -126,12 +126,12 @@ class GenerateConfig:
     )
     connected: bool = option(
         default=False,
-        help=f"Paths between all routers ({models_that_take('connected')}).",
+        help=f"Make the graph connected ({models_that_take('connected')}).",
         variable=None,
     )
     weights: str | None = option(
         default=None,
-        help="Law of weights, such as whole:1:1024 [length of each link].",
+        help="Distribution of weights, such as whole:1:1024 [length of each link].",
         variable=None,
         metavar="LAW",
         parser=weight_law,

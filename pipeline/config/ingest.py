@@ -70,7 +70,7 @@ class IngestConfig:
     )
     as_rel: Path | None = option(
         default=None,
-        help="CAIDA as-rel file: who is whose customer.",
+        help="CAIDA as-rel file: customers, providers and peers of ASes.",
         metavar="FILE",
         needs="traces",
         rows=r"\d+\|\d+\|(?:-1|0|2)(?:\||\s*$)",
@@ -102,7 +102,7 @@ class IngestConfig:
         needs="traces",
     )
     borders: Borders = option(
-        default="elected", help="How the AS of an address is found.", needs="traces"
+        default="elected", help="How the AS of an address is determined.", needs="traces"
     )
     routers: Routers | None = option(
         default=None,  # inferred; a line says so if one was given and has no effect
@@ -112,7 +112,7 @@ class IngestConfig:
     )
     bridge_gaps: bool = option(
         default=False,
-        help="Draw links across unanswered hops, in place of silent routers.",
+        help="Link routers across unanswered hops, instead of adding silent routers.",
         needs="traces",
     )
     targets_are_routers: bool = option(
@@ -122,7 +122,7 @@ class IngestConfig:
     )
     without_rule: tuple[str, ...] = option(
         default=(),
-        help="Rule of inference to leave out, by its name in --list-rules; repeatable.",
+        help="Inference rule to leave out, a name from --list-rules; repeatable.",
         metavar="NAME",
         needs="traces",
     )

@@ -28,7 +28,7 @@ class NotifyConfig:
     )
     notify_first: int = option(
         default=3,
-        help="Number of events to report, the first ones by rank.",
+        help="Maximum number of events to report, highest rank first.",
         metavar="N",
         unit="events",
         minimum=0,
@@ -36,7 +36,7 @@ class NotifyConfig:
     )
     notify_traces: int = option(
         default=1,
-        help="Traces that an event must touch to be reported.",
+        help="Minimum number of traces affected by a reported event.",
         metavar="N",
         unit="traces",
         minimum=0,

@@ -30,13 +30,13 @@ class SearchConfig:
     )
     source: str | None = option(
         default=None,
-        help=f"First node: its address or number ({names_that_take('source')}).",
+        help=f"Start node: its address or number ({names_that_take('source')}).",
         variable=None,
         metavar="NODE",
     )
     target: str | None = option(
         default=None,
-        help="Last node of a path, likewise.",
+        help="End node of a path: its address or number.",
         variable=None,
         metavar="NODE",
     )
@@ -45,7 +45,7 @@ class SearchConfig:
     device: DeviceChoice = option(default="auto", help="Where the search runs.")
     compare: bool = option(
         default=False,
-        help="Also measure the sequential twin, and cores and GPU.",
+        help="Also time the sequential, the CPU and the GPU version.",
         variable=None,
     )
     check: bool = option(

@@ -48,13 +48,13 @@ class ServeConfig:
     )
     cron: str | None = option(
         default=None,
-        help="When nightly runs start [as it is, at first 15 2 * * *].",
+        help="When nightly runs start [unchanged, 15 2 * * * at first].",
         variable="HOPSCOPE_SERVE_CRON",
         metavar="CRON",
     )
     timezone: str | None = option(
         default=None,
-        help="Time zone of --cron [as it is, at first UTC].",
+        help="Time zone of --cron [unchanged, UTC at first].",
         variable="HOPSCOPE_SERVE_TIMEZONE",
         metavar="ZONE",
     )

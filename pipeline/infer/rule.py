@@ -23,7 +23,8 @@ class Rule:
         As ``--without-rule`` takes it.
     kind : str
         ``"routers"``: which addresses are one router; ``"owners"``: which AS a router is in;
-        ``"repairs"``: what whole paths say of that; ``"gaps"``: what is where nothing answers.
+        ``"repairs"``: what whole paths say about it; ``"gaps"``: which routers
+        are where nothing answers.
     says : str
         The rule in one line.
     needs : str

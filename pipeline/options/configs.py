@@ -146,7 +146,9 @@ def values(
     known = {each.name for each in options}
     for name in given:
         if name not in known:
-            raise UsageError(f"no such parameter: {name}; there are {', '.join(sorted(known))}")
+            raise UsageError(
+                f"no such parameter: {name}; available parameters: {', '.join(sorted(known))}"
+            )
     return dict(_values(options, given, environment))
 
 

@@ -386,7 +386,9 @@ def _warnings_of_all(snapshot: Snapshot, known: Measurement, last: Measurement) 
     if partial := sorted((still.keys() & failed.keys() & shown) - measured):
         first = f"AS{partial[0]}"
         which = first if len(partial) == 1 else f"{number(len(partial), 'AS')} ({first} and others)"
-        kept.append(f"the last run measured nothing of {which}: figures are from earlier runs")
+        kept.append(
+            f"the last run made no new measurements of {which}: figures are from earlier runs"
+        )
     return _warnings(snapshot, known) + kept
 
 

@@ -218,7 +218,7 @@ def _what_is_left(path: Path) -> str:
     if path.parent.name == VERSIONS and is_version(path.name):
         return "a version that was replaced while a run used it, or left by a killed run"
     if path.parent.name == FOLDER and not path.name.startswith("."):
-        return "what was usual up to a night that is gone"
+        return "a baseline up to a night that was removed"
     return "left by a killed run"
 
 

@@ -68,8 +68,8 @@ def load_graph(said: str, store: Path | None, snapshot: str | None) -> NamedGrap
     if not path.exists():
         kept = "" if store is None else f", and no snapshot {said!r} in {store}: {_kept(store)}"
         raise UsageError(
-            f"{printable_path(path)}: no such file{kept}; give a file with a graph, or with "
-            "--store DIR the name of a kept graph or an AS like AS3356"
+            f"{printable_path(path)}: no such file{kept}; give the file of a graph, or with "
+            "--store DIR the name of a snapshot of one AS, or an AS like AS3356"
         )
     return read_graph(path)
 

@@ -336,7 +336,7 @@ def print_status(runs: Sequence[Mapping[str, Any]]) -> None:
         if not run["is_alive"]:
             ago = rough_duration(run["told_s_ago"])
             last = ", ".join(text for text in (run["title"], run["detail"]) if text)
-            print_line(f"  was killed; what it did last, {ago} ago: {last}")
+            print_line(f"  was killed; its last step, {ago} ago: {last}")
             continue
         counts = counted(run["done"], run["total"], run["unit"])
         parts = [
@@ -346,7 +346,7 @@ def print_status(runs: Sequence[Mapping[str, Any]]) -> None:
         ]
         parts.append(f"running for {rough_duration(run['running_s'])}")
         if run["left_s"] is not None:
-            parts.append(f"this step for about {rough_duration(run['left_s'])} more")
+            parts.append(f"this step: about {rough_duration(run['left_s'])} left")
         print_line(f"  {', '.join(part for part in parts if part)}")
         for text in (run["detail"], run["dashboard"] and f"Dask dashboard: {run['dashboard']}"):
             if text:

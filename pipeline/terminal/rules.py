@@ -12,8 +12,8 @@ from pipeline.terminal.lines import print_line
 _KINDS = {
     "routers": "which addresses are one router",
     "owners": "which AS a router is in",
-    "repairs": "what whole paths say of that",
-    "gaps": "what is where nothing answers",
+    "repairs": "what whole paths say about it",
+    "gaps": "which routers are where nothing answers",
 }
 _HEAD = """# Rules of inference
 
@@ -22,7 +22,7 @@ _HEAD = """# Rules of inference
 Each rule is a row: its name, what it says, the evidence that it needs, its weights in nats and
 where they come from, and whose idea it is. `hopscope ingest --list-rules` prints them;
 `--without-rule NAME`, which may be repeated, leaves one out, and the snapshot keeps that.
-The module of each rule has more to say.
+The module of each rule explains it in full.
 """
 
 

@@ -215,8 +215,8 @@ def _reused_of(summary: AnalyzeSummary) -> str:
     verb = "is" if len(gone) == 1 else "are"
     hints = [f"{' and '.join(gone)} {verb} no longer in the store"] if gone else []
     return (
-        f"Not measured again: {searches}results of {number(reused['n_ases'], 'AS')} are those "
-        f"of equal graphs in {_last_nights(nights)} ({'; '.join([*hints, '--full measures all'])})"
+        f"Reused: {searches}results of {number(reused['n_ases'], 'AS')} from equal "
+        f"graphs in {_last_nights(nights)} ({'; '.join([*hints, '--full measures all'])})"
     )
 
 

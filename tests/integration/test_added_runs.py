@@ -269,7 +269,9 @@ def test_figures_of_before_are_named_where_the_last_run_found_none(full, tmp_pat
     report_stage(replace(config, metrics=("hops",)), lost, 0.0)
     assert pq.read_table(final / "ases.parquet")["status"].to_pylist()[1] == "partial"
     warnings = json.loads((final / "report.json").read_text())["warnings"]
-    assert "the last run measured nothing of AS20: figures are from earlier runs" in warnings
+    assert (
+        "the last run made no new measurements of AS20: figures are from earlier runs" in warnings
+    )
 
 
 def test_run_of_less_on_another_version_is_refused_before_any_work(full, tmp_path, capsys):

@@ -143,13 +143,13 @@ def test_a_night_at_urls_is_compared_and_kept_as_on_a_disk(s3, machine, hopscope
     hopscope("run", *some, *given, "--snapshot", OLD)
     said = hopscope("run", *some, *given, "--snapshot", NEW).out
     assert f"Report: {OUT}/{NEW}/index.html" in said
-    assert "Not measured again" in said
+    assert "Reused: " in said
     assert objects.read(f"{OUT}/2026-11-19/current.json") is None
     assert objects.read(f"{STORE}/snapshots/2026-11-19.json") is None
     assert NEW.encode() in objects.read(f"{OUT}/index.html")
     machine("another")
     again = hopscope("run", *some, *given, "--snapshot", NEW).out
-    assert "Not measured again" in again
+    assert "Reused: " in again
 
 
 @contextlib.contextmanager

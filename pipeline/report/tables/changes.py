@@ -167,22 +167,23 @@ def _sentence(
             else:
                 verb = "no longer measures" if is_lost else "began to measure"
                 text = f"Vantage point {first['addr']} in {own} {verb}: {pairs} with a target"
-            seen = "nobody sees any more" if is_lost else "nobody saw before"
+            verb = ("is", "was") if n_links == 1 else ("are", "were")
+            seen = f"{verb[0]} no longer seen" if is_lost else f"{verb[1]} not seen before"
             return f"{text}, {number(n_links, 'link')} that {seen}" if n_links else text
         case "targets lost" | "targets gained":
             n_old, n_new = int(first["old"]), int(first["new"])
             return f"Targets went from {n_old:,} to {n_new:,}: {pairs} with a vantage point"
         case "router renumbered":
             if n > 1:
-                text = f"{number(n, words.noun)} of {own} were renumbered, above all "
+                text = f"{number(n, words.noun)} of {own} were renumbered, most notably "
                 return f"{text}{first['addr']}, which is now {first['other_addr']}: {pairs}"
             text = f"{words.one.capitalize()} of {own} was renumbered: {first['addr']}"
             return f"{text} is now {first['other_addr']}; {pairs} {cross} it"
         case "AS lost" | "AS gained":
             is_lost = event["kind"] == "AS lost"
             text = f"{own} is" if n == 1 else f"{number(n, 'AS')}, {own} first, are"
-            text += " no longer seen" if is_lost else " seen, and not before"
-            gone = f"that crossed it {'does' if first['n_pairs'] == 1 else 'do'} not any more"
+            text += " no longer seen" if is_lost else " newly seen"
+            gone = f"that crossed it no longer {'does' if first['n_pairs'] == 1 else 'do'}"
             return (
                 f"{text}: {pairs} {gone if is_lost else f'{cross} it'}"
                 if first["n_pairs"]
@@ -208,7 +209,7 @@ def _sentence(
             where = f"in {own}" if own == other else f"between {own} and {other}"
             text = f"{number(event['n_links'], 'link')} {where}{others} changed, "
             verb = "removed" if event["kind"].endswith("removed") else "added"
-            text += f"above all {first['addr']} to {first['other_addr']} was {verb}"
+            text += f"most notably {first['addr']} to {first['other_addr']}, which was {verb}"
             text += f": {pairs}" if first["n_pairs"] else ""  # topologies have none
             return text + _longer(event)
         case "traffic moved":
@@ -216,7 +217,7 @@ def _sentence(
         case "links slower" | "links faster":
             how = event["kind"].removeprefix("links ")
             where = f"in {own}" if own == other else f"between {own} and {other}"
-            text = f"{number(event['n_links'], 'link')} {where}{others} became {how}, above all "
+            text = f"{number(event['n_links'], 'link')} {where}{others} became {how}, most notably "
             text += f"{first['addr']} to {first['other_addr']}: from {first['old']:.1f} to "
             return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":
@@ -263,7 +264,7 @@ def _whole_ases_text(
     if not last:
         return text
     listed = f"{', '.join(parts)} and {last}" if parts else last
-    return f"{text}; not known {'any more' if is_silent else 'before'}: {listed}"
+    return f"{text}; {'no longer known' if is_silent else 'not known before'}: {listed}"
 
 
 def _counts(changes: pa.Table) -> dict[tuple[int, str, str], int]:

@@ -122,7 +122,7 @@ class WorkerCollective:
         self._began = self._span_s = 0.0
         inbox = _INBOXES.get(gang)
         if inbox is None:
-            raise ExchangeError(f"rank {rank} of {self.n_ranks}: the gang is over")
+            raise ExchangeError(f"rank {rank} of {self.n_ranks}: the gang has ended")
         self._inbox, self.n_done = inbox, 0
         self.count(self)
         self._worker = get_worker()

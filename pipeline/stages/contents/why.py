@@ -123,7 +123,7 @@ def _about_owners(addr: str, asn: int | None, owners: list[dict[str, Any]]) -> l
     if asn is None:
         said.insert(0, f"{addr} is in no AS.")
     elif not owners:
-        said.insert(0, f"{addr} is in AS{asn}: no other AS was near it.")
+        said.insert(0, f"{addr} is in AS{asn}: no other AS came close.")
     elif any(owner["asn"] != asn for owner in owners):
         said.insert(0, f"{addr} is in AS{asn}, as most addresses of its router are.")
     return said

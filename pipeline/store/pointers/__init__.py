@@ -113,7 +113,9 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
     refresh_pointers(store, name)
     for _ in range(MAX_LOOKS):
         if not _is_there(path):
-            raise StoreError(f"{store}: no snapshot {name!r}; there are: {_listed(store)}")
+            raise StoreError(
+                f"{store}: no snapshot {name!r}; available snapshots: {_listed(store)}"
+            )
         folder = store / VERSIONS / read_pointer(path).version
         bring_version(folder)
         lock = hold_for_reading(folder / LOCK)
@@ -196,7 +198,7 @@ def publish_version(
         before = pointer_or_none(path)
         there = before.version if before else ("?" if path.exists() else "")  # a broken one
         if over not in (None, there):
-            raise NameTakenError(f"{store}: there is another snapshot {name} by now")
+            raise NameTakenError(f"{store}: snapshot {name} has just been replaced")
         os.rename(folder, version)
         fsync_folder(version.parent)
         ingested_ns = max(time.time_ns(), _latest_ns(store) + 1)

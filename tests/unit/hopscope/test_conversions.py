@@ -215,5 +215,5 @@ def test_weights_among_objects_are_numbers(value):
 @pytest.mark.parametrize("named", [{"source": "x"}, {"target": "x"}, {"weight": "x"}])
 def test_a_column_that_is_not_there_is_answered_with_those_that_are(named):
     table = pa.table({"source": [0], "target": [1]})
-    with pytest.raises(GraphError, match=r"^no column 'x'; there are: source, target$"):
+    with pytest.raises(GraphError, match=r"^no column 'x'; available columns: source, target$"):
         hopscope.from_pandas(table, **named)

@@ -42,7 +42,7 @@ def test_a_store_is_a_mapping_of_its_snapshots(folder):
     assert list(store) == ["first", "night"]
     assert store.newest.name == "night"
     assert "night" in store
-    with pytest.raises(KeyError, match=r"no snapshot 'x' in .*; there are: first, night"):
+    with pytest.raises(KeyError, match=r"no snapshot 'x' in .*; available snapshots: first, night"):
         store["x"]
     assert repr(store).endswith("/store': 2 snapshots: first, night)")
     assert "<td>first</td><td>3 ASes, 6 interfaces" in store._repr_html_()
@@ -199,7 +199,9 @@ def test_errors_of_a_store_at_a_url_name_it(tmp_path, monkeypatch):
     monkeypatch.setattr(snapshots, "open_snapshot", breaks)
     with pytest.raises(StoreError, match=r"^s3://bucket/store/snapshots/night\.json: is not"):
         store["night"]
-    with pytest.raises(KeyError, match="no snapshot 'x' in s3://bucket/store; there are: night"):
+    with pytest.raises(
+        KeyError, match="no snapshot 'x' in s3://bucket/store; available snapshots: night"
+    ):
         store["x"]
     assert "s3://bucket/store/snapshots/night.json" in store._repr_html_()
     assert str(tmp_path) not in store._repr_html_()

@@ -211,7 +211,7 @@ class Connection:
         try:
             ask(self.client, ended, REPLACE_S + self.limits.answer_s)
         except Exception as error:
-            log.warning("worker %s could not be ended: %s", worker, error)
+            log.warning("worker %s could not be stopped: %s", worker, error)
 
     def fetch(self, futures: Sequence[Future]) -> None:
         """Begin to fetch results that are ready; answers arrive in ``done``."""

@@ -54,7 +54,7 @@ def test_events_of_most_traces_come_first(written):
     assert events[0]["kind"] == "vantage point lost"
     assert (events[0]["n_changes"], events[0]["n_links"]) == (4, 3)
     assert events[1]["text"] == (
-        "1 link in AS12 changed, above all 0.0.0.12 to 0.0.1.0 was removed: 120 pairs"
+        "1 link in AS12 changed, most notably 0.0.0.12 to 0.0.1.0, which was removed: 120 pairs"
     )
     assert [event["event"] for event in written.events] == list(range(10))
     changes = pq.read_table(written.folder / "changes.parquet").to_pylist()
@@ -112,14 +112,16 @@ def test_links_of_topologies_have_the_ids_of_their_input(tmp_path):
         addr_low=90, other_high=7, other_low=0,
     )  # fmt: skip
     files = write_comparison(tmp_path, "a", "night", *group_events(removed), {})
-    assert files.events[0]["text"] == "1 link in AS7 changed, above all 90 to 0 was removed"
+    assert (
+        files.events[0]["text"] == "1 link in AS7 changed, most notably 90 to 0, which was removed"
+    )
     (row,) = pq.read_table(files.folder / "changes.parquet").to_pylist()
     assert (row["addr"], row["other_addr"]) == ("90", "0")
 
 
 def test_nothing_that_happened_is_said_to_be_nothing(tmp_path):
     files = write_comparison(tmp_path, "a", "night", *group_events(make_changes(0, "link")), {})
-    assert "Nothing happened" in files.page.read_text()
+    assert "No events" in files.page.read_text()
     assert files.n_events == 0
 
 

@@ -125,7 +125,7 @@ def test_a_search_is_printed_in_a_few_lines(store, capsys):
         (["mst", SNAP], "mst needs weights, and not every link of directed.txt has one"),
         (["components", SNAP, "--source", 5], "components takes no --source"),
         (["dfs_", SNAP], "ALGORITHM takes bfs, sssp, "),
-        (["bfs", "missing.txt", "--source", 1], "missing.txt: no such file; give a file with a"),
+        (["bfs", "missing.txt", "--source", 1], "missing.txt: no such file; give the file of a"),
         (["bfs", SAMPLES, "--source", 1], "is a folder: give one file"),
         (["bfs", SAMPLES / "warts" / "sample.warts"], "holds traces, not a graph: ingest it"),
         (["bfs", "AS7", "--source", 1], "AS7 is an AS of a snapshot: give --store DIR"),
@@ -156,7 +156,7 @@ def test_what_cannot_be_done_is_reported_in_one_line(words, message, capsys, mon
         (["AS9", "--snapshot", "grid"], "AS9 is not in snapshot grid, which has 1 AS, namely AS7"),
         (["AS9999999999"], "AS9999999999: an AS number lies between 0 and 4294967295"),
         (["none"], "none: no such file, and no snapshot 'none' in "),
-        (["AS1", "--snapshot", "gone"], "no snapshot 'gone'; there are: "),
+        (["AS1", "--snapshot", "gone"], "no snapshot 'gone'; available snapshots: "),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )

@@ -324,7 +324,7 @@ def test_no_store_and_no_snapshot_say_what_to_do(tmp_path, path):
         open_snapshot(tmp_path / "none")
     with pytest.raises(StoreError, match=r"no store here; `hopscope ingest .*` makes one"):
         check_store(tmp_path / "none")
-    with pytest.raises(StoreError, match="no snapshot 'x'; there are: a"):
+    with pytest.raises(StoreError, match="no snapshot 'x'; available snapshots: a"):
         open_snapshot(tmp_path, "x")
 
 
@@ -333,7 +333,7 @@ def test_snapshots_that_are_not_named_are_counted(tmp_path, path):
         (tmp_path / "snapshots" / f"b{n:02}.json").write_bytes(
             (tmp_path / "snapshots" / "a.json").read_bytes()
         )
-    with pytest.raises(StoreError, match=r"there are: b02, .*, b11, and 3 more$"):
+    with pytest.raises(StoreError, match=r"available snapshots: b02, .*, b11, and 3 more$"):
         open_snapshot(tmp_path, "x")
 
 

@@ -74,7 +74,7 @@ def test_references_of_nights_that_are_gone_are_named_and_removed(kept):
     os.utime(unfinished, (time.time() - 7200,) * 2)
     assert leftovers(store, None) == [unfinished, gone]
     said = [finding.text for finding in examine(store) if finding.subject == "left-over"]
-    assert any("what was usual up to a night that is gone, 1 byte;" in text for text in said)
+    assert any("a baseline up to a night that was removed, 1 byte;" in text for text in said)
     remove_leftovers(store, None)
     assert sorted(gone.parent.iterdir()) == sorted([writing, reference_file(store, version)])
     gone.write_bytes(b"x")

@@ -149,13 +149,13 @@ def test_a_row_of_formats_says_what_frames_its_records(monkeypatch, capsys):
 def test_searches_of_earlier_runs_are_told_as_a_part_of_all(tmp_path, capsys):
     reused = {"n_searches": 1, "n_ases": 2, "n_ases_from": {"monday": 2}}
     summary = replace(summary_of(tmp_path), reused=reused)
-    told = "Not measured again: 1 of 1 search from ingresses; results of 2 ASes are those of "
+    told = "Reused: 1 of 1 search from ingresses; results of 2 ASes from "
     told += "equal graphs in monday"
     assert told in last_lines(summary, capsys)
     print_analyze(summary, is_verbose=True)
     assert "\nMade now or by earlier runs: 1 search" in capsys.readouterr().out
     summary = replace(summary, reused=reused | {"n_searches": 0})
-    told = "Not measured again: results of 2 ASes are those of equal graphs in monday"
+    told = "Reused: results of 2 ASes from equal graphs in monday"
     assert f"{told} (--full measures all)" in last_lines(summary, capsys)
     summary = replace(summary, gone=("monday",))
     reported = last_lines(summary, capsys)

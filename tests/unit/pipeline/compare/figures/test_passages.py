@@ -102,7 +102,7 @@ def test_the_sentence_counts_what_is_not_known_any_more(tmp_path):
         texts += table["text"].to_pylist()
     assert texts == [
         "AS2 stopped answering as a whole: 2 interfaces; 12 pairs crossed it, and 12 still go "
-        "through to what is behind; not known any more: 3 links, 2 ingresses and 2 neighbours",
+        "through to what is behind; no longer known: 3 links, 2 ingresses and 2 neighbours",
         "AS2 answers again as a whole: 2 interfaces; 12 pairs cross it, and 12 went through "
         "to what is behind before, too; not known before: 3 links, 2 ingresses and 2 neighbours",
     ]

@@ -140,7 +140,7 @@ def test_an_as_that_no_trace_enters_is_hollow_and_vantage_points_stand_where_tra
     text = words(markup)
     assert "not on the map" not in text
     assert "All ASes that traces crossed, by traces" in text
-    assert "or come in behind a gap. Triangles are vantage points" in markup
+    assert "or enter after a gap. Triangles are vantage points" in markup
     rows = re.findall(r"<tr data-x=\S+ data-y=[^ >]+([^>]*)>(.*?)\n", markup)
     assert [(more, words(row)) for more, row in rows] == [
         ("", f"20 {HOSTILE} 1,234 1 1"),

@@ -110,7 +110,7 @@ def test_a_page_does_not_say_less_than_its_ingresses_prove(tmp_path):
     assert "diameter 3 radius 2\u20133 not exact" in text
     assert "Not exact: the radius lies between 2 and 3; stopped early after 1 search." in text
     assert (
-        "The longest path found by the searches for widths 2 hops, not the longest: "
+        "The longest path found by these searches 2 hops, not the longest: "
         "an ingress is farther from some interface" in text
     )
     assert "A path as long as the diameter" not in text
@@ -151,7 +151,7 @@ def test_weighted_widths_have_a_section_with_their_unit(tmp_path):
     widths = {"widths": widths_of(snapshot), "weighted_widths": widths_of(snapshot, weight=weight)}
     summary = report(snapshot, tmp_path, **widths)
     text = page_text(summary, TREE)
-    assert "Width in milliseconds" in text
+    assert "Diameter and radius in milliseconds" in text
     assert "diameter 13.25 ms radius 12.25 ms" in text
     assert "0.00 10.0.0.4 0.50 10.0.0.3 1.00 10.0.0.2 13.25 10.0.0.5" in text or (
         "0.00 10.0.0.5 12.25 10.0.0.2 12.75 10.0.0.3 13.25 10.0.0.4" in text
@@ -162,7 +162,7 @@ def test_weighted_widths_have_a_section_with_their_unit(tmp_path):
     assert summary.table_columns[-3:] == ("diameter", "radius", "unreached")
     alone = report(snapshot, tmp_path / "alone", weighted_widths=widths["weighted_widths"])
     assert alone.table_columns[-3:-1] == ("weighted diameter", "weighted radius")
-    assert "Width in hops" not in page_text(alone, TREE)
+    assert "Diameter and radius in hops" not in page_text(alone, TREE)
 
 
 def test_lengths_along_a_path_end_at_the_diameter(tmp_path):
@@ -215,8 +215,8 @@ def test_an_as_without_widths_has_no_section_beside_others_that_have(tmp_path):
     snapshot = tree()
     widths = widths_of(snapshot, rows=[1, 2])
     summary = report(snapshot, tmp_path, widths=widths, failed={0: "a worker died"})
-    assert "Width in hops" not in page_text(summary, TREE)
-    assert "Width in hops" in page_text(summary, SPLIT)
+    assert "Diameter and radius in hops" not in page_text(summary, TREE)
+    assert "Diameter and radius in hops" in page_text(summary, SPLIT)
 
 
 def test_what_is_known_of_an_as_whose_widths_failed_is_kept(tmp_path):
@@ -241,7 +241,7 @@ def test_a_run_without_hops_says_so(tmp_path):
     nothing = measured(snapshot, without={(0, 0)})
     summary = report(snapshot, tmp_path, nothing, widths=widths_of(snapshot))
     assert "No search was made from an ingress." in summary.index.read_text()
-    assert "Width in hops" in page_text(summary, TREE)
+    assert "Diameter and radius in hops" in page_text(summary, TREE)
 
 
 @pytest.mark.parametrize(

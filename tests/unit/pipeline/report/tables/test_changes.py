@@ -70,7 +70,7 @@ def test_a_slower_link_between_ases_is_not_said_to_be_in_the_first():
     for other, where in ((1, "in AS1"), (2, "between AS1 and AS2")):
         link = make_changes(1, "link", kind=SLOWER, asn=1, other_asn=other, group=5, **values)
         text = text_of(link)
-        assert text.startswith(f"1 link {where} became slower, above all ")
+        assert text.startswith(f"1 link {where} became slower, most notably ")
         assert text.endswith(": from 2.5 to 32.5 ms (medians of 6 vantage points)")
 
 
@@ -201,7 +201,9 @@ def test_one_of_several_renumbered_routers_is_named_with_its_new_address_and_its
         make_changes(1, "router", kind=RENUMBERED, asn=1, group=group, **ADDRS, **touched)
         for group, touched in ((5, MORE), (6, PAIRS))
     ]
-    expected = "2 routers of AS1 were renumbered, above all 0.0.0.1, which is now 0.0.0.2: 3 pairs"
+    expected = (
+        "2 routers of AS1 were renumbered, most notably 0.0.0.1, which is now 0.0.0.2: 3 pairs"
+    )
     assert text_of(concat(rows)) == expected
 
 

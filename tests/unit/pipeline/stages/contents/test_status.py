@@ -76,7 +76,7 @@ def test_a_killed_run_is_said_to_be_killed(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(module, "runs_on", lambda _: [TOLD | {"is_alive": False, "detail": ""}])
     monkeypatch.setattr(time, "time", lambda: 1042.0)
     print_status(status(StatusConfig(store=tmp_path)))
-    assert "  was killed; what it did last, 2 s ago: Searching\n" in capsys.readouterr().out
+    assert "  was killed; its last step, 2 s ago: Searching\n" in capsys.readouterr().out
 
 
 def test_without_a_store_the_folder_is_named(tmp_path):

@@ -61,7 +61,7 @@ def test_references_go_on_from_night_to_night_and_no_night_is_read_twice(tmp_pat
     assert summary.n_reference_nights == 5  # up to the older night
     assert [event["kind"] for event in summary.events] == ["links slower"]
     page = summary.page.read_text()
-    assert "what was usual on 5 nights since" in page
+    assert "a baseline of 5 nights since" in page
     assert ">2026-11-20</bdi>" in page
     metadata = pq.read_schema(summary.folder / "events.parquet").metadata
     assert metadata[b"hopscope.n_reference_nights"] == b"5"

@@ -60,7 +60,7 @@ def test_what_was_replaced_is_restored_and_restored_again(store):
 def test_without_a_replacement_there_is_nothing_to_restore(store):
     with pytest.raises(StoreError, match="no version that snapshot b replaced"):
         restore_snapshot(store, "b")
-    with pytest.raises(StoreError, match="no snapshot 'c'; there are: a, b"):
+    with pytest.raises(StoreError, match="no snapshot 'c'; available snapshots: a, b"):
         restore_snapshot(store, "c")
 
 

@@ -39,7 +39,7 @@ def test_a_snapshot_that_is_renamed_at_a_url_has_that_name_everywhere(elsewhere)
         store = elsewhere(name)
         assert snapshot_names(store) == ["b", "z"]
         assert held(store, "z") == NEW.graph_hash
-        with pytest.raises(StoreError, match="no snapshot 'a'; there are: b, z"):
+        with pytest.raises(StoreError, match="no snapshot 'a'; available snapshots: b, z"):
             open_snapshot(store, "a")
     assert check_store(store) == {"b": "", "z": ""}
     assert check_replaced(store)["z"][1] == ""
