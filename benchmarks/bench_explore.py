@@ -88,7 +88,11 @@ def main() -> None:
                 "beside_ms",
             )
             columns = zip(*each[1:], strict=True)
-            row = {"algorithm": algorithm, "device": arguments.device, "twin": result["twin"]}
+            row = {
+                "algorithm": algorithm,
+                "device": arguments.device,
+                "twin": result["implementation"],
+            }
             row |= {"n_nodes": about["n_nodes"], "n_links": about["n_links"]}
             row |= {
                 name: round(1e3 * statistics.median(column), 2)

@@ -11,7 +11,7 @@ import numpy as np
 from kernels import CSRGraph
 from kernels.csr import to_host
 
-Twin = Literal["sequential", "cores", "gpu"]
+Implementation = Literal["sequential", "cores", "gpu"]
 Run = Callable[[CSRGraph, int, int], Any]  # graph, source, target: -1 where none is needed
 
 
@@ -24,7 +24,7 @@ class Procedure:
     cores : callable
         Runs on the graph's device: the search that ``kernels`` offers.
     sequential : callable or None
-        Its sequential twin, on one core: the plain algorithm, to compare with.
+        The plain algorithm on one core, to compare with.
     facts : callable
         Graph, result on the host -> what was found, as JSON values.
     text : callable
@@ -44,9 +44,9 @@ class Procedure:
     sequential: Run | None = None
 
     @property
-    def twins(self) -> Mapping[Twin, Run]:
+    def implementations(self) -> Mapping[Implementation, Run]:
         """Each way to run it, by name."""
-        own: dict[Twin, Run] = {"cores": self.cores, "gpu": self.cores}
+        own: dict[Implementation, Run] = {"cores": self.cores, "gpu": self.cores}
         return own if self.sequential is None else {"sequential": self.sequential, **own}
 
 

@@ -84,7 +84,7 @@ def _about(graph: Any) -> dict[str, Any]:
 def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> dict[str, Any]:
     if graph is None:
         raise UsageError("make or load a graph first")
-    from pipeline.stages.search import certified, choose_twin, search_graph
+    from pipeline.stages.search import certified, choose_implementation, search_graph
 
     def tell(progress: Progress) -> None:
         if progress.done < progress.total:
@@ -95,7 +95,7 @@ def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> d
         graph,
         source=request["source"] or None,
         target=request["target"] or None,
-        twin=choose_twin(request["device"]),
+        implementation=choose_implementation(request["device"]),
         compare=bool(request["compare"]),
         check=False,
         progress=tell,
@@ -129,7 +129,7 @@ def _shown(summary: Any) -> dict[str, Any]:
         "source": "" if summary.source is None else graph.name_of(summary.source),
         "target": "" if summary.target is None else graph.name_of(summary.target),
         "text": summary.text,
-        "twin": summary.twin,
+        "implementation": summary.implementation,
         "seconds": summary.seconds,
         "certificate": None,
         "certificate_s": 0.0,

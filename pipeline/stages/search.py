@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from kernels import CheckError, CSRGraph, DeviceError, Diameter, KernelError
 from kernels.certificates import check_path
 from pipeline.algorithms import Algorithm, algorithm
-from pipeline.algorithms.procedure import NODE_COLUMNS, Procedure, Twin, on_host
+from pipeline.algorithms.procedure import NODE_COLUMNS, Implementation, Procedure, on_host
 from pipeline.config import SearchConfig
 from pipeline.errors import OutOfMemoryError, PipelineError, UsageError
 from pipeline.files import written_whole
@@ -36,18 +36,18 @@ DEVICES = {"sequential": "cpu", "cores": "cpu", "gpu": "gpu"}
 class SearchSummary:
     """What one search found, and at what cost.
 
-    ``seconds``: of the search alone, the graph being where it is searched; by twin, in the order in
-    which they ran. ``certificate``: what was checked; None: nothing was.
+    ``seconds``: of the search alone, the graph being on its device, by implementation in the order
+    in which they ran. ``certificate``: what was checked; None: nothing was.
     """
 
     algorithm: str
     graph: NamedGraph
     source: int | None
     target: int | None
-    twin: Twin
+    implementation: Implementation
     facts: dict[str, Any]
     text: str
-    seconds: dict[Twin, float]
+    seconds: dict[Implementation, float]
     certificate: str | None
     certificate_s: float
     load_s: float
@@ -56,7 +56,7 @@ class SearchSummary:
 
     @property
     def device(self) -> str:
-        return DEVICES[self.twin]
+        return DEVICES[self.implementation]
 
 
 def search(config: SearchConfig, progress: ProgressCallback = no_progress) -> SearchSummary:
@@ -71,7 +71,7 @@ def search(config: SearchConfig, progress: ProgressCallback = no_progress) -> Se
     """
     row = algorithm(config.algorithm)
     _refuse_needless(config, row)
-    twin = choose_twin(config.device)
+    implementation = choose_implementation(config.device)
     if config.out is not None:
         _check_out(config.out)
     started = time.perf_counter()
@@ -84,7 +84,7 @@ def search(config: SearchConfig, progress: ProgressCallback = no_progress) -> Se
         graph,
         source=config.source,
         target=config.target,
-        twin=twin,
+        implementation=implementation,
         compare=config.compare,
         check=config.check,
         progress=progress,
@@ -102,7 +102,7 @@ def search_graph(
     *,
     source: str | None = None,
     target: str | None = None,
-    twin: Twin = "cores",
+    implementation: Implementation = "cores",
     compare: bool = False,
     check: bool = True,
     progress: ProgressCallback = no_progress,
@@ -115,10 +115,10 @@ def search_graph(
     ----------
     source, target : str or None
         As a user names them.
-    twin : str
+    implementation : str
         Whose result counts.
     compare : bool
-        Run the other twins too, for their times.
+        Run the other implementations too, for their times.
     check : bool
         Certify the result; ``certified`` does it later.
 
@@ -142,23 +142,26 @@ def search_graph(
         need: None if text is None else graph.node_of(text, need) for need, text in nodes.items()
     }
     procedure = row.load(name)
-    twins = [twin, *(each for each in _others(procedure, twin) if compare)]
-    seconds: dict[Twin, float] = {}
+    implementations = [
+        implementation,
+        *(each for each in _others(procedure, implementation) if compare),
+    ]
+    seconds: dict[Implementation, float] = {}
     found: Any = None
-    for i, each in enumerate(twins):
-        progress(Progress("search", i, len(twins), "searches", each))
+    for i, each in enumerate(implementations):
+        progress(Progress("search", i, len(implementations), "searches", each))
         with _errors_of(name):
             there = _placed(graph.graph, "weights" in row.needs, DEVICES[each])
             result, seconds[each] = _timed(procedure, each, there, ends["source"], ends["target"])
         found = as_reported(on_host(result, graph.graph), graph) if i == 0 else found
-    progress(Progress("search", len(twins), len(twins), "searches"))
+    progress(Progress("search", len(implementations), len(implementations), "searches"))
     facts = procedure.facts(graph.graph, found)
     summary = SearchSummary(
         algorithm=name,
         graph=graph,
         source=ends["source"],
         target=ends["target"],
-        twin=twin,
+        implementation=implementation,
         facts=facts,
         text=procedure.text(facts, graph.name_of, graph.noun),
         seconds=seconds,
@@ -198,7 +201,7 @@ def certified(summary: SearchSummary) -> SearchSummary:
     return replace(summary, certificate=certificate, certificate_s=seconds)
 
 
-def choose_twin(device: DeviceChoice) -> Twin:
+def choose_implementation(device: DeviceChoice) -> Implementation:
     """The GPU where there is one, unless cores are wanted.
 
     Raises
@@ -231,9 +234,9 @@ def _check_out(path: Path) -> None:
         raise UsageError(f"--out {path}: tables are written as Parquet; give FILE.parquet")
 
 
-def _others(procedure: Procedure, twin: Twin) -> Iterator[Twin]:
-    for each in procedure.twins:
-        if each != twin and (each != "gpu" or visible_gpus()):
+def _others(procedure: Procedure, implementation: Implementation) -> Iterator[Implementation]:
+    for each in procedure.implementations:
+        if each != implementation and (each != "gpu" or visible_gpus()):
             yield each
 
 
@@ -245,13 +248,17 @@ def _placed(graph: CSRGraph, weighted: bool, device: Any) -> CSRGraph:
 
 
 def _timed(
-    procedure: Procedure, twin: Twin, graph: CSRGraph, source: int | None, target: int | None
+    procedure: Procedure,
+    implementation: Implementation,
+    graph: CSRGraph,
+    source: int | None,
+    target: int | None,
 ) -> tuple[Any, float]:
     """Result and seconds of one search; compiled code is loaded before the clock starts.
 
     A short search runs twice, since it may have loaded code that two nodes do not need.
     """
-    run = procedure.twins[twin]
+    run = procedure.implementations[implementation]
     run(_tiny(graph), 0, 0)
     for _ in range(2):
         started = time.perf_counter()

@@ -288,8 +288,8 @@ def search_facts(summary: SearchSummary) -> dict:
         "path_names": [named.name_of(node) for node in summary.facts.get("path", [])],
         "device": summary.device,
         "certificate": summary.certificate,
-        "search_s": round(summary.seconds[summary.twin], 9),
-        "twins_s": {twin: round(s, 9) for twin, s in summary.seconds.items()},
+        "search_s": round(summary.seconds[summary.implementation], 9),
+        "twins_s": {name: round(s, 9) for name, s in summary.seconds.items()},
         "certificate_s": round(summary.certificate_s, 6),
         "load_s": round(summary.load_s, 6),
         "out": None if summary.out is None else str(summary.out),
@@ -310,7 +310,7 @@ def print_search(summary: SearchSummary) -> None:
         print_line("Certificate: not checked")
     else:
         print_line(f"Certificate: {summary.certificate} ({duration(summary.certificate_s)})")
-    times = ", ".join(f"{duration(s)} ({twin})" for twin, s in summary.seconds.items())
+    times = ", ".join(f"{duration(s)} ({name})" for name, s in summary.seconds.items())
     print_line(f"Time: {times}; graph read in {duration(summary.load_s)}")
     if summary.out is not None:
         print_line(f"Written: {summary.out}")

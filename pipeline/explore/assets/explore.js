@@ -233,7 +233,7 @@
     at("history").tBodies[0].replaceChildren(...history.map((each) => row([
       `${each.algorithm}${each.source ? ` from ${each.source}` : ""}${each.target ? ` to ${each.target}` : ""}`,
       `${each.graph}, ${each.size}`, each.text,
-      Object.entries(each.seconds).map(([twin, s]) => `${duration(s)} ${twin}`).join(", "),
+      Object.entries(each.seconds).map(([name, s]) => `${duration(s)} ${name}`).join(", "),
     ])));
   }
   function setBusy(now) {

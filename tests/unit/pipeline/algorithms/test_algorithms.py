@@ -1,4 +1,4 @@
-"""Every algorithm: right on a small graph by each twin, and certified; wrong results refused."""
+"""Every algorithm: each implementation is right and certified; wrong results are refused."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ WRONG = {
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_each_twin_finds_what_is_known_and_the_certificate_accepts_it(name):
     procedure = ALGORITHMS[name].load(name)
-    for twin, run in procedure.twins.items():
-        if twin == "gpu":
+    for implementation, run in procedure.implementations.items():
+        if implementation == "gpu":
             continue  # the same function, on the graph's device: tests of kernels run it there
         found = run(GRAPH, SOURCE, TARGET)
         facts = procedure.facts(GRAPH, found)
-        assert {key: facts[key] for key in FACTS[name]} == FACTS[name], twin
+        assert {key: facts[key] for key in FACTS[name]} == FACTS[name], implementation
         assert procedure.certify(GRAPH, found)
         assert procedure.text(facts, str, "node")
         lengths = {len(column) for column in procedure.columns(found).values()}

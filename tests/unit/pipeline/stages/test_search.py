@@ -182,7 +182,9 @@ def test_the_time_of_a_short_search_is_that_of_its_second_run(pause_s, n_runs, m
         return len(runs)
 
     graph = CSRGraph.from_edges([0, 1], [1, 2], symmetrise=True)
-    found, seconds = _timed(SimpleNamespace(twins={"cores": run_it}), "cores", graph, None, None)
+    found, seconds = _timed(
+        SimpleNamespace(implementations={"cores": run_it}), "cores", graph, None, None
+    )
     assert (found, runs) == (n_runs, [2, *[3] * (n_runs - 1)])
     assert seconds >= pause_s
 
