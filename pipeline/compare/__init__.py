@@ -41,7 +41,7 @@ def compare_nights(
 ) -> tuple[Changes, Events]:
     """Compare two nights: what changed, and which changes go together.
 
-    ``references``: what RTTs and hops were usual up to the older night (``follow``); without it, or
+    ``references``: baselines of RTTs and hops up to the older night (``follow``); without it, or
     from fewer than three nights, the older night itself.
     """
     usual = References.none() if references is None else references

@@ -150,7 +150,7 @@ def _neighbors(night: Night) -> np.ndarray:
 def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
     """ASes whose largest component became several parts, and how many.
 
-    Of several as large as it each is asked by itself: together they always are several parts.
+    Of several equally large components each is looked at alone: together they are several anyway.
     """
     row = np.repeat(np.arange(len(before.asn)), np.diff(before.node_ptr))
     size = np.bincount(before.component, minlength=before.n_nodes + 1)
@@ -178,7 +178,7 @@ def _seen_again(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """What the pairs of both nights say of ASes of one night only.
 
-    An AS is gone if most pairs with the same targets crossed it, and do not pass it any more. Other
+    An AS is gone if most pairs with the same targets crossed it and no longer do. Other
     inputs may have put its routers into no AS; then only the pairs that no longer reach their
     target count.
 
@@ -242,7 +242,7 @@ def _cut_off(
     -------
     asn, n_pairs, n_traces : (n,) int64
     behind : (n,) bool
-        On these routes many routers of the AS were passed that nobody sees any more.
+        These routes crossed many routers of the AS that are no longer seen.
     """
     old, new = (found.new, found.old) if reverse else (found.old, found.new)
     reached, now = found.old_reached, found.new_reached

@@ -1,4 +1,4 @@
-"""Changes that go together become one event.
+"""Changes with one cause become one event.
 
 An event begins with a change that says what happened: in the order of ``_CAUSES``, a changed input,
 a lost vantage point, lost targets, a renumbered router, an AS that is no longer seen, or is silent
@@ -8,12 +8,12 @@ Changes of one cause in the same AS, or between the same two ASes, are one event
 that share a router.
 Every other change joins the first event that explains it: links of a vantage point that did not
 measure, of a router that was renumbered, of an AS that fell apart, and diameter and radius of an AS
-whose links changed; at last ingresses and neighbours join the links by which ASes were entered.
-What nothing explains is not an event: links that could not be observed come and go every night.
-Where one of the nights has no traces by vantage point, and other inputs or another version of the
-program made it, every change is of the changed input: none can be told from a change of inference.
+whose links changed. Last, ingresses and neighbours join the links by which ASes were entered.
+A change without an explanation is not an event: links that could not be observed come and go every
+night. If one of the nights has no traces by vantage point, and its inputs or the version of the
+program differ, every change belongs to the changed input: it may as well be one of inference.
 
-Events are ranked by the traces, or else the changes, that they touch.
+Events are ranked by the traces that they affect, else by their changes.
 """
 
 from __future__ import annotations
@@ -89,14 +89,14 @@ class Events:
     asn, other_asn : (n,) int64
         ASes that it is about, ``NO_ASN`` for none or several.
     n_changes, n_links : (n,) int64
-        Changes that are part of it, and links among them.
+        Its changes, and links among them.
     n_traces, n_pairs, n_vantages : (n,) int64
-        The most that one of its changes touches: a lower bound of what it touches.
+        The largest value of its changes: a lower bound for the event.
     first : (n,) int64
-        Row of the change that says most.
+        Row of the most informative change.
     longer_by, lower, upper : (n,) float64
-        Hops by which the ways of pairs that crossed links of the event before became longer: the
-        median and its interval; NaN where targets of fewer than three vantage points answered.
+        How many hops longer the paths became of pairs that crossed links of the event: the median
+        and its interval; NaN if targets of fewer than three vantage points answered.
     """
 
     kind: Annotated[np.ndarray, Flat(object)]
@@ -121,7 +121,7 @@ def group_events(
 ) -> tuple[Changes, Events]:
     """Find the events of some changes; ``instead``: of those that traces show.
 
-    ``of_inputs``: a changed input explains every other change, as no trace tells them apart.
+    ``of_inputs``: a changed input explains every other change, since no trace distinguishes them.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def group_events(
 
 
 def _causes_of(changes: Changes) -> np.ndarray:
-    """Cause that each change says, as a row of ``_CAUSES``; -1 for none."""
+    """Cause that each change names, as a row of ``_CAUSES``; -1 for none."""
     cause = np.full(len(changes), -1)
     for number, (_, what, of_kinds) in enumerate(_CAUSES):
         cause[(changes.what == what) & np.isin(changes.kind, of_kinds)] = number
@@ -214,7 +214,7 @@ def _join(
             _join_by(event, own, changes.vantage, changes.vantage[rows], event[rows])
         else:
             event[own] = event[rows[0]]
-        # What showed that their far end is a router was not measured: its other links, or they.
+        # What showed that their far end is a router was not measured: its other links, or these.
         own = own[event[own] != NO_ROW]
         unmeasured = changes.n_no_vantage if reason == NO_VANTAGE else changes.n_no_target
         there = free[link & (changes.kind[free] == unseen) & (changes.reason[free] == AS_TARGET)]
@@ -245,7 +245,7 @@ def _join(
         cut &= ~np.isin(ends[free], ends[rows])  # between other ASes, or in one
         _join_by_router(event, free[~cut], changes, rows)
     elif name in _OF_WHOLE_ASES:
-        if name in _OF_SILENT_ASES:  # the rest is of what is left of it, and no news
+        if name in _OF_SILENT_ASES:  # the rest follows from what is left of it
             free = free[np.isin(changes.what[free], _WITHIN)]
         _join_by(event, free, changes.asn, changes.asn[rows], event[rows])
         _join_by(event, free, changes.other_asn, changes.asn[rows], event[rows])
@@ -343,7 +343,7 @@ def _rank(changes: Changes, event: np.ndarray, cause: np.ndarray, n: int) -> tup
         return out
 
     n_traces, n_changes = most(changes.n_traces), np.bincount(of, minlength=n)
-    # What says most: of the cause, most traces, the first of equal ones.
+    # The most informative one: of the cause, with most traces, the first of equal ones.
     weight = np.where(cause[rows] >= 0, cause[rows], len(_CAUSES))
     order = np.lexsort((np.arange(len(rows)), -changes.n_traces[rows], weight, of))
     first = rows[order[np.append(True, np.diff(of[order]) != 0)]] if len(rows) else rows

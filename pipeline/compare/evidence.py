@@ -3,17 +3,17 @@
 A pair of vantage point and target that crossed a link, from its near router to its far one, shows
 one of these on the other night:
 
-- **turned**: it crosses the near router again, and the next hop is another router, or the target:
-  the link is gone from its way, and would be there if it still existed;
-- **silent**: it crosses the near router, and what is behind does not answer;
-- **as target**: it crosses the link, whose far end is its target: a router on the night that has
-  the link, since other traces passed it, and on the other one taken for a host;
+- **turned**: it crosses the near router again, but the next hop is another router, or the target:
+  the link would be on its path if it still existed;
+- **silent**: it crosses the near router, and the next hop does not answer;
+- **as target**: it crosses the link, whose far end is its target: known to be a router on the night
+  that has the link, since other traces passed it, and taken for a host on the other;
 - **elsewhere**: it does not cross the near router;
 - **no target**, **no vantage**: it was not measured.
 
-One pair that turned is enough to call the link removed, if none crosses it to its target; without
-any the link is not observable.
-The same question with the nights exchanged shows whether a link is new or was just not seen before.
+One pair that turned is enough to call the link removed, unless a pair crosses it to its target;
+without any the link is not observable. With the nights exchanged the same question tells a new link
+from one that was not seen before.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Evidence:
     n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage, n_as_target
         Pairs by what became of them.
     vantage
-        Common number of the vantage point that did not measure by which most pairs crossed it; -1
-        for none.
+        Common number of that vantage point, of those that did not measure, from which most pairs
+        crossed it; -1 for none.
     near, far
         Nodes of its night, in the direction of most traces; -1 where no trace crossed it.
     """
@@ -129,7 +129,7 @@ def crossings(
     label : (n_steps,) int64
         -1 for none.
     which : (n_paths,) bool, optional
-        Paths that are asked; all unless given.
+        Paths to look at; default: all.
     """
     steps, ends = view.seen.steps, view.seen.paths.step
     is_asked = _holds_one(steps, label >= 0, ends)
@@ -174,14 +174,14 @@ def _position(table: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
-    """Ask what became of the pairs that crossed some links.
+    """What became of the pairs that crossed some links.
 
     Parameters
     ----------
     here : View
         The night that has the links.
     there : View
-        The night that has not.
+        The night that does not.
     keys : (n_links,) int64
         As from ``link_keys``, sorted.
     """
@@ -205,7 +205,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         path = np.concatenate([each[0] for each in found])
         at = np.concatenate([each[1] for each in found])
         np.add.at(n_traces, link[at], here.seen.paths.n_traces[path])
-        # A pair with several paths is asked once for each link and near router.
+        # A pair with several paths counts once for each link and near router.
         pair, near, of_link = here.pair[path], here.group[steps.near[at]], link[at]
         vantage = here.seen.paths.vantage[path]
         # A target that is a router here may be a host there: then nothing went elsewhere.
@@ -243,7 +243,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
 
 
 def _most_often(rows: np.ndarray, vantage: np.ndarray, n: int) -> np.ndarray:
-    """(n,) int64: number of the commonest vantage point of each link, -1 for none.
+    """(n,) int64: number of the most frequent vantage point of each link, -1 for none.
 
     ``rows``: link times the number of vantage points, plus the row of a vantage point.
     """

@@ -1,6 +1,6 @@
-"""Ingresses of two nights: which moved to another router, for which neighbour; lost and gained.
+"""Ingresses of two nights: moved to another router for the same neighbour, lost, gained.
 
-And whose traffic now enters elsewhere (``traffic``).
+Also those whose traffic now enters elsewhere (``traffic``).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def compare_ingresses(
     sides : Sides
     found : Rerouted or None
     links : Changes
-        Of links: an ingress is lost where a link by which it was entered was removed; else it was
-        not observable, unless its pairs show that they enter by another one.
+        Of links: an ingress is lost if a link by which it was entered was removed; else it was not
+        observable, unless its pairs show that they enter by another one.
 
     Returns
     -------
@@ -109,8 +109,8 @@ def _moves(
 ) -> np.ndarray:
     """(7, n) int64: AS, neighbour, group before and after, pairs, vantage points, traces.
 
-    Pairs entered the AS from the neighbour by a router that is no ingress for it any more, and now
-    do by one that was none before. The links by which they enter are of one night only: where only
+    Pairs entered the AS from the neighbour by a router that is no longer an ingress for it, and now
+    enter by one that was none before. The links by which they enter are of one night only: where only
     the owner of a router changed, nothing moved.
 
     ``old``, ``new``: entries of both nights; ``only``: ingresses that the other one has not.
@@ -128,7 +128,7 @@ def _moves(
     vantages = n_vantages(row, found.vantage[old.pair[at]], n_rows)
     n_traces = np.bincount(row, found.old_traces[old.pair[at]], n_rows)
     table = np.array([*rows, n_pairs, vantages, n_traces], np.int64)
-    # Of several routers that took the place of one, that of most pairs.
+    # If several routers took the place of one, that of most pairs.
     order = np.lexsort((-table[3], table[4], table[2], table[1], table[0]))
     table = table[:, order]
     last = np.ones(table.shape[1], bool)

@@ -73,7 +73,7 @@ class Sides:
 
     @property
     def same_inputs(self) -> bool:
-        """Whether inference was given the same besides traces."""
+        """Whether inference had the same inputs besides traces."""
         return not self.old.other_inputs(self.new)
 
 
@@ -198,7 +198,7 @@ def judge(found: Evidence, kinds: tuple[str, str]) -> tuple[np.ndarray, np.ndarr
     """Kind of each link and why.
 
     Observable if a pair turned, unless another one still crosses it to its target; else the
-    commonest reason.
+    most frequent reason.
     """
     others = np.array([found.n_silent, found.n_elsewhere, found.n_no_target, found.n_no_vantage])
     words = np.array([SILENT, ELSEWHERE, NO_TARGET, NO_VANTAGE], object)

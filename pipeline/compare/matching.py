@@ -4,14 +4,14 @@ Routers that share an address are one, and so are those that share one with the 
 router of one night may stand for several of the other, which were merged or split. All of them are
 one **group**; links are compared between groups, so a merge or a split changes no link.
 
-A snapshot keeps routers that are in an AS, and takes others for hops without an answer. Another
-prefix table, other options or another election may put a router that answers on both nights into no
-AS on one of them. The addresses for which that is so are kept beside the graphs.
+A snapshot keeps only routers that are in an AS; others count as hops without an answer. Another
+prefix table, other options or another election may leave a router that answers on both nights
+without an AS on one of them. Such addresses are kept beside the graphs.
 
-Snapshots from before that was kept tell less. Where both nights had the same tables and options,
-no router is suspected. Otherwise each router is that only one night shows, unless the other night's
-tables are seen to have its prefix: routes are hardly ever announced for less than a /24 or /48, so
-they have it where an address of the same block is in the same AS. (One in another AS shows less: an
+Older snapshots do not have them. If both nights had the same tables and options, no router is
+suspected. Otherwise every router that only one night shows is suspected, unless the other night's
+tables are seen to cover its prefix: routes are hardly ever announced for less than a /24 or /48, so
+they cover it if an address of the same block is in the same AS. (One in another AS proves less: an
 address in no table may get the AS of its neighbours.)
 """
 

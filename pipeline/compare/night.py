@@ -42,9 +42,9 @@ class Night:
     names : dict of int to str
         Names of ASes.
     unmapped : (n, 2) uint64 or None
-        Addresses that answered and are in no AS, sorted; None where nobody knows.
+        Addresses that answered and are in no AS, sorted; None if unknown.
     is_inferred : bool
-        From traces, in whole or in part; otherwise it is as a file or a generator says.
+        From traces, in whole or in part; otherwise from a topology file or a generator.
     """
 
     name: str

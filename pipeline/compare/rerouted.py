@@ -31,7 +31,7 @@ from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.references import References
 
-# Routes that are spelled out; of more, an even part: shares and medians stay what they are.
+# Routes that are expanded; of more, an even sample, which leaves shares and medians as they are.
 _MAX_ROUTES = 1 << 21
 _MIN_SWAPPED = 3  # pairs
 _SWAPPED_SHARE = 0.3  # of those that crossed the router
@@ -100,20 +100,20 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
 
 
 def compare_numbers(sides: Sides, found: Rerouted) -> tuple[Changes, np.ndarray]:
-    """Routers in whose place the same pairs see new ones.
+    """Renumbered routers: the same pairs see a new router in the place of an old one.
 
-    As many hops from their targets, as far as these answer and the routers before are the same.
+    It is as many hops from their targets, if these answer and the routers before are the same.
 
-    All addresses of them are gone; or some are still seen, which may be those of another router
-    that was taken for the same, and most pairs see a new one. Where all are still seen, a router
-    came to stand beside the old one, and nothing was renumbered.
+    All addresses of the old one are gone; or some are still seen, perhaps those of another router
+    that was merged with it, and most pairs see a new one. If all are still seen, a router was added
+    beside the old one, and nothing was renumbered.
 
     Returns
     -------
     changes : Changes
     renewed : (n,) int64
         Groups of routers that are gone, and of new ones in their place, ascending; however few
-        pairs show it: another interface of a renumbered router is one of its own to inference.
+        pairs show it: to inference another interface of a renumbered router is a router of its own.
     """
     n = sides.groups.n
     assert sides.old_view is not None
@@ -177,9 +177,9 @@ def _first_gone(sides: Sides) -> np.ndarray:
 
 
 def compare_lengths(sides: Sides, found: Rerouted, references: References) -> Iterator[Changes]:
-    """ASes that hosts became farther from, or nearer to, from several vantage points.
+    """ASes whose hosts are now farther from several vantage points than their baseline, or nearer.
 
-    Farther than usual: what was already so on the older night is reported only if it continues.
+    What was so on the older night already is reported only if it continues.
     """
     assert sides.old_view is not None
     assert sides.new_view is not None
@@ -215,7 +215,7 @@ def compare_lengths(sides: Sides, found: Rerouted, references: References) -> It
 
 
 def measure_events(changes: Changes, events: Events, found: Rerouted) -> Events:
-    """By how many hops the ways of pairs that crossed links of each event before became longer."""
+    """How many hops longer the paths became of pairs that crossed links of each event."""
     of_link = (changes.what == "link") & (changes.event >= 0)
     of_link &= (changes.kind == REMOVED) | (changes.kind == UNSEEN)
     one, other = changes.group[of_link], changes.other_group[of_link]

@@ -1,8 +1,7 @@
 """Routes of the pairs of vantage point and target that were measured on both nights.
 
 If a pair has several paths on one night, the one with the most traces is its route. Routes of
-routers are compared in groups; most are the same on both nights, and only the others are spelled
-out.
+routers are compared in groups; most are the same on both nights, and only the others are expanded.
 """
 
 from __future__ import annotations

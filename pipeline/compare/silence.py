@@ -1,17 +1,17 @@
 """Routers and whole ASes that stopped or began to answer.
 
-A pair is evidence if it comes by the same router on both nights and goes on to a router on one of
-them. On the other night it sees that router too, or a gap with the same router after it, or another
-router, since its path changed. A router is silent if most of these pairs see a gap.
+A pair is evidence about a router that it meets on one night if its predecessor there is on the
+pair's path on both nights. On the other night the pair sees the router too, or a gap with the same
+router after it, or another router, since its path changed. A router is silent if most of these
+pairs see a gap.
 The first router of a pair is no evidence: it may follow a router that does not answer.
 
-An inferred router may be two, of which one stopped answering. So the pairs that come by one router
-may decide alone, if more of them see a gap than chance explains among so many links, and others
-see the router as before: where a link was cut, some pairs of its ends may meet a silent router.
+An inferred router may really be two, one of which stopped answering. So the pairs that come from
+one predecessor can decide alone, if more of them see a gap than chance explains and the others see
+the router as before: if a link was cut, some pairs of its ends may meet a silent router.
 
-An AS is silent as a whole if hardly a router of it is seen on the other night, and most of the
-pairs that crossed these routers pass (``passages``): nothing of it is known any more, but it is
-there.
+An AS is silent as a whole if hardly any of its routers is seen on the other night, but most of the
+pairs that crossed them still pass (``passages``): the AS is there, but none of it answers.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _PASSED = "pairs that crossed it go on behind it, and none of its routers answer
 
 @dataclass(frozen=True, eq=False)
 class _Observed:
-    """Routers that pairs are evidence of, (n,) columns.
+    """Routers that pairs are evidence about, (n,) columns.
 
-    ``before``: the router by which the pairs come, or -1; ``n_pairs``: how many pairs that is.
+    ``before``: their predecessor on the pairs' paths, or -1; ``n_pairs``: number of these pairs.
     """
 
     group: Annotated[np.ndarray, Flat(np.int64)]
@@ -59,7 +59,7 @@ class _Observed:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """ASes of which hardly a router is seen on the other night, (n,) columns.
+    """ASes of which hardly any router is seen on the other night, (n,) columns.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Passed:
 
 
 def compare_answers(sides: Sides, found: Rerouted) -> Iterator[Changes]:
-    """Routers that stopped to answer, and those that began."""
+    """Routers that stopped answering, and those that began to."""
     assert sides.old_view is not None
     assert sides.new_view is not None
     n = sides.groups.n

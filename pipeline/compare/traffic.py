@@ -1,13 +1,12 @@
 """Traffic that enters an AS by other ingresses than on the other night.
 
-An AS may be entered by several links, and one of them may be cut before the router from which it
-leads: then no pair crosses that router any more, and of the link alone nobody knows. But its pairs
-show where they went. Only pairs that enter the AS directly on both nights are asked, so neither
-lost vantage points nor routers that do not answer move anything; and only those with as many traces
-on both nights: the route of several flows is that of most, so how often it is another one depends
-on how many there are. An ingress lost its traffic if most of the pairs that enter by it on either
-night did so on the older one alone. Pairs that come count against those that leave: where flows are
-balanced, as many come.
+An AS may be entered by several links. If one of them is cut, no pair may cross its near router any
+longer, so the link alone is not observable; but its pairs show where they went. Only pairs that
+enter the AS directly on both nights count, so neither lost vantage points nor routers that do not
+answer have an effect; and only pairs with as many traces on both nights: the route of a pair is
+that of most of its flows, so how often it changes depends on their number. An ingress lost its
+traffic if most of the pairs that enter by it on either night did so on the older one only. Pairs
+that arrive count against those that leave: where flows are balanced, as many arrive.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def _by_ingress(
     old, new = _first_entries(found.old), _first_entries(found.new)
     of_old, of_new = _numbers((old.pair, old.asn), (new.pair, new.asn))
     _, at, now = np.intersect1d(of_old, of_new, return_indices=True)
-    # Where a pair still crosses the link, the owner of a router changed, and no traffic moved.
+    # If a pair still crosses the link, only the owner of a router changed, and no traffic moved.
     still = _crosses(found.new, old)[at] | _crosses(found.old, new)[now]
     old, new = take(old, at), take(new, now)
     same = (old.neighbor == new.neighbor) & (old.group == new.group)

@@ -2,9 +2,9 @@
 
 What a link adds is the RTT of its far router less that of its near one, from one vantage point: the
 lowest RTTs of the step that most of its traces took, since queues only ever add. Each vantage point
-of both nights has one vote on each night; a link differs if the intervals of the two medians lie
-apart and the medians at least a millisecond [1]_. Where nights before the older one are known, its
-votes are references smoothed over all of them (``references``).
+of both nights has one vote on each night; a link differs if the intervals of the two medians do not
+overlap and the medians differ by at least a millisecond [1]_. If nights before the older one are
+known, its votes are references smoothed over all of them (``references``).
 
 References
 ----------
@@ -29,7 +29,7 @@ from pipeline.model.measured.references import References
 
 
 def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
-    """Links of both nights that add more or less to the RTT than usual, and did not already."""
+    """Links of both nights that began to add more or less to the RTT than their baseline."""
     if sides.old_view is None or sides.new_view is None:
         return
     old, new = (

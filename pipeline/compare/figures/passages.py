@@ -1,8 +1,8 @@
 """Whether pairs still pass where routers of one night do not answer on the other.
 
-On both nights a pair shows the same router before some routers, and the same one behind them or its
-target, and of these routers nothing on the other night. Where nothing but a gap is between the two
-then, it passes; where other routers are, or it no longer reaches its target, it goes elsewhere.
+A pair crosses some routers on one night. On the other night it shows the same router before them
+and the same router or target behind them, but none of them. With only a gap between these two the
+pair passes; with other routers between, or if it no longer reaches its target, it goes elsewhere.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Trips:
 def passages_of(here: Trips, there: Trips, hop: np.ndarray) -> np.ndarray:
     """What the pairs of some hops do on the other night, whose routes lack their routers.
 
-    Nothing is known where no router behind is the same, and the target never answered, or is right
-    behind the AS of the hop and does not any more: it may be of the AS, and as silent.
+    Unknown if no router behind is the same, and the target never answered, or lies right behind the
+    AS of the hop and no longer answers: it may belong to the AS, and be as silent.
 
     Parameters
     ----------

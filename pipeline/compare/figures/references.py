@@ -1,14 +1,14 @@
-"""What is usual: RTTs that links add and hops to targets, smoothed over earlier nights.
+"""Baselines: RTTs that links add and hops to targets, smoothed over earlier nights.
 
 A night is compared with references, not with the night before alone: a change that is too slow for
 one night adds up, and a single bad night is reported once, not again when it is over [1]_.
 
 The value of a **series** (a link seen from a vantage point, a pair of vantage point and target) is
-smoothed, and medians and their intervals are taken over series of both nights: so a vantage point
-that is lost moves no median. The reference of a series is its value of the night before, then the
-median of its first three nights, then smoothed with a weight of ``ALPHA``; a value that lies apart
-moves it no further than one at the border would. Three values in a row that lie apart from it, on
-the same side, are the new level: the reference is then their median.
+smoothed. Medians and their intervals are taken over series of both nights, so a lost vantage point
+shifts no median. The reference of a series is its value of the night before, then the median of its
+first three nights, then smoothed with a weight of ``ALPHA``; an outlier shifts it no more than a
+value at the limit would. Three outliers in a row on the same side are a new level: the reference
+becomes their median.
 
 References
 ----------
@@ -103,7 +103,7 @@ def _smoothed(
     n_seen : (n,) int
         With the new one.
     away : (n,) float
-        From which distance on a value lies apart.
+        Distance from which on a value is an outlier.
     """
     today = recent[0]
     middle = np.sort(recent, axis=0)[1]
@@ -192,7 +192,7 @@ def _or_value(
 
 
 def is_news(which: Sequence[np.ndarray], sign: int) -> np.ndarray:
-    """(n,) bool: what lies apart from its reference on one side, and did not already.
+    """(n,) bool: what is off its reference on one side, and was not before.
 
     Parameters
     ----------
