@@ -109,9 +109,9 @@ def _moves(
 ) -> np.ndarray:
     """(7, n) int64: AS, neighbour, group before and after, pairs, vantage points, traces.
 
-    Pairs entered the AS from the neighbour by a router that is no longer an ingress for it, and now
-    enter by one that was none before. The links by which they enter are of one night only: where only
-    the owner of a router changed, nothing moved.
+    Pairs entered the AS from the neighbour by a router that is no longer an ingress for it, and
+    now enter by one that was none before. The links by which they enter are of one night only: if
+    only the owner of a router changed, nothing moved.
 
     ``old``, ``new``: entries of both nights; ``only``: ingresses that the other one has not.
     """
