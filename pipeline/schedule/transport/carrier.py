@@ -1,4 +1,4 @@
-"""What carries tasks to where they run, and reports what becomes of them there."""
+"""What takes attempts to the executor, and reports their outcome: to a cluster, or in process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.schedule.transport.events import Event, Key
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class Submission:
     """One attempt to be sent; ``workers``: those that may run it, None: any."""
 
     key: Key
@@ -83,7 +83,7 @@ class Carrier(Protocol):
     def close(self) -> None:
         """Called once; nothing is used after it."""
 
-    def send(self, parcels: Sequence[Parcel]) -> bool:
+    def send(self, submissions: Sequence[Submission]) -> bool:
         """Send attempts that share ``workers`` and ``is_urgent``; False: the way is lost."""
 
     def come(self, timeout_s: float) -> Iterator[Event]:
@@ -96,13 +96,13 @@ class Carrier(Protocol):
         """Forget attempts; nothing more comes for them."""
 
     def begun(self, worker: str, keys: Sequence[Key]) -> set[Key] | None:
-        """Which a worker has begun; the rest will never begin there; None: no answer."""
+        """Those that a worker has begun; the others never begin there. None: no answer."""
 
     def can_replace(self, worker: str) -> bool:
-        """Whether a worker can be ended, and another started."""
+        """Whether a worker can be stopped, and another started."""
 
     def replace(self, worker: str) -> None:
-        """End a worker; another takes its place."""
+        """Stop a worker; another takes its place."""
 
     def hold_more(self, many: bool) -> None:
         """Whether tasks are so short that a worker should hold many of them."""

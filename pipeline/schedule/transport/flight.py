@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from pipeline.model.search.tasks import Outcome
-from pipeline.schedule.transport.carrier import Carrier, Parcel
+from pipeline.schedule.transport.carrier import Carrier, Submission
 from pipeline.schedule.transport.events import (
     Ask,
     Begun,
@@ -80,7 +80,7 @@ class Flight:
     beat: Callable[[], None] = no_beat
     cost: CostOf = no_estimate
     _outcomes: list[Outcome] = field(default_factory=list)  # not handed out yet
-    _outbox: list[Parcel] = field(default_factory=list)  # not sent yet
+    _outbox: list[Submission] = field(default_factory=list)  # not sent yet
     _unread: list[Key] = field(default_factory=list)  # of results to be fetched
     _unwanted: list[Key] = field(default_factory=list)  # to be cancelled
     _silent: frozenset[str] = frozenset()  # as the state knows them
@@ -216,7 +216,7 @@ class Flight:
         else:
             threads = self._there.threads
             workers = places(self.allowed(send.task, threads), threads, send.avoid)
-        self._outbox.append(Parcel(send.key, send.task, workers, send.is_urgent))
+        self._outbox.append(Submission(send.key, send.task, workers, send.is_urgent))
 
     def _do_fetch(self, fetch: Fetch) -> None:
         self._unread.append(fetch.key)
@@ -227,7 +227,7 @@ class Flight:
     def _do_cancel(self, cancel: Cancel) -> None:
         self._unwanted += cancel.keys
         unsent = set(cancel.keys)
-        self._outbox = [parcel for parcel in self._outbox if parcel.key not in unsent]
+        self._outbox = [submission for submission in self._outbox if submission.key not in unsent]
 
     def _do_ask(self, ask: Ask) -> None:
         begun = self.carrier.begun(ask.worker, ask.keys)
@@ -255,13 +255,13 @@ class Flight:
             unread, self._unread = self._unread, []
             self.carrier.fetch(unread)
         outbox, self._outbox = self._outbox, []
-        for _, group in itertools.groupby(outbox, key=lambda parcel: parcel.way):
-            parcels = tuple(group)
+        for _, group in itertools.groupby(outbox, key=lambda submission: submission.way):
+            submissions = tuple(group)
             now = time.time()
-            if not self.carrier.send(parcels):  # the way was lost just now
+            if not self.carrier.send(submissions):  # the way was lost just now
                 self._note_loss()
                 return
-            self._handle(Sent(tuple(parcel.key for parcel in parcels), now))
+            self._handle(Sent(tuple(submission.key for submission in submissions), now))
 
     def _cancel(self) -> None:
         unwanted, self._unwanted = self._unwanted, []

@@ -17,7 +17,7 @@ from typing import Any
 from pipeline.errors import PipelineError
 from pipeline.model.search.results import THIS_PROCESS
 from pipeline.schedule.transport.attempted import Attempted, BegunTasks, attempt_of, copied
-from pipeline.schedule.transport.carrier import Parcel
+from pipeline.schedule.transport.carrier import Submission
 from pipeline.schedule.transport.clock import Clock
 from pipeline.schedule.transport.events import Event, Failed, Finished, Key, shown
 from pipeline.schedule.transport.limits import Limits
@@ -46,29 +46,29 @@ class _Thread:
     def __init__(self, name: str, run: Callable[[Any], Any], done: queue.SimpleQueue):
         self.name = name
         self.begun = BegunTasks()
-        self.todo: queue.PriorityQueue[tuple[bool, int, Parcel | None]] = queue.PriorityQueue()
+        self.todo: queue.PriorityQueue[tuple[bool, int, Submission | None]] = queue.PriorityQueue()
         self._run, self._done = run, done
         self._numbers = itertools.count()
         threading.Thread(target=self._work, name=name, daemon=True).start()
 
-    def put(self, parcel: Parcel) -> None:
-        self.todo.put((not parcel.is_urgent, next(self._numbers), parcel))
+    def put(self, submission: Submission) -> None:
+        self.todo.put((not submission.is_urgent, next(self._numbers), submission))
 
     def stop(self) -> None:
         """Begin nothing further."""
         self.todo.put((False, -1, None))
 
     def _work(self) -> None:
-        while (parcel := self.todo.get()[2]) is not None:
-            self._done.put((parcel.key, self._attempt(parcel)))
+        while (submission := self.todo.get()[2]) is not None:
+            self._done.put((submission.key, self._attempt(submission)))
 
-    def _attempt(self, parcel: Parcel) -> Attempted:
+    def _attempt(self, submission: Submission) -> Attempted:
         """One attempt, as if it came from another process."""
-        found = attempt_of(self.name, parcel.key, self._run, parcel.task, self.begun)
+        found = attempt_of(self.name, submission.key, self._run, submission.task, self.begun)
         try:
             return copied(found)
         except Exception as error:
-            text = f"{shown(parcel.key)}: {type(error).__name__}: {error}"
+            text = f"{shown(submission.key)}: {type(error).__name__}: {error}"
             return Attempted(found.run, error=PipelineError(text))
 
 
@@ -133,11 +133,11 @@ class HereCarrier:
         if self._thread is not None:
             self._thread.stop()
 
-    def send(self, parcels: Sequence[Parcel]) -> bool:
+    def send(self, submissions: Sequence[Submission]) -> bool:
         """Put them in the thread's queue."""
-        for parcel in parcels:
-            self._given.add(parcel.key)
-            self._worker.put(parcel)
+        for submission in submissions:
+            self._given.add(submission.key)
+            self._worker.put(submission)
         return True
 
     def come(self, timeout_s: float) -> Iterator[Event]:

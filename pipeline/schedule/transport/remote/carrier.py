@@ -13,7 +13,7 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.errors import ClusterLostError, PipelineError, RetryableError
 from pipeline.schedule.transport.attempted import Attempted
-from pipeline.schedule.transport.carrier import Parcel
+from pipeline.schedule.transport.carrier import Submission
 from pipeline.schedule.transport.events import (
     Event,
     Failed,
@@ -68,14 +68,16 @@ class RemoteCarrier:
         self._futures.clear()
         self.there.cancel(left)
 
-    def send(self, parcels: Sequence[Parcel]) -> bool:
+    def send(self, submissions: Sequence[Submission]) -> bool:
         """Send them as one graph; False: the client is closed."""
         topic = self.client.id if self._mailbox is not None else ""
-        keys = [parcel.key for parcel in parcels]
-        packed = [pack(parcel.key, topic, self.run, parcel.task) for parcel in parcels]
+        keys = [one.key for one in submissions]
+        packed = [
+            pack(submission.key, topic, self.run, submission.task) for submission in submissions
+        ]
         if self._mailbox is not None:
             self._mailbox.expect(keys, self.there.done)
-        workers, is_urgent = parcels[0].way
+        workers, is_urgent = submissions[0].way
         # retries=0: Dask would also repeat errors that no repetition can cure.
         how = {"retries": 0, "workers": workers, "priority": int(is_urgent)}
         try:
