@@ -45,7 +45,7 @@ from pipeline.model.topology import NO_ASN
 MERGED_ROUTERS = Rule(
     "merged-routers",
     "owners",
-    "owners are elected once more with the routers that were inferred",
+    "owners are elected again with the inferred routers",
     "inferred routers",
 )
 

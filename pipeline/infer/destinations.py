@@ -39,7 +39,7 @@ from pipeline.model.tables.aliases import AliasTable
 PASSAGES = Rule(
     "passed-destinations",
     "routers",
-    "a destination that traces to its subnet mate passed is a router",
+    "a destination that traces to its subnet mate pass through is a router",
     "destinations that answered, subnet mates, predecessors",
 )
 

@@ -33,7 +33,7 @@ from pipeline.model.topology import NO_ASN
 SILENT_ROUTERS = Rule(
     "silent-routers",
     "gaps",
-    "unanswered hops between two routers of an AS are routers that do not answer",
+    "unanswered hops between two routers of an AS are silent routers",
     "gaps of one or two hops",
     source="anonymous routers (Yao et al., INFOCOM 2003)",
 )

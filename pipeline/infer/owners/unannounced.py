@@ -42,7 +42,7 @@ from pipeline.model.topology import NO_ASN
 UNANNOUNCED = Rule(
     "unannounced-blocks",
     "owners",
-    "a block that nobody announces is the AS's that its routers speak for",
+    "an unannounced block belongs to the AS that most of its routers point to",
     "unmapped addresses, hosts and destinations behind them",
     "3 and 1.5 times as many votes: " + CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), section 4.1, by delegations",

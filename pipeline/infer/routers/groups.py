@@ -57,7 +57,7 @@ from pipeline.model.topology import NO_ASN
 SUBNET_MATES = Rule(
     "subnet-mates",
     "routers",
-    "what precedes an address, and its subnet mate, are one router",
+    "the predecessor of an address and its subnet mate are one router",
     "predecessors, subnet mates",
     source="APAR (Gunes and Sarac, ToN 2009); kapar (Keys, CCR 2010)",
 )

@@ -97,14 +97,14 @@ from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_val
 TWO_VOUCHERS = Rule(
     "two-vouchers",
     "routers",
-    "two addresses of two routers are behind both, or their subnet mates: one router",
+    "two routers before the same two addresses, or their subnet mates, are one",
     "predecessors, subnet mates, observers",
     source="APAR (Gunes and Sarac, ToN 2009), common successors",
 )
 PARALLEL_LINKS = Rule(
     "parallel-links",
     "routers",
-    "a router with two addresses right behind one router is odd: it vouches for less",
+    "a router with two addresses right behind one predecessor is weaker evidence",
     "predecessors",
 )
 

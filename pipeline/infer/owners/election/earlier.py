@@ -37,7 +37,7 @@ from pipeline.model.tables.registries import Registries
 EARLIER_OWNER = Rule(
     "earlier-owner",
     "owners",
-    "what files or inferred routers give no reason to change stays",
+    "an owner stays unless files or inferred routers give a reason to change it",
     "the election before",
     CHOSEN,
     weights={"by_aliases": 0.2, "by_registries": 0.1},
@@ -45,7 +45,7 @@ EARLIER_OWNER = Rule(
 CLEAR_CHANGES = Rule(
     "clear-changes",
     "owners",
-    "with inferred routers another AS than before must be clear",
+    "with inferred routers an owner changes only by a clear margin",
     "the election before",
     CHOSEN,
     weights={"clear": 0.6, "clear_alone": 6.0},

@@ -58,7 +58,7 @@ from pipeline.model.tables.relationships import CUSTOMER
 REALLOCATED = Rule(
     "reallocated-prefixes",
     "owners",
-    "an AS may number its inner links from another's addresses, if that explains much",
+    "an AS may use another's addresses on its inner links, if that explains much evidence",
     "links, prefixes, destinations",
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), section 6",

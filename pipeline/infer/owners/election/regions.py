@@ -38,7 +38,7 @@ from pipeline.infer.rule import Rule
 REGIONS = Rule(
     "regions",
     "owners",
-    "neighbouring routers move to another AS together where that saves something",
+    "neighbouring routers change their AS together if that lowers the total cost",
     "links",
     source="expansion moves (Boykov et al., TPAMI 2001)",
 )

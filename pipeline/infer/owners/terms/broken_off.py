@@ -11,7 +11,7 @@ from pipeline.infer.rule import CHOSEN, Rule
 TERM = Rule(
     "broken-off",
     "owners",
-    "where others go on, silence says less of where a trace ends",
+    "a trace that ends at a router that others pass is weaker evidence of its AS",
     "last routers that others pass; relationships if given",
     CHOSEN,
     # At an AS that may be the provider of the one aimed at; at one of no customer; each further

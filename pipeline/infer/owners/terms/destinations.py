@@ -12,10 +12,10 @@ from pipeline.infer.rule import CHOSEN, Rule
 TERM = Rule(
     "destinations",
     "owners",
-    "the last router of traces is in an AS that they were aimed at",
+    "the last router of traces is in one of their destination ASes",
     "last routers, destination ASes",
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), destination ASes",
     {"aimed_else": 4.0, "aimed_else_again": 1.5, "aimed_else_perhaps": 2.4},
-    piece=("end", "of traces that were aimed at other ASes"),
+    piece=("end", "of traces to other ASes"),
 )

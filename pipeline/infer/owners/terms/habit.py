@@ -11,7 +11,7 @@ from pipeline.infer.rule import Rule
 TERM = Rule(
     "habit",
     "owners",
-    "links between two ASes are numbered in one way mostly, by the provider or the larger AS",
+    "links between two ASes mostly have addresses of one side, the provider or the larger AS",
     "links, prefixes; relationships if given",
     "derived: logarithms of shares in the same data; the bound is chosen",
     "bdrmapIT (Marder et al., IMC 2018), who take the provider's for granted",
@@ -19,5 +19,5 @@ TERM = Rule(
     # common way more often than others, so what they teach would outvote the inner links of a
     # router.
     {"most_from_provider": 1.5},
-    piece=("link", "numbered in the rarer way"),
+    piece=("link", "with addresses of the less usual side"),
 )

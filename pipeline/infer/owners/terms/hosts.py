@@ -10,7 +10,7 @@ from pipeline.infer.rule import CHOSEN, Rule
 TERM = Rule(
     "hosts",
     "owners",
-    "hosts right behind a last router are in its AS",
+    "a last router is in the AS of the hosts right behind it",
     "destinations that answered, and the hop before",
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), destination ASes",

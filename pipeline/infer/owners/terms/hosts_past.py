@@ -10,7 +10,7 @@ from pipeline.infer.rule import CHOSEN, Rule
 TERM = Rule(
     "hosts-behind-transit",
     "owners",
-    "a host right behind a router that leads on stands for a link to its AS",
+    "a host right behind a transit router implies a link to the AS of the host",
     "destinations that answered, and the hop before",
     CHOSEN,
     weights={"host_or_router": 2.5},

@@ -10,10 +10,10 @@ from pipeline.infer.rule import CHOSEN, Rule
 TERM = Rule(
     "only-destination",
     "owners",
-    "a router that only traces to one AS pass may be in it",
+    "a router that only traces to one AS cross may be in it",
     "destination ASes of all traces through each router",
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), destination ASes",
     {"only_else": 1.2},
-    piece=("AS", "that all traces through it were aimed at, and which is another"),
+    piece=("other AS", "that is the only destination of traces through it"),
 )

@@ -7,7 +7,7 @@ from pipeline.infer.rule import CHOSEN, Rule
 TERM = Rule(
     "organisations",
     "owners",
-    "ASes of one organisation act nearly as one",
+    "ASes of one organisation act nearly like one AS",
     "organisations (--as2org)",
     CHOSEN,
     "bdrmapIT (Marder et al., IMC 2018), section 4",

@@ -7,7 +7,7 @@ from pipeline.infer.rule import CHOSEN, Rule
 TERM = Rule(
     "private-links",
     "owners",
-    "a link numbered from private space is inside one AS",
+    "a link with private addresses is inside one AS",
     "private addresses and their predecessors",
     CHOSEN,
     weights={"private_between": 5.0},

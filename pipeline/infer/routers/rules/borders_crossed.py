@@ -44,7 +44,7 @@ from pipeline.model.topology import NO_ASN
 BORDERS_CROSSED = Rule(
     "borders-crossed",
     "routers",
-    "what precedes one address is one router if that is behind a border, or entered two ways",
+    "all predecessors of an address are one router if it is behind a border, or entered two ways",
     "predecessors, observers, owners",
     source="bdrmap (Luckie et al., IMC 2016)",
 )

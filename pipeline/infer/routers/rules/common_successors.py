@@ -38,7 +38,7 @@ from pipeline.model.columns.keys import split_key
 SAME_PLACE = Rule(
     "common-successors",
     "routers",
-    "two routers of one AS before one address, of which no observer saw both, are one",
+    "two routers of one AS before the same address are one if no observer saw both",
     "predecessors, observers, owners",
     source="APAR (Gunes and Sarac, ToN 2009)",
 )

@@ -34,7 +34,7 @@ from pipeline.model.random_words import mix, mix_words
 DEAD_ENDS = Rule(
     "dead-ends",
     "routers",
-    "dead ends at which the traces to the same destinations end are one router",
+    "dead ends where traces to the same destinations end are one router",
     "last routers, destinations",
 )
 

@@ -41,7 +41,7 @@ from pipeline.model.columns.ragged import offsets, run_starts
 DIVERGING = Rule(
     "diverging-next-hops",
     "routers",
-    "two routers that send packets for one destination different ways are two",
+    "two addresses with different next hops for one destination are two routers",
     "next hops by destination",
     source="iPlane (Madhyastha et al., OSDI 2006)",
 )

@@ -34,7 +34,7 @@ from pipeline.model.addresses import format_addr, is_v4
 EXCHANGE_LANS = Rule(
     "exchange-lans",
     "routers",
-    "a block whose would-be subnet mates follow one address is an exchange point's LAN",
+    "a block is an exchange point's LAN if its would-be subnet mates follow one address",
     "subnet mates, predecessors",
     "2 links and 0.3 of those that could show it: " + CHOSEN,
 )

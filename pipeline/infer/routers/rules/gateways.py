@@ -46,7 +46,7 @@ from pipeline.model.columns.ragged import offsets
 GATEWAYS = Rule(
     "gateways",
     "routers",
-    "what precedes one host is its gateway",
+    "all routers right before one host are its gateway",
     "destinations that answered, and the hop before",
     source="APAR (Gunes and Sarac, ToN 2009), common successors",
 )

@@ -47,7 +47,7 @@ from pipeline.model.columns.keys import split_key
 LAST_ROUTERS = Rule(
     "last-routers",
     "routers",
-    "two routers at which all traces to one destination of their AS end are one",
+    "two routers where all traces to one destination of their AS end are one",
     "last routers, owners",
     source="APAR (Gunes and Sarac, ToN 2009); bdrmapIT (Marder et al., IMC 2018)",
 )

@@ -31,7 +31,7 @@ from pipeline.model.topology import NO_ASN
 MATE_SIDES = Rule(
     "mate-and-predecessor",
     "routers",
-    "the subnet mate of an address and what precedes that address, in one AS, are one router",
+    "the subnet mate and the predecessor of an address are one router if in one AS",
     "subnet mates, predecessors, owners",
     source="APAR (Gunes and Sarac, ToN 2009)",
 )

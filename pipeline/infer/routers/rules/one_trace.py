@@ -11,7 +11,7 @@ from pipeline.infer.traces.distinct import DEEPEST, DistinctPaths, Tree, addr_of
 ONE_TRACE = Rule(
     "one-trace",
     "routers",
-    "two addresses of one trace are two routers",
+    "two addresses in one trace are two routers",
     "traces",
     source="APAR (Gunes and Sarac, ToN 2009)",
 )

@@ -44,7 +44,7 @@ from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_s
 SAME_ENDS = Rule(
     "shared-ends",
     "routers",
-    "two routers at which traces to the same destinations of their AS end are one",
+    "two routers where traces to the same destinations of their AS end are one",
     "last routers, owners",
     "9 routers, half of the pairs: " + CHOSEN,
     "APAR (Gunes and Sarac, ToN 2009); bdrmapIT (Marder et al., IMC 2018)",

@@ -41,9 +41,9 @@ from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_val
 SINGLE_VOUCHERS = Rule(
     "single-voucher",
     "routers",
-    "what precedes one address by which packets came in is one router",
+    "all predecessors of an address that packets came in by are one router",
     "predecessors, subnet mates, observers",
-    "3 sides, a fifth of odd routers: " + CHOSEN,
+    "3 predecessors, a fifth of routers that may respond with outgoing interfaces: " + CHOSEN,
     "Rocketfuel (Spring et al., SIGCOMM 2002), common successors",
 )
 

@@ -64,7 +64,7 @@ from pipeline.model.columns.ragged import run_starts
 TWO_KINDS = Rule(
     "two-weak-signs",
     "routers",
-    "two routers of one AS for which two kinds of weak evidence agree are one",
+    "two routers of one AS are one if two kinds of weak evidence agree",
     "successors, subnet mates, last routers, gaps, observers, owners",
     "chosen: kinds counted on simulated networks",
     "record linkage (Fellegi and Sunter, JASA 1969)",
