@@ -1,35 +1,36 @@
 """Addresses of one router, as far as traces show: groups for the election.
 
-A point-to-point link has one other end. So the addresses seen one hop before address b, and the
-mate of b, are on one router (``subnet_mates``), provided that b is the address by which packets
-came in. A router that answers with another address, for example that of the interface by which it
-sends the answer, breaks this: several routers are then seen before b. Such an address is recognised
-if two of those "ends of one link" are in one trace, as two addresses of one router never are.
+A point-to-point link has one other end. So the predecessors of an address b, seen one hop before
+it, and the subnet mate of b are on one router (``subnet_mates``), provided that b is the address by
+which packets came in. A router that responds with another address, for example its outgoing
+interface, breaks this: several routers are then seen before b. Such an address is recognised if two
+of its predecessors are in one trace, as two addresses of one router never are.
 
-1. The *sides* of b: all x seen directly before b, where b answered as a router on the way (a
-   destination's own reply comes from the address that was probed), and the mate of b.
-2. If two sides of b are in one trace, b is *suspect* and joins nothing. All pairs of up to
-   ``_ALL_PAIRS`` sides are watched; if there are more, each is watched against the next few by
-   address, so that memory stays linear in links.
-3. The sides of all other b are joined pair by pair: pairs that several b support come first, and
-   among these the pairs in one AS by prefix. A join that would put two addresses of one trace
+1. The predecessors of b, in code its ``sides``: all x seen directly before b, where b answered as a
+   router on the way (a destination's own reply comes from the address that was probed), and the
+   subnet mate of b.
+2. If two predecessors of b are in one trace, b is *suspect* and joins nothing. All pairs of up to
+   ``_ALL_PAIRS`` predecessors are watched; if there are more, each is watched against the next few
+   by address, so that memory stays linear in links.
+3. The predecessors of all other b are joined pair by pair: pairs that several b support come first,
+   and among these the pairs in one AS by prefix. A join that would put two addresses of one trace
    together is refused. So is one that only a single b supports, between groups of two or more that
-   have no AS in common: a router that answers with its outgoing interface looks exactly like this.
+   have no AS in common: a router that responds with its outgoing interface looks exactly like this.
 4. Joins chain, so all traces are searched for two addresses of one group; these are added to the
    known conflicts, and step 3 is repeated, at most ``_ROUNDS`` times.
-5. An address whose sides are not in one group in the end is suspect too. For a suspect address only
-   the mate, if seen, is trusted to be at the other end of its link: that is true whichever way
-   packets came in.
+5. An address whose predecessors are not in one group in the end is suspect too. For a suspect
+   address only the subnet mate, if seen, is trusted to be at the other end of its link: that is
+   true whichever way packets came in.
 
-Unmapped addresses take no part: a private address is used in many networks. One on the LAN of
-an exchange point (``exchange_lans``), mapped or not, has many routers at its other end: it has no
-sides, but may be a side of another address.
+Unmapped addresses take no part: a private address is used in many networks. An address on the LAN
+of an exchange point (``exchange_lans``), mapped or not, has many routers at its other end: it has
+no predecessors here, but may be one.
 
-Alias sets given by the user are joined before all else. Two of them are two routers: they are
-never joined, a b with sides in two of them is suspect, and an address of b's own set is no side.
+Alias sets given by the user are joined before all else. Two of them are two routers: they are never
+joined, a b with predecessors in two of them is suspect, and an address of b's own set is none.
 
-Sides from point-to-point links, and that two addresses of one trace are two routers, are from APAR
-[1]_ and kapar [2]_; suspect addresses are our own.
+Predecessors on point-to-point links, and that two addresses of one trace are two routers, are from
+APAR [1]_ and kapar [2]_; suspect addresses are our own.
 
 References
 ----------

@@ -1,55 +1,57 @@
-"""Routers without an alias file: the well-vouched part of groups of addresses.
+"""Routers without an alias file: the well-supported part of groups of addresses.
 
-``groups`` joins what one address vouches for, unless a trace contradicts it. A node of
-the graph must be right, and the election gains from it too: two addresses are merged only if they
-are the gateway of one host or dead ends of the same traces (``gateways``), which no rule divides
-again, or within such a group, so never two that one trace shows, where one of seven rules holds.
+``groups`` joins all predecessors of one address, unless a trace contradicts it. A node of the graph
+must be right, which helps the election too. So two addresses are merged only if they are the
+gateway of one host or dead ends of the same traces (``gateways``), which no rule divides again, or
+if they are in one group and one of seven rules holds; never two that one trace shows.
 
-A router that answers with its outgoing interface or its loopback vouches for what is not one
-router. It is *twofold* if two of its addresses were seen right behind one address, which only
-parallel links do otherwise, and *odd* if it is twofold or one of its addresses is suspect
-(``groups``). Whether it is twofold shows in the addresses of a group or of a gateway: what
-it shows to different observers is known to be one router by hosts mostly.
+The predecessors of an address include its subnet mate; in code they are its ``sides``. An address
+that they have in common, their *common successor*, is evidence that they are one router; in code it
+is their voucher. A router that responds with its outgoing interface or its loopback gives false
+evidence. There are two signs of it: two of its addresses were seen right behind one address, which
+otherwise only parallel links cause (in code: *twofold*), or one of its addresses is suspect
+(``groups``). With either sign it is called *odd*. The first shows in the addresses of a group or of
+a gateway: that the addresses which different observers see are one router is mostly known by hosts.
 
-1. **Two vouchers.** Addresses of two routers, one of them not twofold, have both among their sides;
-   suspect addresses vouch for nothing, the others of their routers do. Counted between merged
-   routers, until nothing changes. A router that answers with its outgoing interface shows one
-   address to one observer and may be both vouchers (``observers``): so either one of the two
-   addresses is the mate of a voucher, or no observer saw two sides of some voucher, or an observer
-   saw both vouchers.
-2. **One credible voucher**: an address that is likely to be the one by which packets came in
-   (``single_voucher``), or that owners as elected make credible (``borders_crossed``). What is odd
-   shows by several addresses only: so where a fifth of the routers that show several are odd, the
-   single address of a router vouches by itself only if its mate is seen, and never by owners.
+1. **Two common successors**, addresses of two routers of which at least one is not twofold; suspect
+   addresses do not count. Counted between merged routers, until nothing changes. A router that
+   responds with its outgoing interface shows one address to each observer and may be both
+   successors (``observers``): so either one of the two addresses is the subnet mate of a successor,
+   or no observer saw two predecessors of one successor, or an observer saw both successors.
+2. **One credible common successor**: an address that is probably the one by which packets came in
+   (``single_voucher``), or that elected owners make credible (``borders_crossed``). Only several
+   addresses show that a router is odd. So if a fifth of the routers with several are odd, the only
+   address of a router counts by itself only if its subnet mate is seen, and never by owners.
 3. **Last routers of all traces to one destination**, if they are in its AS (``last_routers``).
-4. **The mate of an address and what is before that address**, if both are in one AS
+4. **The subnet mate and a predecessor of an address**, if both are in one AS
    (``mate_and_predecessor``).
-5. **Routers at which traces to the same destinations end**, some of which do not answer every time
+5. **Routers where traces to the same destinations end**, some of which do not answer every time
    (``shared_ends``).
-6. **Routers before one plain address**, of which no observer saw both (``common_successors``).
-7. **Two kinds of evidence**, each alone too weak: what follows both or is before both, mates, and
-   where traces end (``two_weak_signs``).
+6. **Routers before one address of a router that is not odd**, of which no observer saw both
+   (``common_successors``).
+7. **Two kinds of evidence**, each alone too weak: common successors or predecessors, subnet mates,
+   and where traces end (``two_weak_signs``).
 
-A router that a join shows to have two addresses right behind one router is twofold as well: a plain
-one has one address on a link. Rules 1 and 2 are repeated then, twice at most, without what it
-vouched for.
+If a join shows that a router has two addresses right behind one router, it is twofold as well,
+since other routers have one address per link. Rules 1 and 2 are then repeated, at most twice,
+without the evidence that it gave.
 
-The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rules
-1 and 2 once, without looking at observers or owners. In rule 1 a router is twofold by its group
-only, and in rule 2 odd only if two of its addresses are suspect.
+Missing groups harm the election more than nodes (``trust_groups``): it takes rules 1 and 2 once,
+and looks neither at observers nor at owners. For it a router is twofold by its group only in rule
+1, and odd in rule 2 only if two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
-in one trace is taken apart again: to what was joined before one of rules 3 to 7, or to gateways. So
-is one whose parts send packets for the same destinations different ways (``diverging_next_hops``),
-to what rule 1 joined.
+in one trace is taken apart again, into what was joined before one of rules 3 to 7, or into
+gateways. So is one whose parts send packets for the same destinations to different next hops
+(``diverging_next_hops``), into what rule 1 joined.
 
-Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
-AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
-given, and its addresses are merged with no others. Addresses on the LAN of an exchange point vouch
-for nothing, but are merged like others: what follows one is behind the member's router that has it.
+Unmapped addresses take no part. As nodes, private addresses are merged like those of the AS that
+uses them, if that is known (``owners.private``). A given alias set is a router as given, and its
+addresses are merged with no others. Addresses on the LAN of an exchange point are no evidence about
+their predecessors, but are merged like others: what follows one is behind the member's router.
 
 The idea of common successors is that of Rocketfuel's graph heuristic [1]_ as APAR [2]_ and kapar
-[3]_ use it with point-to-point mates.
+[3]_ use it with subnet mates.
 
 References
 ----------

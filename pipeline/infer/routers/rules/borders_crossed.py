@@ -1,22 +1,23 @@
-"""Single vouchers of which one observer saw two sides, with owners known.
+"""Single common successors of which one observer saw two predecessors, with owners known.
 
-An odd router (``merge``) shows one observer the same address whichever way packets came in, so a
-voucher of which one observer saw two sides may be odd: its sides are several routers then. Or its
-sides are interfaces of one router, behind which paths from different directions have become one.
-With owners known, the second is believed if all sides are in one AS, and there is
+A router that responds with its outgoing interface (``merge``: odd) shows one observer the same
+address whichever way packets came in. So if one observer saw two predecessors of an address, they
+may be several routers. Or they are interfaces of one router, at which paths from different
+directions merge. With owners known, the second is believed if all predecessors are in one AS, and
+there is
 
-1. **a border**: the voucher's router is in another AS than the sides, and its link is numbered from
-   theirs, or nothing else follows any of the sides. Two ASes rarely meet twice at one router;
-   inside an AS many routers precede another;
-2. **two ways in**: one observer saw another address of the voucher's router too. An odd router
-   shows it one only.
+1. **a border**: the router of the successor is in another AS than its predecessors, and its link
+   has addresses of theirs, or nothing else follows any of them. Two ASes rarely meet twice at one
+   router; inside an AS many routers precede another;
+2. **two ways in**: one observer saw another address of the successor's router too. To each observer
+   an odd router shows only one.
 
-Two sides that the same router precedes were entered from one place by two links: more often they
-are two routers, and nothing is joined.
+Two predecessors that the same router precedes were entered from one place by two links: they are
+mostly two routers, and nothing is joined.
 
 That ASes meet at few points, most of them seen by one link, is what bdrmap [1]_ uses for the
-routers of a neighbour. That one of the sides is the mate of the voucher is not enough: in a
-laboratory whose traces were aimed at routers, it joined several.
+routers of a neighbour. It is not enough that one of the predecessors is the subnet mate: in a
+ground-truth network whose destinations were routers, this joined several.
 
 References
 ----------

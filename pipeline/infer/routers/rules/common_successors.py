@@ -1,18 +1,19 @@
-"""Routers before one plain address, and of which no observer saw both.
+"""Routers with a common successor, of which no observer saw both.
 
-Several observers enter a router by several links, or get from an odd one (``merge``) an address
-each. One that sees two routers in the same place mostly sees both of them. So two are one router if
+Several observers enter a router by several links, or each see another address of one that responds
+with its outgoing interface (``merge``: odd). An observer of two routers in the same place mostly
+sees both of them. So two are one router if
 
 - both are right before one address of a router that is not odd;
 - both are in one AS, as elected, and no observer saw both, nor does a trace;
 - they do not diverge (``diverging_next_hops``);
 - what is joined then, by this rule alone, has one router of several addresses at most.
 
-What such pairs join one after the other is one router even if one observer saw two of it: behind a
-router, paths from different directions become one.
+Such pairs may chain to a router of which one observer saw two addresses: at a router, paths from
+different directions merge.
 
-In contrast to ``single_voucher``, what other addresses before the same one were seen from does not
-matter, nor how many there are.
+Unlike in ``single_voucher``, it does not matter from where other predecessors were seen, nor how
+many there are.
 
 That common neighbors make one router likely is from APAR [1]_.
 

@@ -1,25 +1,24 @@
 """Gateways: addresses that are the last routers before one host, or before the same destinations.
 
-A destination that answered and never answered as a router is a host, mostly with one gateway. Each
-of its vantages may see another address of that, whichever way its packets came in and with whatever
-address the gateway answers. So a host vouches for more than a router on the way does
-(``merge``): for stubs that are entered over several links, nothing else may be seen behind
-them. It vouches for the addresses seen right before it.
+A destination that answered, and never as a router, is a host, mostly with one gateway. Each vantage
+point may see another address of this gateway, whichever way packets came in and with whatever
+address it responds. So a host is stronger evidence than a router on the way (``merge``): all
+addresses seen right before it are one router. In stubs that are entered over several links, nothing
+else may be seen behind that router.
 
-Destinations that did not answer vouch for dead ends at which the traces to the same destinations
+Destinations that did not answer are evidence about dead ends where traces to the same destinations
 end (``dead_ends``). Other last routers may be further away.
 
-Either vouches for nothing if two of the addresses are in one trace, or if they are numbered
-from more than ``_MOST_ASES`` ASes: an anycast address is in many places. Where traces were aimed at
-routers, which answer a ping with the address that was probed, their neighbours are seen before
-them: if more than ``_CONTRADICTED`` of all hosts have two addresses of one trace before them,
-nothing vouches for anything.
+Neither is evidence if two of the addresses are in one trace, or if they are of more than
+``_MOST_ASES`` ASes: an anycast address is in many places. If the destinations are routers, which
+answer a ping with the address that was probed, their neighbours are seen before them: if more than
+``_CONTRADICTED`` of all hosts have two addresses of one trace before them, no host is evidence.
 
 Unmapped addresses and those in a given alias set take no part. Addresses on the LAN of an exchange
 point do, though the prefix of the LAN says nothing about their AS.
 
 That what precedes one address is one router is the common successor of Rocketfuel [1]_ and APAR
-[2]_, there of routers. That hosts vouch for more, and when none is believed, is our own.
+[2]_, there of routers. That hosts are stronger evidence, and when none is believed, is our own.
 
 References
 ----------

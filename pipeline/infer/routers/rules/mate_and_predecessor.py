@@ -1,16 +1,16 @@
-"""The mate of an address and what is seen before that address, in one AS.
+"""The subnet mate of an address and its predecessors, in one AS.
 
-The mate of b is on the router at the other end of b's link, whoever answers how. An address seen
-right before b is on that router too if b is the address by which packets came in. With the election
-known, one address b is enough to join the two (``merge``), if
+The subnet mate of b is on the router at the other end of b's link, whatever address routers respond
+with. A predecessor of b is on that router too if b is the address by which packets came in. With
+the election known, one address b is enough to join the two (``merge``), if
 
 - b's router is not odd;
-- both are in one AS, as elected: a router that answers with another address than that by which
-  packets came in mostly shows the router of a neighbour;
-- no two of b's sides were seen by one observer, which mostly sees two routers then;
+- both are in one AS, as elected: behind a router that responds with another address than that by
+  which packets came in, they are mostly in two;
+- no two of b's predecessors were seen by one observer, since these are mostly two routers;
 - what is joined then, by this rule alone, has one router of several addresses at most.
 
-The mates are those of APAR [1]_ and kapar [2]_, which use them without knowing owners.
+Subnet mates are from APAR [1]_ and kapar [2]_, which use them without knowing owners.
 
 References
 ----------

@@ -1,19 +1,20 @@
-"""Single vouchers: addresses whose sides are one router although no other address says so.
+"""Single common successors: addresses whose predecessors are one router, by this evidence alone.
 
-The sides of one address b are one router if b is likely to be the address by which packets came in.
-An odd router (``merge``) shows the same address to one observer whichever way packets came;
-another shows the address by which *it* was entered, which one observer rarely sees two of. So b is
-credible if
+The predecessors of one address b, its subnet mate included, are one router if b is probably the
+address by which packets came in. A router that responds with its outgoing interface (``merge``:
+odd) shows the same address to one observer whichever way packets came. Any other shows the address
+by which *it* was entered; one observer rarely sees two predecessors of that. So b is credible if
 
 - its router is not odd;
-- no two of its sides were seen by one observer (by the first address of its traces); or they were,
-  but b's mate is seen, b's router has another address and all sides are numbered from one AS;
-- its mate is seen, or it has at most three sides, none of which is merged yet, and odd routers are
-  rare or this one shows other addresses, too;
+- no two of its predecessors were seen by one observer (by the first address of its traces); or they
+  were, but b's subnet mate is seen, b's router has another address and all predecessors have
+  addresses of one AS;
+- its subnet mate is seen, or it has at most three predecessors, none of which is merged yet, and
+  odd routers are rare or this one shows other addresses, too;
 - it is not the only one that joins two routers of several addresses each.
 
-A side that is neither b's mate nor merged yet joins a router of several addresses only if
-everything seen right behind it is seen right behind that router too.
+A predecessor that is neither b's subnet mate nor merged yet joins a router of several addresses
+only if everything seen right behind it is seen right behind that router too.
 
 That what precedes one address is one router is the common successor of Rocketfuel [1]_ and APAR
 [2]_; when a single one is believed is our own.
