@@ -60,7 +60,7 @@ class Nodes:
     def most_common(self, asn: np.ndarray, private: np.ndarray | None = None) -> np.ndarray:
         """AS that most mapped interfaces of each node have; the smallest number of equal ones.
 
-        Private ones count only where others are equal, and stand-ins only where nothing else is
+        Private ones count only where others are equal, and placeholders only where nothing else is
         known.
 
         Parameters

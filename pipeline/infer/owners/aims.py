@@ -1,18 +1,18 @@
-"""What the traces were aimed at, seen from the routers on their way.
+"""Destination ASes of the traces through each router.
 
-A trace ends near its destination: the last router that answers is mostly in the AS of the address
-that the trace was aimed at, whether that address answered or not, and whoever numbered the link to
-it [1]_. So for each router address two things are kept:
+A trace ends near its destination: the last router that answers is mostly in the destination AS,
+whether the destination answered or not, and whosever addresses the link to that router has [1]_. So
+for each router address two things are kept:
 
 - the ASes to whose addresses it was the *last* router: nothing but the destination answered after
   it, and the destination only at the next TTL. At most ``_MOST`` are kept: where traces to more
   ASes end, they merely break off, and nothing is kept, so memory does not grow with traces;
-- the *only* AS that traces through it were aimed at, if there is one: traces through anything
-  but a transit network are aimed at few. A single trace shows none: it is aimed at one
+- the *only* destination AS of the traces through it, if there is one: traces through anything but a
+  transit network have few destination ASes. One trace alone shows none: it has the same destination
   AS all along its way.
 
-The AS of a destination is that of its prefix. That says nothing where the destination is the
-address of a router: whoever numbers a link announces both its ends. Such traces are left out if the
+The AS of a destination is that of its prefix. This is no evidence if the destination is the address
+of a router: both ends of a link have addresses of one AS. Such traces are left out if the
 destination answered and is known to be a router.
 
 References
@@ -35,15 +35,15 @@ from pipeline.model.tables.exchanges import ExchangePoints
 from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.topology import NO_ASN
 
-MANY = NO_ASN - 1  # in place of an AS: traces were aimed at several
+MANY = NO_ASN - 1  # in place of an AS: traces have several destination ASes
 _MOST = 8  # ASes that one address can be the last router to
-_SOME = 2  # traces that show the only AS they were aimed at
+_SOME = 2  # traces that show their only destination AS
 _NONE = 0  # AS 0 is never an origin
 
 
 @dataclass(frozen=True, eq=False)
 class Aims:
-    """ASes that traces were aimed at, by router address.
+    """Destination ASes of traces, by router address.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class Aims:
         Interface that was the last router of some trace, and of traces to few ASes; sorted, then by
         ``asn``.
     asn : (n_pairs,) int64
-        AS that these traces were aimed at.
+        Destination AS of these traces.
     silent, answered : (n_pairs,) bool
         Some of these destinations did not answer; some did.
     only : (n_interfaces,) int64
-        The only AS that traces through an address were aimed at; ``MANY``, or ``NO_ASN`` where no
-        such trace had a destination in an AS.
+        The only destination AS of the traces through an address; ``MANY``, or ``NO_ASN`` if no such
+        trace had a destination in an AS.
     """
 
     router: np.ndarray
@@ -92,7 +92,7 @@ class _Seen:
 
 @njit(cache=True, nogil=True)
 def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, heard, more, only, n_aimed):
-    """Note the AS that each trace was aimed at: along its way, and at its last router."""
+    """Note the destination AS of each trace: along its way, and at its last router."""
     for trace in range(len(hop_ptr) - 1):
         asn = aimed_at[trace]
         start, end = hop_ptr[trace], hop_ptr[trace + 1]
@@ -128,7 +128,7 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, heard, more, only, 
 def find_aims(
     prefixes: PrefixTable | None, n: int, exchanges: ExchangePoints | None = None
 ) -> Finding[_Seen, Aims]:
-    """Find what the traces past each router were aimed at.
+    """Find the destination ASes of the traces through each router.
 
     Parameters
     ----------

@@ -48,9 +48,9 @@ known instead is how a router's links are numbered and who is at their other end
    come after, get the AS of the others if that costs little and clearly less than what else would
    mend it (``repairs.loops``).
 7. An address takes the AS of its group. An address that no prefix holds is numbered from a
-   stand-in (``unannounced``), which takes part like an AS until destinations show whose it is,
+   placeholder (``unannounced``), which takes part like an AS until destinations show whose it is,
    before the election or after it, when fewer of its routers are taken for those of the block;
-   routers in a stand-in that stays unknown are in no AS. A private address takes the AS of the
+   routers in a placeholder that stays unknown are in no AS. A private address takes the AS of the
    routers before it (``private``). The remaining addresses are in none.
 
 Where files give aliases or facts about ASes, all this is first done without them, and then again
@@ -153,7 +153,7 @@ class Election(NamedTuple):
     Attributes
     ----------
     owner : (n_interfaces,) int64
-        A stand-in for routers of an owner that no destination names. ``NO_ASN`` where nothing is
+        A placeholder for routers of an owner that no destination names. ``NO_ASN`` where nothing is
         numbered from an AS (LANs aside), and on routers that are in none of the ASes around them.
     margin : (n_interfaces,) int64 or None
         How much more any other AS costs, in tenths of a nat. None: there was no choice of ASes.
@@ -230,7 +230,7 @@ def _elect(
     router, host = row_of_value(case.ptr)[is_host], numbered[is_host]
 
     def name(lead: float, earlier_names: np.ndarray | None = None) -> bool:
-        """Name stand-ins by the labels; whether any of them has another name now."""
+        """Name placeholders by the labels; whether any of them has another name now."""
         named = name_stand_ins(router, labels[router], host, n_known, len(ases), lead, possible)
         if earlier_names is not None:
             named = np.where(named < n_known, named, earlier_names)
@@ -241,7 +241,7 @@ def _elect(
         return bool((named != np.arange(len(ases))).any())
 
     if n_known < len(ases):
-        # Destinations and members show the owner of a stand-in; till it has a name they are silent.
+        # Destinations and members name the owner of a placeholder; until then they are no evidence.
         quiet = np.where(other <= AIMED, -1, numbered)
         settle_together(case._replace(numbered=quiet, change=0), REGIONS in rules)
         name(FIRST_LEAD, earlier.stands_for)

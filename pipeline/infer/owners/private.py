@@ -86,7 +86,7 @@ def follow_private_links(around: Around, asn: np.ndarray, private: np.ndarray) -
     ----------
     around : Around
     asn : (n_nodes,) int64
-        ``NO_ASN`` where unmapped, a stand-in where that is all that is known.
+        ``NO_ASN`` where unmapped, a placeholder where that is all that is known.
     private : (n_nodes,) bool
         Nodes that have special-purpose addresses only.
 
@@ -177,7 +177,7 @@ def locate_private(
     group : (n_interfaces,) int64
         As from ``trust_groups``.
     owner : (n_interfaces,) int64
-        As elected; ``NO_ASN`` where unmapped, a stand-in where that is all that is known.
+        As elected; ``NO_ASN`` where unmapped, a placeholder where that is all that is known.
     special : (n_interfaces,) bool
         Private and other special-purpose addresses.
 

@@ -1,25 +1,24 @@
-"""Address space that nobody announces but that belongs to someone.
+"""Address space that is not announced, but belongs to an AS.
 
-Many ASes number their routers from a block that they do not announce. No prefix table says to whom
-it belongs, but a link in it is numbered from one AS, like any other. Without this rule the only
-numbered links of such a router would be those to its neighbours, and it would be taken for one of
-theirs.
+Many ASes number their routers from a block that they do not announce. No prefix table has its
+owner, but a link in it has addresses of one AS, like any other. Without this rule the router would
+only have its links to neighbours with known addresses, and would be taken for one of theirs.
 
-So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a number beyond all
-AS numbers that takes part in the election like an AS. It is named after the AS that its routers
-speak for: by hosts that answered right behind them, destinations of traces that ended at them, and
-members of exchange points registered with their addresses. What a router says counts by the share
-that is said for an AS, times the square root of how much it says in all: more addresses say the
-same with more certainty, but not independently. The AS needs a multiple of the votes of any other,
+So each unannounced block (IPv4 /24, IPv6 /48) gets a *placeholder AS* for its owner: a number
+beyond all AS numbers that takes part in the election like an AS. It is replaced by the AS that the
+evidence at its routers names: hosts that answered right behind them, destinations of traces that
+ended at them, and members of exchange points registered with their addresses. A router's vote for
+an AS is the share of its evidence for that AS, times the square root of the amount: more addresses
+are more certain, but not independent. The AS needs a multiple of the votes of any other,
 ``FIRST_LEAD`` times as many where the routers of customers, which have addresses of the block too,
 may still be taken for the owner's, and ``LEAD`` times as many once these were elected by their own
-destinations. Else the stand-in stays unknown and its routers are in no AS.
+destinations. Else the placeholder stays unknown and its routers are in no AS.
 
 Where delegation files of the registries are given, they say who holds a block, and which AS numbers
 the holder has [1]_: with a single one, its unannounced addresses are numbered from that AS. With
-several they have a stand-in, which is named after one of these.
+several they have a placeholder, which is replaced by one of these.
 
-Special-purpose addresses have no stand-in, since a private address is used in many networks; nor
+Special-purpose addresses have no placeholder, since a private address is used in many networks; nor
 have addresses on the LAN of an exchange point.
 
 References
@@ -82,7 +81,7 @@ def find_holders(
 
 
 def number_unannounced(addrs: np.ndarray, origin: np.ndarray, excluded: np.ndarray) -> np.ndarray:
-    """AS that each address is numbered from, a stand-in where it is unannounced.
+    """AS that each address is numbered from, a placeholder where it is unannounced.
 
     Parameters
     ----------
@@ -106,12 +105,12 @@ def number_unannounced(addrs: np.ndarray, origin: np.ndarray, excluded: np.ndarr
 
 
 class Possible(NamedTuple):
-    """ASes that stand-ins may be named after, of those whose holders are known.
+    """ASes that placeholders may be named after, of those whose holders are known.
 
     Attributes
     ----------
     stand_in, asn : (n_pairs,) int64
-        Sorted, distinct. A stand-in that is not listed may be named after any AS.
+        Sorted, distinct. A placeholder that is not listed may be named after any AS.
     """
 
     stand_in: np.ndarray
@@ -121,7 +120,7 @@ class Possible(NamedTuple):
 def find_possible(
     addrs: np.ndarray, numbered: np.ndarray, delegations: Delegations | None
 ) -> Possible:
-    """The ASes of the holders of each block that has a stand-in.
+    """The ASes of the holders of each block that has a placeholder.
 
     Parameters
     ----------
@@ -153,7 +152,7 @@ def name_stand_ins(
     lead: float,
     possible: np.ndarray,
 ) -> np.ndarray:
-    """AS that each AS row stands for: itself, except for stand-ins that hosts and others name.
+    """AS that each AS row stands for: itself, except for placeholders that hosts and others name.
 
     Parameters
     ----------
@@ -161,13 +160,13 @@ def name_stand_ins(
         Routers, the AS row that each is in so far (-1 for none), and that of what speaks for
         an owner: hosts right behind, destinations, members. Equal ones count each.
     n_known : int
-        AS rows; those from here on are stand-ins.
+        AS rows; those from here on are placeholders.
     n : int
         Rows of both.
     lead : float
         How many times as many votes the AS needs as any other.
     possible : (n_pairs,) int64
-        ``stand-in << 32 | AS row``, as of ``Possible``; ``n`` for an AS without a row.
+        ``placeholder << 32 | AS row``, as of ``Possible``; ``n`` for an AS without a row.
 
     Returns
     -------

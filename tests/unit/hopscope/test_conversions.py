@@ -98,7 +98,7 @@ def test_an_edge_list_of_pandas_there_and_back():
 
 
 def test_cugraph_gets_the_arrays_and_gives_edges_back(monkeypatch):
-    """With stand-ins for its documented calls: no GPU here."""
+    """With substitutes for its documented calls: no GPU here."""
 
     class Graph:
         def __init__(self, directed):

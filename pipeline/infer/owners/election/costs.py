@@ -120,13 +120,13 @@ class Case(NamedTuple):
     Attributes
     ----------
     ptr, other, numbered
-        Evidence by group, as of ``Surroundings``; stand-ins replaced in ``numbered``.
+        Evidence by group, as of ``Surroundings``; placeholders replaced in ``numbered``.
     labels : (n,) int64
         AS row that each group is in now; -1 for none.
     size : (n_ases,) int64
         Addresses numbered from each AS.
     n_known : int
-        AS rows; those from here on are stand-ins.
+        AS rows; those from here on are placeholders.
     ways : Ways
     costs : Costs
     held : (n,) int64
@@ -189,7 +189,7 @@ def way_of(relations, size, n_known, label, far, z):
     if kind in (PROVIDER, CUSTOMER):
         return _FROM_PROVIDER, int((z == label) == (kind == PROVIDER))
     low, high = min(label, far), max(label, far)
-    # A stand-in has no place in the order of AS numbers.
+    # A placeholder has no place in the order of AS numbers.
     if high < n_known and kind != SIBLING:
         return int(size[low] > size[high]), int(z == low)
     return -1, 0

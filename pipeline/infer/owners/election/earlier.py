@@ -109,11 +109,11 @@ class Standing(NamedTuple):
     Attributes
     ----------
     asn : (n_interfaces,) int64
-        AS or stand-in; ``NO_ASN`` for none.
+        AS or placeholder; ``NO_ASN`` for none.
     margin : (n_interfaces,) int64
     group : (n_interfaces,) int64
     ases, stands_for : (n_ases,) int64
-        ASes and stand-ins, ascending, and what each stood for.
+        ASes and placeholders, ascending, and what each stood for.
     """
 
     asn: np.ndarray
@@ -156,7 +156,7 @@ class Earlier(NamedTuple):
         n_known: int,
         rules: Rules = EVERY_RULE,
     ) -> Earlier:
-        """What another election left for one of these AS rows, the first ``n_known`` no stand-ins.
+        """What another election left for one of these AS rows, of which ``n_known`` are real.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ def hold(
     before, now : (n_interfaces,) int64
         Group of each interface in both elections.
     n_known : int
-        AS rows; those from here on are stand-ins, which nobody holds.
+        AS rows; those from here on are placeholders, which nobody holds.
 
     Returns
     -------

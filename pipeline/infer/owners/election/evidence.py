@@ -58,7 +58,7 @@ class AddressEvidence:
     aims : Aims
     members : Members
     possible : Possible
-        What stand-ins in ``origin`` may be named after.
+        What placeholders in ``origin`` may be named after.
     """
 
     links: DirectedLinks
@@ -71,7 +71,7 @@ class AddressEvidence:
     possible: Possible
 
     def ases(self) -> np.ndarray:
-        """(n_ases,) int64: all ASes and stand-ins that are named, ascending."""
+        """(n_ases,) int64: all ASes and placeholders that are named, ascending."""
         named = [self.origin, self.hosts.asn, self.members.asn, self.aims.asn, self.aims.only]
         found = np.unique(np.concatenate(named))
         return found[found >= 0]

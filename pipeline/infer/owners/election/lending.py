@@ -1,24 +1,23 @@
-"""ASes that number their inner links from another AS's addresses, as the election itself shows.
+"""Reallocated prefixes: ASes that use another AS's addresses inside, as the election itself shows.
 
-A customer may have its addresses from its provider, and of two ASes of one organisation one often
-numbers the links inside the other. Nobody announces such addresses apart, so by its links a router
-inside the *user* A is in the *lender* B, though traces to addresses of A end at it. Each router by
-itself is a tie or worse: a link inside A that is numbered from B costs a lot (``costs``), since it
-is rare. But it is no coincidence: if A uses B's addresses, it does so on many links. So for
-each pair of A and B the cost of all surroundings together is computed as if such links cost little,
-and A is believed to use B's addresses if that saves at least ``_PRIOR``, what the assumption itself
-costs:
+A customer may have its addresses from its provider, and an AS often has addresses of another AS of
+its organisation. Such addresses are not announced separately, so by its links a router inside the
+*user* A is in the *lender* B, although traces to addresses of A end at it. Each router alone is a
+tie or worse: a link inside A with addresses of B costs a lot (``costs``), since it is rare. But it
+is no coincidence: if A uses B's addresses, it does so on many links. So for each pair of A and B
+the cost of all surroundings together is computed as if such links cost little, and A is believed to
+use B's addresses if that saves at least ``_PRIOR``, the cost of the assumption itself:
 
-1. a pair is examined if two routers were elected into B though hosts or destinations behind them
-   speak for A and none for B, or if a link inside A is numbered from B. If one such router shows
-   the pair, those that were in A in the election before (``earlier``) and are in B now speak for A
-   too: an election starts without what the last one believed, and of routers that are known
-   better, one may have lost what spoke for A;
+1. a pair is examined if two routers were elected into B although hosts or destinations behind them
+   are evidence for A and none for B, or if a link inside A has addresses of B. If one such router
+   shows the pair, those that were in A in the election before (``earlier``) and are in B now count
+   for A too: an election starts without the conclusions of the last one, and a router that is known
+   better by now may have lost its evidence for A;
 2. these routers are put into A, and then each router that is in A or B, where one next to it was
    moved, into the cheaper of the two, until nothing changes;
 3. what that saves is the sum over all moves, since each link costs the same from both its ends.
-   If it is too little, all is undone. So it is if a router moves again and again: what it costs
-   that traces end at it depends on its neighbours' ASes, so moves may go round in a circle.
+   If it is too little, all is undone. So it is if a router moves again and again: the cost of
+   traces that end at it depends on its neighbours' ASes, so moves may go round in a circle.
 
 Here an AS uses the addresses of at most one other AS; where relationships of both are known, of a
 provider.

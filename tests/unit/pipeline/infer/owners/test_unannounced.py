@@ -40,7 +40,7 @@ NONE = np.empty(0, np.int64)
 
 
 def test_a_stand_in_is_named_by_most_hosts_behind_its_routers():
-    # AS rows 0 to 2, stand-ins 3 and 4. Behind routers of 3: AS 1 twice, AS 2 once by two ways,
+    # AS rows 0 to 2, placeholders 3 and 4. Behind routers of 3: AS 1 twice, AS 2 once by two ways,
     # which counts 2 / sqrt(2). Behind those of 4: AS 1 and AS 2 once each.
     router = np.array([0, 1, 2, 2, 3, 4, 5])
     owner = np.array([3, 3, 3, 3, 4, 4, 0])
@@ -51,7 +51,7 @@ def test_a_stand_in_is_named_by_most_hosts_behind_its_routers():
 
 @pytest.mark.parametrize(("lead", "named"), [(1.27, True), (1.28, False)])
 def test_what_a_router_says_of_several_ases_is_shared_among_them(lead, named):
-    # AS row 0 behind stand-in 4 by one of four addresses of router 0 and both of router 1: votes
+    # AS row 0 behind placeholder 4 by one of four addresses of router 0 and both of router 1: votes
     # 1 / sqrt(4) + 2 / sqrt(2) = 1.914. Row 3 by one of router 0 and that of router 2: 1.5.
     router = np.array([0, 0, 0, 0, 1, 1, 2])
     host = np.array([0, 1, 2, 3, 0, 0, 3])
@@ -60,8 +60,8 @@ def test_what_a_router_says_of_several_ases_is_shared_among_them(lead, named):
 
 
 def test_a_stand_in_is_named_after_an_as_of_its_holder_alone():
-    # Behind stand-in 3: AS row 0 three times, row 1 once; the holder has rows 1 and 2. Of stand-in
-    # 4 no holder is known; 5 is held by an AS that nothing names.
+    # Behind placeholder 3: AS row 0 three times, row 1 once; the holder has rows 1 and 2. No holder
+    # of placeholder 4 is known; 5 is held by an AS that nothing names.
     router, owner = np.arange(6), np.array([3, 3, 3, 3, 4, 5])
     host = np.array([0, 0, 0, 1, 0, 0])
     possible = np.array([3 << 32 | 1, 3 << 32 | 2, 5 << 32 | 6])

@@ -63,7 +63,7 @@ def test_what_was_joined_and_is_alone_now_needs_a_clearer_margin():
 
 
 def test_an_election_among_other_ases_goes_on_from_what_was_elected():
-    # Routers 0 and 1 were in AS 9, router 2 in AS 20; the stand-in 1 << 32 stood for AS 9.
+    # Routers 0 and 1 were in AS 9, router 2 in AS 20; the placeholder 1 << 32 stood for AS 9.
     stand_in = 1 << 32
     standing = Standing(
         np.array([9, 9, 20]),
