@@ -18,6 +18,7 @@ from pipeline.compare.changes import (
     make_changes,
 )
 from pipeline.compare.events import group_events
+from pipeline.compare.links import AS_TARGET, NO_VANTAGE, SILENT
 from pipeline.model.columns import concat
 
 
@@ -99,6 +100,19 @@ def test_what_nobody_could_observe_is_no_event():
     changes, events = group_events(concat([link(1, (1, 2), UNSEEN, 9), width(1, "radius", 1, 2)]))
     assert changes.event.tolist() == [-1, -1]
     assert len(events) == 0
+
+
+def test_a_lost_vantage_point_explains_links_that_it_crossed_not_silent_ones_beside_them():
+    """And those whose far end only such links show to be a router."""
+    links = [
+        make_changes(1, "link", kind=UNSEEN, reason=reason, vantage=vantage, group=i, other_group=9)
+        for i, (reason, vantage) in enumerate(
+            ((NO_VANTAGE, 5), (AS_TARGET, NO_ROW), (SILENT, NO_ROW))
+        )
+    ]
+    lost = make_changes(1, "vantage point", kind=LOST, asn=1, vantage=5)
+    changes, _ = group_events(concat([lost, *links]))
+    assert changes.event.tolist() == [0, 0, 0, -1]
 
 
 @pytest.mark.parametrize(("n_votes", "said"), [(6, ["links slower"]), (5, [])])

@@ -73,6 +73,18 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
     assert labels.tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize(("n_routers", "user"), [(1, 1), (2, 0)])
+def test_two_routers_must_speak_for_the_user_unless_a_link_inside_it_does(n_routers, user):
+    """However much speaks for it at one of them."""
+    entries = [[*[(AIMED, 0)] * 4, (1, 1)], [*[(AIMED, 0)] * 4 * (n_routers - 1), (0, 1)]]
+    other, numbered = np.array([row for rows in entries for row in rows]).T
+    around = Surroundings(offsets(np.array([len(rows) for rows in entries])), other, numbered)
+    labels, held = np.array([1, 1]), np.full(2, -1)
+    ways = without_habit(relations_among(np.array([1, 2]), Registries()))
+    find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, held, 0))
+    assert labels.tolist() == [user, user]
+
+
 def lent_in_a_row(held, registries):
     """AS rows of three routers in a row, whose links AS row 1 numbers; who uses whose addresses.
 
