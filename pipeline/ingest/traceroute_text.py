@@ -9,7 +9,7 @@ Any number of traces may follow one another. One begins with its header and ends
 
 - The header gives the destination: the address in brackets. A trace of a header alone has no
   replies. ``from`` gives the source; without it a trace has no vantage point (noted as ``traces
-  without a source``): it is evidence for the topology, but no comparison of nights asks it.
+  without a source``): it is evidence for the topology, but comparisons of nights do not use it.
 - There is no time: it is unknown, and a snapshot is named after the day of its ingest.
 - Of a hop each probe counts: an address, with or without a name before it, holds for the times
   after it, until the next one. An address without a time is a reply too, and ``*`` is none. Lines

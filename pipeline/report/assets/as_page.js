@@ -256,7 +256,7 @@
     mean: "hops",
     direct: "traces that entered right after an answer from another AS",
     "after gap": "traces that entered after hops without an answer or an AS",
-    "ingress confidence": "probability that it is in this AS and has a link to one of those named; counted on networks whose truth is known",
+    "ingress confidence": "probability that it is in this AS and has a link to one of those named; calibrated on ground-truth networks",
     "from AS": "traces right after an answer from it; by an exchange point where it is named",
     traces: "traces that left by it",
     "to AS": "with the traces that went there",
