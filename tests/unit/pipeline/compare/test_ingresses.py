@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.compare import compare_nights
+from pipeline.compare.changes import SHIFTED
+from pipeline.model.addresses import format_addr
 from tests.unit.pipeline.compare.by_hand import ONE, night
 
 Y, Z = "20.1.0.1", "20.1.0.5"  # of AS1, from which AS2 is entered
@@ -51,3 +53,19 @@ def test_what_an_ingress_that_moved_explains_is_of_its_event(tmp_path, before, a
         _, events = compare_nights(*way)
         assert events.kind.tolist() == kinds
         assert events.n_links.tolist()[1:] == [3] * (len(kinds) - 1)
+
+
+def test_an_ingress_moves_to_the_router_of_most_pairs_for_each_neighbour_once(tmp_path):
+    def night_of(name, *ways):
+        traces = [
+            f"{way} {D} > 20.4.{i}.{j}" for i, (way, n) in enumerate(ways, 1) for j in range(n)
+        ]
+        return night(tmp_path / name, {ONE: [*traces, *STAY]})
+
+    x = "20.5.0.1"  # of AS5, the other neighbour
+    old = night_of("old", (f"{Y} {A}", 4), (f"{Y} {A}", 2), (f"{x} {A}", 3), (f"{x} {A}", 1))
+    new = night_of("new", (f"{Y} {B}", 4), (f"{Y} {C}", 2), (f"{x} {B}", 3), (f"{x} {C}", 1))
+    changes, _ = compare_nights(old, new)
+    rows = (changes.kind == SHIFTED).nonzero()[0]
+    assert changes.other_asn[rows].tolist() == [1, 5]
+    assert [format_addr(changes.other_high[row], changes.other_low[row]) for row in rows] == [B, B]
