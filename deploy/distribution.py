@@ -1,6 +1,6 @@
 """Builds what is uploaded to a package index: ``python3 -m deploy.distribution OUT [ADDRESS]``.
 
-An index shows README.md apart from the repository, where links to files lead nowhere. So the
+An index shows README.md apart from the repository, where links to files are broken. So the
 packages are built of a copy of the last commit whose README has absolute links, to the files of
 this version at the public address of the repository: ``Repository`` of ``[project.urls]`` in
 pyproject.toml, or ADDRESS while there is none. Without an address nothing is built.
@@ -102,7 +102,7 @@ def build(root: Path, out: Path, address: str | None = None) -> list[Path]:
     Raises
     ------
     DistributionError
-        If the address is missing or no https URL, or a link of the README leads nowhere.
+        If the address is missing or no https URL, or a link of the README is broken.
     """
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=root, capture_output=True, check=True)
     out.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def _run_setuptools(copy: Path, out: Path, *tags: str) -> None:
 def _checked(address: str | None) -> str:
     if not address:
         raise DistributionError(
-            "the project has no public address, so links of its README would lead nowhere: give "
+            "the project has no public address, so links of its README would be broken: give "
             "make dist ADDRESS=https://..., or write Repository into [project.urls] of "
             "pyproject.toml"
         )

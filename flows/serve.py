@@ -222,7 +222,7 @@ def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Sto
             away.note()
             worker.stop()
             is_stopped = True
-        # Later nobody could tell them from those of the next worker. A server that has just begun
+        # Later they would look like those of the next worker. A server that has just begun
         # may be too busy to answer.
         if is_stopped and end_lost_runs(api, no_worker=True) is not None:
             away.note()

@@ -28,7 +28,7 @@ def replaced_whole(path: Path, *, durable: bool, alone: bool = False) -> Iterato
         Whether the bytes are on disk before they take their place, so that a machine that fails
         leaves the old ones or the new ones.
     alone : bool
-        Whether nobody else writes it meanwhile. What a killed run left is then replaced, too.
+        Whether no other process writes it meanwhile. What a killed run left is then replaced, too.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def private_folder(path: Path, name: str) -> Path:
-    """A folder that nobody but its user may enter: made, or narrowed if it is this user's.
+    """A folder that only its user may enter: made, or narrowed if it is this user's.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """JSON that others wrote, read as far as the grammar goes: one answer for every reader.
 
 The grammar bounds neither numbers nor what an escape may stand for, but fast parsers do, and refuse
-a whole record for a number in a field that nobody reads.
+a whole record for a number in a field that is not read.
 """
 
 from __future__ import annotations

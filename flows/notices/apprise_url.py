@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr
 class AppriseUrl(AppriseNotificationBlock):
     """Notifications by an Apprise URL, for example ``mailtos://user:password@mail.example?to=noc@example``.
 
-    Prefect keeps the URL encrypted and shows it nowhere.
+    Prefect keeps the URL encrypted and never shows it.
     """
 
     _block_type_name = "Apprise URL"

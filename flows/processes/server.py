@@ -78,7 +78,7 @@ def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -
 
 
 def prefect_home() -> Path:
-    """PREFECT_HOME, which nobody else may enter: Prefect keeps the key of its secrets there.
+    """PREFECT_HOME, which only this user may enter: Prefect keeps the key of its secrets there.
 
     Raises
     ------

@@ -3,9 +3,10 @@
 Prefect inspects every value that it passes between tasks, so tasks pass a path instead.
 One .npz without pickled objects: the columns, and the rest as JSON.
 
-It is in a hidden folder beside the reports, which belongs to the process of the run that measures:
-if that is killed before its report is there, nobody knows of the file, and the next run removes it.
-Only a path that was told to somebody (``leave``) is kept for a day, for whoever comes for it.
+It is in a hidden folder beside the reports, which belongs to the process of the run that measures.
+If that is killed before its report is written, the file is never collected, and the next run
+removes it.
+Only a file whose path was reported (``leave``) is kept, for a day.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How far a topology is made: the share of its work that has ended, reported while it is made.
 
 Models say which part of the whole a step is (``part``), by the time that it takes, and within it
-how far they are (``tell_share``). Nobody need listen.
+how far they are (``tell_share``). There may be no listener.
 """
 
 from __future__ import annotations

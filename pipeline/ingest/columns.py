@@ -44,7 +44,7 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
     clock must not do that.
 
     ``n_hops`` counts replies; the note ``unanswered hops`` those TTLs before the last reply of
-    their trace that nobody answered (after it, the format alone does not say what was probed).
+    their trace without an answer (after it, the format alone does not say what was probed).
     """
     report.n_records += batch.n_measurements
     report.n_hops += batch.n_replies

@@ -11,7 +11,7 @@ consecutive TTLs is joined by a link; what answers *different* flows need not be
   TTL if it is the first hop, which all flows share.
 - A balancer may **ignore flows**: then one flow is answered by two addresses at one TTL, and what
   answers it later may be behind either. Nothing at that TTL or after it is joined to what follows.
-  (A late answer of somebody else looks the same, and costs links too.)
+  (A late answer of another router looks the same, and costs links too.)
 - A link is in **one path**, however many flows crossed it: it counts as seen by one trace, which
   the measurement is. Links follow one another in a path where one flow crossed both. The first
   path stands for the measurement; the others are marked ``PART_FURTHER`` and do not count as

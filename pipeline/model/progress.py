@@ -62,7 +62,7 @@ class Progress:
     ``done`` of ``total`` ``unit``; total 0 means not known yet. ``detail`` is one short line
     (a file, an AS); third-party text in it is not escaped. ``share``: of the work that was
     expected, from 0 to 1, where that says more than ``done``. ``is_timed``: the share says how long
-    the rest takes; false while exact searches are open, of which nobody knows how many are needed.
+    the rest takes; false while exact searches are open, since their number is not known in advance.
     ``counts``: of a run that searches
     (``schedule.counts``): ases, ases_left, tasks_left, searches, retries, lost_workers,
     resident_graphs, resident_cpu_bytes, resident_gpu_bytes.

@@ -261,9 +261,9 @@ def report_turn(
 ) -> Iterator[None]:
     """Wait for this process's turn to add to reports in a folder, so that no results are lost.
 
-    The folder is made if it is missing. If the file system has no locks, nobody waits. For reports
-    at a URL the mirror is brought up to date first, and what changed in it is published at the end
-    of the block, unless that ends by an error.
+    The folder is made if it is missing. Without locks in the file system no process waits. For
+    reports at a URL the mirror is brought up to date first, and what changed in it is published at
+    the end of the block, unless that ends by an error.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Metrics of runs for Prometheus: ``hopscope.prom`` in the folder of reports.
 
-A night lasts minutes and its cluster ends with it, so nobody would scrape it in time: the figures
+A night lasts minutes and its cluster ends with it, so no scrape would come in time: the figures
 are in a file, which stays, for the textfile collector of a node exporter and for ``hopscope serve``
 (``/metrics``). Counters continue from run to run, and runs at the same time add to the same ones.
 Of reports at a URL each machine has a file of its own, in its mirror: no collector reads a URL, and

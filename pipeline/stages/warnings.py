@@ -19,7 +19,7 @@ from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.options import options_of
 
-LONGEST_NIGHT_S = 2 * 86_400.0  # span of traces that one date may name without a word
+LONGEST_NIGHT_S = 2 * 86_400.0  # span of traces that one date may name silently
 LEFT_OUT_NAMED = 5  # files of folders that are not measurements
 LOSSES_NAMED = 5  # workers that were lost, named one by one
 # Notes about entries of a table that contradict one another, and which of them counts.

@@ -42,7 +42,7 @@ def reference_file(store: Path, version: str) -> Path:
 
 
 def keep_references(store: Path, version: str, references: References) -> None:
-    """Write what was usual up to a night; those of versions that are gone are removed.
+    """Write baselines up to a night; those of versions that are gone are removed.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def read_references(store: Path, version: str) -> References | None:
 
 
 def copy_references(store: Path, old: str, new: str) -> None:
-    """Keep what was usual up to a version for a copy of it, too, if anything was kept."""
+    """Keep the baselines of a version for a copy of it, too, if there are any."""
     path = reference_file(store, old)
     with contextlib.suppress(StoreError):  # they would be made again
         bring_small(path)

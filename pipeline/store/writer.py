@@ -298,7 +298,7 @@ def _weights_hashes(graphs: GraphSet) -> list[str | None]:
 
 
 def _marked(column: np.ndarray | None, ptr: np.ndarray) -> np.ndarray:
-    """Rows of each AS that a column of truth values marks; none without it; (n_ases,) int64."""
+    """Rows of each AS that a boolean column marks; none without it; (n_ases,) int64."""
     if column is None or column.dtype != bool:
         return np.zeros(len(ptr) - 1, np.int64)
     return np.diff(offsets(column)[ptr])

@@ -125,7 +125,7 @@ def _made(source: Mapping[str, Any]) -> str:
 
 
 def print_as(facts: Mapping[str, Any]) -> None:
-    """One AS: what it is, who enters where, and what the last report measured."""
+    """One AS: what it is, its ingresses, and what the last report measured."""
     one = facts["as"]
     words = node_words(one["node_kind"])
     counts = [

@@ -1,4 +1,4 @@
-"""Help of a command that is several stages: what is usual in full, the rest by name."""
+"""Help of a command that is several stages: common options in full, the rest by name."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def fail_by_system(error: Exception) -> int:
 def status_of(program: Callable[[list[str]], int]) -> int:
     """The exit status of a program with the words of this command line.
 
-    What it prints may be read by nobody any more, or have no room: that is no fault of it.
+    Its output may have no reader any longer, or no room: that is not an error of the program.
     """
     open_closed_streams()
     try:

@@ -53,6 +53,14 @@ WORDS = {
     r"\b(object a line|searches a second)\b": "per line, per second",
     r"\bonly something else can tell\b": "can report it",
     r"\bentered unseen\b": "begins inside",
+    r"\bstand-ins?\b": "placeholder; of a program in tests: substitute",
+    r"\btruth values?\b": "boolean",
+    r"\bwho enters where\b": "ingress routers by neighbour AS",
+    r"\bhow wide\b": "diameter and radius",
+    r"\bmeasured nothing of\b": "made no new measurements of",
+    r"\bwhat (is|was) usual\b": "a baseline",
+    r"\bof the most traces first\b": "most traversed first",
+    r"\bkept graph\b": "a snapshot of one AS",
     r"\bexact candidate\b": "eccentricity search: a candidate is a would-be ingress",
 }
 FOLDERS = ("benchmarks", "deploy", "docs", "flows", "hopscope", "kernels", "pipeline", "tests")

@@ -30,7 +30,7 @@ known instead is how a router's links are numbered and who is at their other end
    and then takes, group by group until nothing changes, the AS for which its surroundings cost
    least, of those that they name (``near``). A link or adjacency to another AS has a cost (most
    links stay inside), and a link that is numbered from neither of its ends a much higher one, since
-   nobody does that on purpose. Among ASes of equal cost the present one is kept, then the one of
+which no operator does on purpose. Among ASes of equal cost the present one is kept, then the one of
    the election before, then the one that comes first in the order of links. Neighbours that hold
    each other in an AS move together where that saves something (``regions``); not after step 5.
 4. A border router with one link on either side of the border could be on either. How links

@@ -67,7 +67,7 @@ _NAMED = (
 
 
 # Ranges of no interface of any router: this network, loopback, multicast, broadcast, discard. They
-# can be admitted, but that helps nobody.
+# can be admitted, but that is of no use.
 OF_NO_ROUTER = frozenset(
     {
         "0.0.0.0/8",

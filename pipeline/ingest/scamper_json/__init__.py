@@ -291,7 +291,7 @@ def _kind(record: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _reply(hop: Any) -> tuple[int, tuple[int, int], float | None, int] | None:
-    """ttl, address, RTT and kind of a hop; None where nobody answered."""
+    """ttl, address, RTT and kind of a hop; None without an answer."""
     if not isinstance(hop, dict):
         raise BrokenRecord("hop is not an object", type(hop).__name__)
     ttl = read_number(hop.get("probe_ttl"), 1, 255, "TTL is not a number from 1 to 255")

@@ -77,5 +77,5 @@ def read_rtt(reply: dict[str, Any]) -> float | None:
 
 
 def read_replier(value: Any) -> tuple[int, int] | None:
-    """The address of a replier; None where nobody answered."""
+    """The address of a replier; None without an answer."""
     return None if value is None or value in ("", "*") else read_addr(value)

@@ -53,7 +53,7 @@ def read_delegations(files: Sequence[Blocks], reports: Sequence[ReadReport]) -> 
         One for each file, filled: lines used as ``n_records``, broken ones by reason. A file that
         cannot be read, is cut short or holds no block and no AS number of a known holder has status
         ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it. One whose
-        head names no records, or with space that nobody holds alone, is valid.
+        head names no records, or with space without a single holder, is valid.
     """
     found = _Found()
     for blocks, report in zip(files, reports, strict=True):

@@ -1,4 +1,4 @@
-"""What is usual: RTTs that links add and hops to targets, smoothed over nights.
+"""Baselines: RTTs that links add and hops to targets, smoothed over nights.
 
 One row for each series: a link seen from a vantage point, or a pair of vantage point and target.
 A series is known by addresses, since numbers of routers are those of one night.

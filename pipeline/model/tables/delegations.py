@@ -29,7 +29,7 @@ class Delegations:
     asn: np.ndarray
 
     def holders_of(self, addrs: np.ndarray) -> np.ndarray:
-        """(n,) int64: holder of each of (n, 2) uint64 addresses, ``NO_ASN`` where nobody is."""
+        """(n,) int64: holder of each of (n, 2) uint64 addresses, ``NO_ASN`` without a holder."""
         return self.blocks.lookup(addrs)
 
     def only_as(self, holder: np.ndarray) -> np.ndarray:

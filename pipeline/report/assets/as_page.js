@@ -85,7 +85,7 @@
     const view = { chosen: null, query: "", grouped: false };
     let sorted = rows;
     if (chart) overlay(chart, null, null);
-    // Ingresses of the drawing "who enters where", by their text there, which may be cut.
+    // Ingresses of the drawing of entries, by their text there, which may be cut.
     const cut = (text) => (text.length <= 21 ? text : `${text.slice(0, 10)}\u2026${text.slice(-10)}`);
     const drawnOf = new Map([...document.querySelectorAll(".flow .ways text")].map((text) => [text.firstChild.textContent, text]));
 

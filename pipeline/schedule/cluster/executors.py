@@ -133,7 +133,7 @@ class ClusterExecutor(DaskExecutor):
     own: bool = True
 
     def allowed(self, task: Any, workers: Iterable[str]) -> None:
-        """Any: its workers are alike, and nobody else's can join."""
+        """Any: its workers are alike, and no others can join."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a rank brings back of its widths: no value per node that nobody asked for."""
+"""What a rank returns of its widths: no value per node that was not requested."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ MOST_GAP_S = 10.0  # between two readings: the longest that counts
 
 
 class Clock:
-    """A monotonic clock that stands still while nobody reads it for long.
+    """A monotonic clock that stands still while it is not read for long.
 
     If this process is stopped, or its caller takes long, what workers sent in the meantime has not
     been read: that time must not count against them.

@@ -36,7 +36,7 @@ def folder_name(path: Path, format: str) -> str:
     """Name of the folder of a trace file: another one if the file or our code changes.
 
     A file is another one if its place, size, inode, or any of its times but the last access is:
-    nobody can change its bytes without changing the time of its last change.
+    its bytes cannot change without its time of last change.
     """
     try:
         found = path.stat()

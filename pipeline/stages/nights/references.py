@@ -43,7 +43,7 @@ def references_up_to(store: Path, out: Path, snapshot: Snapshot, night: Night) -
 def keep_up_to(
     store: Path, out: Path, snapshot: Snapshot, night: Night, old: str, references: References
 ) -> None:
-    """Keep what is usual after a night, if ``references`` are those of the night before it.
+    """Keep baselines after a night, if ``references`` are those of the night before it.
 
     A store that cannot be written costs a warning: the next comparison makes them again.
     """

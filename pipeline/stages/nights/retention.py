@@ -86,7 +86,7 @@ def _not_removed(report: Path) -> str:
 def _old_reports(out: Path, n: int, current: str, broken: Collection[str]) -> list[str]:
     """Nights in a folder of reports before the last ``n`` that have one, the current one left out.
 
-    Empty folders are left out too: whoever made them, nothing is gained.
+    Empty folders are left out too: removing them gains nothing.
     """
     nights = [path for path in out.iterdir() if is_night(path.name) and path.name not in broken]
     reports = {path.name: report for path in nights if (report := report_of(path)) is not None}

@@ -65,7 +65,7 @@ class Before:
 def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
     """Read what comparing needs; figures from the report in ``out``, if it is of this version.
 
-    Silent routers are left out: whether one is the same on two nights, nobody knows.
+    Silent routers are left out: whether one is the same on two nights is unknown.
 
     Raises
     ------

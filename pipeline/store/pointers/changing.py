@@ -116,7 +116,7 @@ def forget_replaced(store: Path) -> None:
 def remove_snapshots(
     store: Path, names: Sequence[str], where: Callable[[Pointer | None], bool] = lambda _: True
 ) -> list[str]:
-    """Remove snapshots by name: first all pointers, then the versions that nobody uses.
+    """Remove snapshots by name: first all pointers, then the versions that are not in use.
 
     Parameters
     ----------

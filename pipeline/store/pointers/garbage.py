@@ -64,7 +64,7 @@ def _within(folder: Path) -> list[Path]:
 def _unnamed_versions(store: Path) -> list[Path]:
     """Folders of versions that no pointer names: old, being written, or being removed.
 
-    A folder with anything else in it is somebody's own, whatever its name.
+    A folder with anything else in it belongs to somebody else, whatever its name.
     """
     try:
         used = kept_versions(store)

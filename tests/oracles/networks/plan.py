@@ -50,7 +50,7 @@ class Plan:
     ipv6_lengths: tuple[int, ...] = (127, 126, 64)
     private_inside: float = 0.0  # ASes, stubs apart, whose inner links are numbered from 10/8
     private_is_shared: bool = True  # by the same numbers in every AS
-    unannounced: float = 0.0  # transit and regional ASes whose infrastructure nobody announces
+    unannounced: float = 0.0  # transit and regional ASes whose infrastructure is not announced
     multi_origin: float = 0.0  # stubs whose prefix a provider originates, too
     from_aggregate: float = 0.0  # single-homed stubs in a prefix that only their provider announces
     packed: bool = False  # links at random places of one densely used block of the AS

@@ -237,7 +237,7 @@ def hold(
     before, now : (n_interfaces,) int64
         Group of each interface in both elections.
     n_known : int
-        AS rows; those from here on are placeholders, which nobody holds.
+        AS rows; those from here on are placeholders, which have no holder.
 
     Returns
     -------

@@ -318,7 +318,7 @@ def straighten_traces(case: Case, paths: DistinctPaths, group: np.ndarray) -> np
     """
     moved = np.zeros(len(case.labels), bool)
     for _ in range(_TURNS):
-        # Nobody knows whether a placeholder is one of the ASes around it.
+        # It is unknown whether a placeholder is one of the ASes around it.
         label = np.where(case.labels < case.n_known, case.labels, -1)
         now = straighten(case, find_loops(paths, group, label))
         if not now.any():

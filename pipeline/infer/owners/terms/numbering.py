@@ -1,4 +1,4 @@
-"""A link is numbered from one of the ASes at its ends: from a third one nobody does on purpose."""
+"""A link has addresses of one of the ASes at its ends: nobody uses a third one's on purpose."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ origin are one only if no observer saw both, and by
 
 - a next, a gap, two ends, or an end if they are dead ends;
 - a mate with an end or a lead. (A router's links are numbered one after the other, so an address of
-  one may look like the mate of the next: here a mate alone is none.)
+  one may look like the subnet mate of the next: so a mate by itself is no evidence.)
 
 Two without an origin are one by
 

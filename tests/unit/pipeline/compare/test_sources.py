@@ -1,4 +1,4 @@
-"""Which vantage point that did not measure a link that nobody sees any more belongs to."""
+"""To which vantage point that did not measure a link belongs that is no longer seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON readers of traces: a value that nobody reads decides nothing, whatever path it takes."""
+"""JSON readers of traces: a value that is not read has no effect, whatever path it takes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def run(*words: object) -> int:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Two ASes in one snapshot, and one kept graph."""
+    """Two ASes in one snapshot, and a snapshot of one AS."""
     store = tmp_path_factory.mktemp("graphs") / "store"
     made = ("generate", "grid", "--routers", 12, "--cut", 0, "--asn", 7, "--store", store)
     assert run(*made, "--snapshot", "grid") == 0

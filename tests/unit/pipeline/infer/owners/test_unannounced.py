@@ -1,4 +1,4 @@
-"""Routers numbered from address space that nobody announces."""
+"""Routers with addresses that are not announced."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, ingres
 from tests.unit.pipeline.infer.owners.test_elect import BORDER, LINES
 
 HOST = "20.3.7.7"
-# The AS behind AS 1 is numbered from a block that nobody announces.
+# The AS behind AS 1 has addresses of a block that is not announced.
 UNANNOUNCED = [line.replace("20.2.0.", "20.0.5.") for line in LINES]
 WITH_HOST = [*UNANNOUNCED, f"20.1.0.1 20.1.0.5 {BORDER} 20.0.5.14 {HOST}! > {HOST}"]
 INNER = ("20.0.5.14", "20.0.5.18", "20.0.5.22", "20.0.5.26", "20.0.5.5", "20.0.5.9")

@@ -1,4 +1,4 @@
-"""Who enters where: the drawing and the table show the traces that the tables have."""
+"""Ingresses by neighbour AS: the drawing and the table show the traces that the tables have."""
 
 from __future__ import annotations
 
