@@ -88,7 +88,7 @@ def always_in(pattern: str) -> str:
     while "(" in plain:  # the innermost groups first
         plain = re.sub(r"\([^()]*\)\??", "\n", plain)
     found = max(re.sub(r".\?", "\n", plain).split("\n"), key=len)
-    assert re.fullmatch(r"[\w ':]*", found), f"{pattern}: other syntax than is read here"
+    assert re.fullmatch(r"[\w ':-]*", found), f"{pattern}: other syntax than is read here"
     return found
 
 

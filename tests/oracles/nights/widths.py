@@ -69,7 +69,7 @@ def heard(net: Network, asn: int) -> Near:
 def _next_cut(
     net: Network, near: Near, width: str, rng: np.random.Generator
 ) -> tuple[Link | None, int]:
-    """The link without which the graph is widest, of those that leave it whole; and its diameter."""
+    """The link without which the graph is widest, of those that leave it whole; and the width."""
     links = sorted((u, v) for u, own in near.items() for v in own if u < v and answers(net, u, v))
     best, most = None, -1
     for u, v in rng.permutation(np.array(links).reshape(-1, 2)).tolist():
