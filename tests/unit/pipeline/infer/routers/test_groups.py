@@ -168,3 +168,13 @@ def test_one_address_alone_does_not_join_groups_of_different_ases(tmp_path):
     # Two addresses that show the same are believed.
     again = [*apart, f"{ONE} 20.1.0.126", f"{other[0]} 20.1.0.126"]
     assert groups_of(tmp_path, *again)[0] == [[ONE, TWO, *other]]
+
+
+def test_of_pairs_with_equal_support_those_in_one_as_are_joined_first(tmp_path):
+    """One join excludes the other, since a trace shows the first and the last address."""
+    first, middle, last = "20.1.0.1", "20.2.0.1", "20.2.0.9"
+    successors = ("20.3.0.1", "20.3.0.9")
+    ways = ((first, 0), (middle, 0), (middle, 1), (last, 1))
+    lines = [f"{before} {successors[which]}" for before, which in ways]
+    found, _ = groups_of(tmp_path, *lines, f"{first} 20.3.0.33 {last}")
+    assert found == [[middle, last]]
