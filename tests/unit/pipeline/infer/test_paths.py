@@ -74,6 +74,24 @@ def test_paths_of_traces_written_by_hand(tmp_path):
     assert seen.steps.rtt_ms[shared].tolist() == [5.0]
 
 
+@pytest.mark.parametrize(
+    ("line", "direct"),
+    [
+        ("20.1.0.1 20.3.0.7! > 20.3.0.7", True),  # right behind the last router
+        ("20.1.0.1 * 20.3.0.7! > 20.3.0.7", False),
+        ("20.1.0.1 * 20.3.0.1! > 20.3.0.1", True),  # it is the last router
+        ("20.1.0.1 20.3.0.7 > 20.3.0.9", False),  # it did not answer
+    ],
+)
+def test_a_target_that_answers_right_behind_the_last_router_or_is_that_is_direct(
+    tmp_path, line, direct
+):
+    others = traces("20.1.0.1 20.3.0.1 20.3.0.2 > 20.3.0.9", source="20.5.0.1")  # a router
+    seen, _ = seen_by(tmp_path, traces(line), others)
+    of_line = seen.vantages.asn[seen.paths.vantage] == -1
+    assert seen.paths.direct[of_line].tolist() == [direct]
+
+
 @pytest.fixture(scope="module")
 def simulated():
     fields = ("n_transit=6", "transit=(4, 12)", "n_vantage_points=5")
