@@ -96,6 +96,14 @@ def test_ingresses_and_neighbours_are_of_the_event_of_the_links_between_their_as
     assert changes.event.tolist() == [0, 1, 0, 0, -1, -1, 0, 1, -1]
 
 
+def test_a_lost_neighbour_is_of_the_event_of_a_removed_link_not_of_one_that_was_not_observable():
+    unseen = link(1, (1, 2), UNSEEN, 99, other_asn=2)
+    removed = link(1, (3, 4), REMOVED, 9, other_asn=2)
+    lost = make_changes(1, "neighbour", kind=LOST, asn=1, other_asn=2)
+    changes, _ = group_events(concat([unseen, removed, lost]))
+    assert changes.event.tolist() == [-1, 0, 0]
+
+
 def test_what_nobody_could_observe_is_no_event():
     changes, events = group_events(concat([link(1, (1, 2), UNSEEN, 9), width(1, "radius", 1, 2)]))
     assert changes.event.tolist() == [-1, -1]

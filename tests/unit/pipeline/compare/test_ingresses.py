@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pipeline.compare import compare_nights
-from pipeline.compare.changes import SHIFTED
+from pipeline.compare.changes import LOST, SHIFTED, UNSEEN
 from pipeline.model.addresses import format_addr
-from tests.unit.pipeline.compare.by_hand import ONE, night
+from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
 
 Y, Z = "20.1.0.1", "20.1.0.5"  # of AS1, from which AS2 is entered
 A, B, C, D, E = (f"20.2.0.{i}" for i in (1, 5, 9, 13, 17))  # of AS2
@@ -69,3 +69,45 @@ def test_an_ingress_moves_to_the_router_of_most_pairs_for_each_neighbour_once(tm
     rows = (changes.kind == SHIFTED).nonzero()[0]
     assert changes.other_asn[rows].tolist() == [1, 5]
     assert [format_addr(changes.other_high[row], changes.other_low[row]) for row in rows] == [B, B]
+
+
+def kinds_at(changes, addr: str) -> set[str]:
+    """What is said of the ingresses at an address."""
+    rows = (changes.what == "ingress").nonzero()[0]
+    named = [format_addr(changes.addr_high[row], changes.addr_low[row]) for row in rows]
+    return {changes.kind[row] for row, name in zip(rows, named, strict=True) if name == addr}
+
+
+def test_an_ingress_that_moved_is_neither_lost_nor_is_its_traffic_reported_again(tmp_path):
+    """Nine pairs from three vantage points would be enough for that."""
+    beside = f"{Y} {Z} 20.1.0.9 > 20.4.9.9"  # so that no router has the number of an AS
+    old, new = (
+        night(
+            tmp_path / by,
+            {
+                v: [*[f"{Y} {by} {D} > 20.4.1.{i}" for i in range(3)], beside, *STAY]
+                for v in (ONE, TWO, THREE)
+            },
+        )
+        for by in (A, B)
+    )
+    changes, _ = compare_nights(old, new)
+    assert kinds_at(changes, A) == {SHIFTED}
+    assert "traffic" not in changes.what.tolist()
+
+
+@pytest.mark.parametrize(
+    ("after", "kind"),
+    [
+        (f"{Y} {Z} > 20.4.1.1", LOST),  # the pair turns at the neighbour's router
+        (f"{Z} 20.1.0.9 > 20.4.1.1", UNSEEN),  # it does not cross that
+    ],
+)
+def test_an_ingress_is_lost_if_a_link_into_its_as_was_removed(tmp_path, after, kind):
+    """Not if one behind it was: of that another pair tells, which enters from AS5."""
+    other = "20.5.0.1"
+    stay = f"20.5.0.9 {Y} {Z} > 20.4.9.9"  # both routers are there on both nights
+    old = {ONE: [f"{Y} {A} {C} > 20.4.1.1", f"{other} {A} {C} {D} > 20.4.2.1", stay]}
+    new = {ONE: [after, f"{other} {A} {E} {D} > 20.4.2.1", stay]}
+    changes, _ = compare_nights(night(tmp_path / "old", old), night(tmp_path / "new", new))
+    assert kinds_at(changes, A) == {kind}
