@@ -13,7 +13,7 @@ from pipeline.store import Snapshot
 
 
 def traces_through(snapshot: Snapshot, address: str) -> pa.Table:
-    """Paths that cross the router of an address, those of the most traces first.
+    """Paths that cross the router of an address, most traversed first.
 
     Returns
     -------
