@@ -108,7 +108,12 @@ class Turns:
         shown = self.shown
         groups = self._group(shown)
         trusted = trust_groups(
-            shown.links, groups, shown.mates, self.alias, self.gateways, self.rules
+            shown.links,
+            groups,
+            mates=shown.mates,
+            alias=self.alias,
+            gateways=self.gateways,
+            rules=self.rules,
         )
         known = know_in_turn(trusted, self.alias >= 0, registries)
         # Loops wait for routers: these are inferred by what the election itself says.
@@ -123,7 +128,12 @@ class Turns:
     def _group(self, shown: AddressEvidence) -> Groups:
         """Interfaces by router, for the election."""
         groups = group_interfaces(
-            self.paths, shown.links, shown.mates, shown.on_lan, self.alias, shown.origin
+            self.paths,
+            shown.links,
+            mates=shown.mates,
+            on_lan=shown.on_lan,
+            alias=self.alias,
+            origin=shown.origin,
         )
         if SUBNET_MATES not in self.rules:
             alone = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
@@ -148,12 +158,12 @@ class Turns:
             self.paths,
             shown.links,
             groups,
-            shown.mates,
-            self.alias,
-            shown.origin,
-            self.gateways,
-            owner,
-            self.rules,
+            mates=shown.mates,
+            alias=self.alias,
+            origin=shown.origin,
+            gateways=self.gateways,
+            owner=owner,
+            rules=self.rules,
         )
 
     def _infer_routers(

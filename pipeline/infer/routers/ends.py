@@ -70,14 +70,19 @@ def _find_passed(code, depth, node, number, asn, owner, asked, keys):
     """
     n, row = 0, 0
     above = np.empty(DEEPEST, np.int64)
+    # Levels of asked addresses, and how many there are down to each level, from 1 on.
+    levels, n_asked = np.empty(DEEPEST, np.int64), np.zeros(DEEPEST + 1, np.int64)
     for at in range(len(code)):
-        level = np.int64(depth[at])
-        above[level] = addr_of(code[at])
+        level, x = np.int64(depth[at]), addr_of(code[at])
+        above[level], n_asked[level + 1] = x, n_asked[level]
+        if x >= 0 and asked[x]:
+            levels[n_asked[level]] = level
+            n_asked[level + 1] += 1
         while row < len(node) and node[row] == at:
-            end = level - 1 if code[at] & OWN else level
-            for i in range(end):
+            end = level - 1 if level and code[at] & OWN else level
+            for i in levels[: n_asked[end]]:
                 x = above[i]
-                if x < 0 or not asked[x] or owner[x] != asn[row] or above[i + 1] == x:
+                if owner[x] != asn[row] or above[i + 1] == x:
                     continue
                 if n < len(keys):
                     keys[n] = (number[row] << 32) | x

@@ -259,6 +259,7 @@ def watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, 
 def group_interfaces(
     paths: DistinctPaths,
     links: DirectedLinks,
+    *,
     mates: np.ndarray,
     on_lan: np.ndarray,
     alias: np.ndarray,

@@ -119,6 +119,7 @@ def merge_interfaces(
     paths: DistinctPaths,
     links: DirectedLinks,
     groups: Groups,
+    *,
     mates: np.ndarray,
     alias: np.ndarray,
     origin: np.ndarray,
@@ -274,6 +275,7 @@ def _merge_vouched(
 def trust_groups(
     links: DirectedLinks,
     groups: Groups,
+    *,
     mates: np.ndarray,
     alias: np.ndarray,
     gateways: np.ndarray,

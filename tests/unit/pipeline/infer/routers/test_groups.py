@@ -79,7 +79,12 @@ def groups_of(tmp_path, *lines, aliases=None):
     origin = prefix_table(tmp_path).lookup(addrs)
     on_lan = np.zeros(len(addrs), bool)
     found = group_interfaces(
-        distinct_paths(seen, addrs), links, find_mates(addrs), on_lan, alias, origin
+        distinct_paths(seen, addrs),
+        links,
+        mates=find_mates(addrs),
+        on_lan=on_lan,
+        alias=alias,
+        origin=origin,
     )
     names = format_addrs(addrs)
     groups: dict[int, list[str]] = {}
