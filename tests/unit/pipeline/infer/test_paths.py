@@ -119,3 +119,22 @@ def test_small_buckets_and_threads_give_the_same_paths(simulated, monkeypatch):
     assert columns(cut)["Paths.target_low"] == columns(whole)["Paths.target_low"]
     every = infer_topology([simulated], **options)
     assert ways(cut, nodes_of(every)) == ways(whole, nodes_of(every))
+
+
+def test_a_file_of_one_vantage_point_goes_into_the_bucket_of_that(tmp_path, monkeypatch):
+    """Its piece has none of the first bucket."""
+
+    def seen() -> list[tuple[str, str]]:
+        files = [
+            observe(tmp_path, traces("20.1.0.1 20.2.0.1 > 20.3.0.9", source=source))
+            for source in ("20.4.0.1", "20.5.0.1", "20.6.0.1")
+        ]
+        options = {"asn": 1, "borders": "prefix", "routers": "interfaces"}
+        topology = infer_topology(files, **options)
+        assert topology.observations is not None
+        return list(ways(topology.observations, nodes_of(topology)))
+
+    whole = seen()
+    monkeypatch.setattr(paths, "_BUCKET_HOPS", 2)
+    assert seen() == whole
+    assert len(whole) == 3
