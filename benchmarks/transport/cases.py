@@ -391,6 +391,9 @@ CASES = {
     "post": Case("mailbox", f"{SHORT} tasks without work", _short()),
     "hold": Case("more held by a worker", f"{SHORT} tasks without work", _short(), PAIR),
     "window": Case("window", f"{SHORT} tasks without work", _short(), PAIR),
+    "window_many": Case(
+        "window", f"{SHORT} tasks without work, 8 workers", _short(8), PAIR
+    ),
     "window_8": Case("window", f"{SHORT} tasks of 10 ms, 8 workers", _short(8, 0.01), PAIR),
     "start_lost": Case(
         "nanny", "the process that workers are forked from dies at a start", _start_lost,
