@@ -103,7 +103,10 @@ def python_for(wheel: Path, pythons: list[str]) -> str | None:
     minor = _WHEEL.search(wheel.name)
     for python in pythons:
         asked = [python, "-c", "import sys; print(sys.version_info[1])"]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        except OSError:  # there is none
+            continue
         if minor is not None and done.stdout.strip() == minor[1]:
             return python
     return None
