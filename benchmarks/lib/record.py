@@ -127,8 +127,11 @@ def _command() -> str:
     """The command as typed; files from elsewhere only by name."""
     program = Path(sys.argv[0])
     words = [f"benchmarks/{program.name}"]
-    if program.name == "__main__.py" and program.resolve().is_relative_to(REPOSITORY):
-        words = ["-m", ".".join(program.resolve().parent.relative_to(REPOSITORY).parts)]
+    at = program.resolve().with_suffix("")
+    is_module = at.name == "__main__" or not at.is_relative_to(REPOSITORY / "benchmarks")
+    if at.is_relative_to(REPOSITORY) and is_module:
+        at = at.parent if at.name == "__main__" else at
+        words = ["-m", ".".join(at.relative_to(REPOSITORY).parts)]
     for word in sys.argv[1:]:
         path = Path(word)
         is_ours = path.resolve().is_relative_to(REPOSITORY)

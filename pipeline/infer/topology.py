@@ -18,7 +18,7 @@ from pipeline.infer.evidence import Evidence, gather
 from pipeline.infer.given import Given
 from pipeline.infer.nodes import Nodes
 from pipeline.infer.owned import Owned, elect, own_by_prefix
-from pipeline.infer.owners.confidence import rate
+from pipeline.infer.owners.confidence import Conditions, rate
 from pipeline.infer.routers.swallowed import find_swallowed
 from pipeline.infer.rules import rules_without
 from pipeline.infer.silent import SILENT_ROUTERS
@@ -138,16 +138,18 @@ def _check_options(
 def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> Topology:
     """What was inferred as a topology, with how sure it is, and counts."""
     nodes, links, crossed = owned.nodes, evidence.links, drawn.crossed
-    on_the_way = links.n_router > 0
     of_addrs, of_ingresses = rate(
         crossed.ingresses,
-        near=links.near[on_the_way],
-        far=links.far[on_the_way],
-        node_of=nodes.node_of,
-        node_asn=owned.asn,
-        election=owned.election,
-        in_set=nodes.alias >= 0,
-        relationships=given.registries.relationships is not None,
+        links,
+        nodes,
+        owned.asn,
+        owned.election,
+        evidence.mapped.special,
+        Conditions(
+            relationships=given.registries.relationships is not None,
+            classic=evidence.counts["classic_traces"] / max(1, evidence.counts["traces"]),
+            n_vantages=len(evidence.observed.vantages),
+        ),
     )
     swallowed = None
     if given.aliases is not None:

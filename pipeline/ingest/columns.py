@@ -25,6 +25,7 @@ COUNT = np.dtype(
         ("n_no_addr", np.int64),  # replies left out because they have no address
         ("n_bad_rtt", np.int64),  # round-trip times set to NaN
         ("n_split_flows", np.int64),  # measurements with a flow of two paths
+        ("n_classic", np.int64),  # of the traces: see ``TraceBatch.n_classic``
     ],
     align=True,
 )
@@ -71,6 +72,8 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
         n_unanswered -= int((batch.ttl[batch.reply_ptr[further]].astype(np.int64) - 1).sum())
     if n_unanswered:
         report.notes["unanswered hops"] += n_unanswered
+    if batch.n_classic:
+        report.notes["traces by a classic method"] += batch.n_classic
     if n_labelled := int(np.count_nonzero(batch.kind >= LABELLED)):
         report.notes["replies with MPLS labels"] += n_labelled
 
@@ -126,7 +129,8 @@ class TraceColumns:
     def take(self) -> TraceBatch | None:
         """The complete traces as a batch of their own, or None; empties the columns."""
         n_traces, n_replies = int(self.count["n_traces"]), int(self.count["n_replies"])
-        self.count["n_traces"] = self.count["n_replies"] = 0
+        n_classic = int(self.count["n_classic"])
+        self.count["n_traces"] = self.count["n_replies"] = self.count["n_classic"] = 0
         if n_traces == 0:
             return None
         part = self.part[:n_traces].copy() if self.part[:n_traces].any() else None
@@ -142,6 +146,7 @@ class TraceColumns:
             rtt_ms=self.rtt_ms[:n_replies].copy(),
             kind=self.kind[:n_replies].copy(),
             part=part,
+            n_classic=n_classic,
         )
 
 

@@ -11,6 +11,8 @@ Any number of traces may follow one another. One begins with its header and ends
   replies. ``from`` gives the source; without it a trace has no vantage point (noted as ``traces
   without a source``): it is evidence for the topology, but comparisons of nights do not use it.
 - There is no time: it is unknown, and a snapshot is named after the day of its ingest.
+- The method is not said; by default each probe goes to a port of its own, so traces count as
+  *classic* (``TraceBatch.n_classic``).
 - Of a hop each probe counts: an address, with or without a name before it, holds for the times
   after it, until the next one. An address without a time is a reply too, and ``*`` is none. Lines
   that begin with blanks and no hop number belong to the hop above.
@@ -222,6 +224,7 @@ class TracerouteDecoder(TraceDecoder):
             columns.rtt_ms[rows] = np.where(rtt > MAX_RTT_MS, np.nan, rtt)
             columns.ttl[rows], columns.kind[rows] = ttl, kind
             columns.addr[rows] = np.array(addr, np.uint64)
+        columns.count["n_classic"] += 1
         columns.count["n_traces"] = trace + 1
         columns.count["n_replies"] = columns.reply_ptr[trace + 1] = first + len(replies)
         if n_others:

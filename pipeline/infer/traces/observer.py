@@ -95,6 +95,7 @@ class Observer:
     def add(self, batch: TraceBatch) -> None:
         """Clean and spool the traces of one batch."""
         self._n_traces += batch.n_measurements
+        self._counts["classic_traces"] += batch.n_classic
         n_rows = 0
         while n_rows < batch.n_traces:
             limit = int(batch.reply_ptr[n_rows]) + _MAX_REPLIES

@@ -248,6 +248,7 @@ class AtlasDecoder(TraceDecoder):
             columns.rtt_ms[k], columns.kind[k] = reply.rtt_ms, reply.kind
             k += 1
         columns.reply_ptr[t + 1] = k
+        columns.count["n_classic"] += result.is_classic
         columns.count["n_traces"], columns.count["n_replies"] = t + 1, k
         scan = self._scans[0]
         for name, n in result.notes.items():

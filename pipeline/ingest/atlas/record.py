@@ -27,6 +27,7 @@ class Result(NamedTuple):
     start_s: float
     replies: list[Reply]  # by ascending ttl
     notes: dict[str, int]
+    is_classic: bool  # each packet is of another flow (paris_id 0)
 
 
 class BrokenError(Exception):
@@ -75,7 +76,8 @@ def parse_result(record: Any) -> Result:
     if n_numbered == 0:
         notes["no_hops"] += 1
     replies.sort(key=lambda reply: reply.ttl)
-    return Result(src, dst, start_s, replies, notes)
+    paris_id = record.get("paris_id")
+    return Result(src, dst, start_s, replies, notes, type(paris_id) is int and paris_id == 0)
 
 
 def _read_hop(hop: Any, replies: list[Reply], notes: dict[str, int]) -> bool:

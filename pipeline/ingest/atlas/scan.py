@@ -54,6 +54,7 @@ SCAN = np.dtype(
     [
         ("n_open", np.int64),  # JSON arrays that are open around the records
         ("is_odd", np.bool_),  # the record in progress is
+        ("is_classic", np.bool_),  # its paris_id is 0
         *((name, np.int64) for name in NOTES),
     ],
     align=True,
@@ -62,7 +63,7 @@ SCAN = np.dtype(
 _FROM, _ERROR = key_word("from"), key_word("error")
 _HOP, _RESULT = key_word("hop"), key_word("result")
 _TYPE, _DST, _SRC = key_word("type"), key_word("dst_addr"), key_word("src_addr")
-_TIMESTAMP = key_word("timestamp")
+_TIMESTAMP, _PARIS = key_word("timestamp"), key_word("paris_id")
 _TRACEROUTE = np.frombuffer(b"traceroute", np.uint8)
 
 _ZERO = np.uint64(0)
@@ -217,6 +218,8 @@ def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, stack,
                 dst_start, dst_stop = start + 1, i - 1
             else:
                 src_start, src_stop = start + 1, i - 1
+        elif key == _PARIS and size == 8:
+            scan.is_classic = text[start] == 48 and i == start + 1
         elif key == _FROM and size == 4:
             if not plain:
                 scan.is_odd = True
@@ -312,7 +315,7 @@ def scan_records(
             return n, n, EMPTY
         if text[i] != 123:
             return i, i, STRAY
-        scan.is_odd = False
+        scan.is_odd = scan.is_classic = False
         scans[1] = scan
         t, k = count.n_traces, count.n_replies
         stop, status, rows = _record(
@@ -321,6 +324,7 @@ def scan_records(
         if status != OK or scan.is_odd:  # what it had is not counted
             scans[0] = scans[1]
             return i, stop, PARTIAL if status == MORE else BROKEN if status == BAD else ODD
+        count.n_classic += scan.is_classic
         count.n_traces = t + 1
         count.n_replies = k + rows
         reply_ptr[t + 1] = k + rows

@@ -58,6 +58,8 @@ SKIPPED_TYPES = frozenset((
     "neighbourdisc", "tbit", "sting", "sniff", "host", "http", "udpprobe", "owamp",
 ))
 # fmt: on
+# Those that change the flow: "icmp-echo" its checksum, "udp" its ports.
+CLASSIC_METHODS = ("icmp-echo", "udp")
 _TRACE = re.compile(rb'"type"\s*:\s*"trace(?:lb)?"')
 _SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
 # RIPE Atlas has pings and more of the same names: each of its results has one of these.
@@ -265,6 +267,7 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
         columns.count["n_bad_rtt"] += rtt_ms is not None and not in_range
         columns.kind[at] = kind
     columns.count["n_no_addr"] += len(replies) - len(answered)
+    columns.count["n_classic"] += record.get("method") in CLASSIC_METHODS
     columns.count["n_traces"] = row + 1
     columns.count["n_replies"] = first + len(answered)
     columns.reply_ptr[row + 1] = first + len(answered)

@@ -61,6 +61,7 @@ _TRACE, _SEC, _USEC = map(_word, (b"trace", b"sec", b"usec"))
 _ADDR, _PROBE_TTL, _RTT = map(_word, (b"addr", b"probe_ttl", b"rtt"))
 _ICMP_TYPE, _ICMP_CODE = map(_word, (b"icmp_type", b"icmp_code"))
 _ICMPEXT = _word(b"icmpext")
+_METHOD, _CLASSIC_ICMP, _CLASSIC_UDP = map(_word, (b"method", b"icmp-echo", b"udp"))
 
 
 @njit(cache=True, nogil=True)
@@ -209,15 +210,15 @@ def _hop(data, pos, end, newlines, columns, reply):
 def _record(data, pos, end, newlines, columns):
     """Read the object at ``pos`` into the rows after those of ``columns``, whose counts stay.
 
-    Returns the position after its bracket, the new ``n_replies``, and the number of hops without an
-    address.
+    Returns the position after its bracket, the new ``n_replies``, the number of hops without an
+    address, and whether the method is a classic one.
     """
     src_addr, dst_addr, start_s, _, ttl, addr, rtt_ms, kind, counts = columns
     row, first_reply = counts[0].n_traces, counts[0].n_replies
     reply = first_reply
     n_no_addr = np.int64(0)
     seen = 0
-    is_sorted = True
+    is_sorted, is_classic = True, False
     src_addr[row, 0] = np.uint64(0)
     src_addr[row, 1] = np.uint64(0)
     seconds = 0.0
@@ -225,58 +226,58 @@ def _record(data, pos, end, newlines, columns):
     while True:
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE, reply, n_no_addr
+            return MORE, reply, n_no_addr, is_classic
         if data[pos] != QUOTE:
-            return UNSURE, reply, n_no_addr
+            return UNSURE, reply, n_no_addr, is_classic
         key = pos + 1
         pos = skip_string(data, key, end)
         if pos < 0:
-            return pos, reply, n_no_addr
+            return pos, reply, n_no_addr, is_classic
         length = pos - 1 - key
         pos = to_value(data, pos, end, newlines)
         if pos < 0:
-            return pos, reply, n_no_addr
+            return pos, reply, n_no_addr, is_classic
         bit = 0
         if length == 3 and (is_word(data, key, length, _SRC) or is_word(data, key, length, _DST)):
             is_src = data[key] == _SRC[0]
             bit = 1 if is_src else 2
             if data[pos] != QUOTE:
-                return UNSURE, reply, n_no_addr
+                return UNSURE, reply, n_no_addr, is_classic
             first = pos + 1
             pos = skip_string(data, first, end)
             if pos < 0:
-                return pos, reply, n_no_addr
+                return pos, reply, n_no_addr, is_classic
             if not read_address(data, first, pos - 1, src_addr if is_src else dst_addr, row):
-                return UNSURE, reply, n_no_addr
+                return UNSURE, reply, n_no_addr, is_classic
         elif length == 4 and is_word(data, key, length, _TYPE):
             bit = 4
             if data[pos] != QUOTE:
-                return UNSURE, reply, n_no_addr
+                return UNSURE, reply, n_no_addr, is_classic
             first = pos + 1
             pos = skip_string(data, first, end)
             if pos < 0:
-                return pos, reply, n_no_addr
+                return pos, reply, n_no_addr, is_classic
             if not is_word(data, first, pos - 1 - first, _TRACE):
-                return UNSURE, reply, n_no_addr
+                return UNSURE, reply, n_no_addr, is_classic
         elif length == 5 and is_word(data, key, length, _START):
             bit = 8
             pos, seconds = _start(data, pos, end, newlines)
         elif length == 4 and is_word(data, key, length, _HOPS):
             bit = 16
             if seen & 16 or data[pos] != OPEN_ARRAY:
-                return UNSURE, reply, n_no_addr
+                return UNSURE, reply, n_no_addr, is_classic
             pos = skip_space(data, pos + 1, end, newlines)
             if pos >= end:
-                return MORE, reply, n_no_addr
+                return MORE, reply, n_no_addr, is_classic
             if data[pos] == CLOSE_ARRAY:
                 pos += 1
             else:
                 while True:
                     if data[pos] != OPEN_OBJECT:
-                        return UNSURE, reply, n_no_addr
+                        return UNSURE, reply, n_no_addr, is_classic
                     pos, is_reply = _hop(data, pos + 1, end, newlines, columns, reply)
                     if pos < 0:
-                        return pos, reply, n_no_addr
+                        return pos, reply, n_no_addr, is_classic
                     if is_reply:
                         if reply > first_reply and ttl[reply] < ttl[reply - 1]:
                             is_sorted = False
@@ -285,36 +286,45 @@ def _record(data, pos, end, newlines, columns):
                         n_no_addr += 1
                     pos = skip_space(data, pos, end, newlines)
                     if pos >= end:
-                        return MORE, reply, n_no_addr
+                        return MORE, reply, n_no_addr, is_classic
                     if data[pos] == CLOSE_ARRAY:
                         pos += 1
                         break
                     if data[pos] != COMMA:
-                        return UNSURE, reply, n_no_addr
+                        return UNSURE, reply, n_no_addr, is_classic
                     pos = skip_space(data, pos + 1, end, newlines)
                     if pos >= end:
-                        return MORE, reply, n_no_addr
+                        return MORE, reply, n_no_addr, is_classic
+        elif length == 6 and is_word(data, key, length, _METHOD) and data[pos] == QUOTE:
+            bit = 32
+            first = pos + 1
+            pos = skip_string(data, first, end)
+            length = pos - 1 - first
+            is_classic = pos > 0 and (
+                is_word(data, first, length, _CLASSIC_ICMP)
+                or is_word(data, first, length, _CLASSIC_UDP)
+            )
         else:
             pos = skip_value(data, pos, end, newlines)
         if bit and seen & bit:
-            return UNSURE, reply, n_no_addr
+            return UNSURE, reply, n_no_addr, is_classic
         seen |= bit
         if pos < 0:
-            return pos, reply, n_no_addr
+            return pos, reply, n_no_addr, is_classic
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE, reply, n_no_addr
+            return MORE, reply, n_no_addr, is_classic
         if data[pos] == CLOSE_OBJECT:
             break
         if data[pos] != COMMA:
-            return UNSURE, reply, n_no_addr
+            return UNSURE, reply, n_no_addr, is_classic
         pos += 1
     if seen & 6 != 6:
-        return UNSURE, reply, n_no_addr
+        return UNSURE, reply, n_no_addr, is_classic
     start_s[row] = seconds
     if not is_sorted:
         sort_by_ttl(ttl, addr, rtt_ms, kind, first_reply, reply)
-    return pos + 1, reply, n_no_addr
+    return pos + 1, reply, n_no_addr, is_classic
 
 
 @njit(cache=True, nogil=True)
@@ -364,7 +374,7 @@ def decode(data, pos, end, final, columns, memories):
         if data[pos] != OPEN_OBJECT:
             return SLOW
         first = pos
-        pos, n_replies, n_no_addr = _record(data, pos, end, newlines, columns)
+        pos, n_replies, n_no_addr, is_classic = _record(data, pos, end, newlines, columns)
         if pos == MORE and not final:
             return NEED
         if pos < 0:
@@ -384,4 +394,5 @@ def decode(data, pos, end, final, columns, memories):
         count.n_no_addr += n_no_addr
         count.n_replies = n_replies
         count.n_traces += 1
+        count.n_classic += is_classic
         reply_ptr[count.n_traces] = n_replies

@@ -60,7 +60,9 @@ REPLY_VALUES = np.array([
     1, 1, EXTENSION_VALUE, ADDRESS_VALUE, 8,  # TCP flags, quoted tos, extensions, address, sent
 ], np.uint8)
 # fmt: on
-SOURCE_NUMBER, DESTINATION_NUMBER, START, SOURCE, DESTINATION = 3, 4, 5, 26, 27
+SOURCE_NUMBER, DESTINATION_NUMBER, START, METHOD, SOURCE, DESTINATION = 3, 4, 5, 11, 26, 27
+# Methods that change the flow: of the first the checksum, of the second the ports.
+ICMP_ECHO, UDP = 1, 2
 REPLY_NUMBER, REPLY_TTL, REPLY_FLAGS, REPLY_RTT, REPLY_ICMP, REPLY_ADDR = 1, 2, 4, 6, 7, 18
 REPLY_EXTENSIONS = 17
 FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was not an ICMP message
@@ -98,6 +100,8 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
     start_s[row] = 0.0
     if places[START] >= 0:
         start_s[row] = read_u32(data, places[START]) + read_u32(data, places[START] + 4) / 1e6
+    method = data[places[METHOD]] if places[METHOD] >= 0 else 0
+    is_classic = method in (ICMP_ECHO, UDP)
     if pos + 2 > end:
         memory.reason = NO_END
         return -1
@@ -150,6 +154,7 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
     if not is_sorted:
         sort_by_ttl(ttl, addr, rtt_ms, kind, first_reply, reply)
     count.n_no_addr += n_no_addr
+    count.n_classic += is_classic
     count.n_traces = row + 1
     count.n_replies = reply
     reply_ptr[row + 1] = reply

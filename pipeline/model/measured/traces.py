@@ -47,6 +47,13 @@ class TraceBatch:
         KIND_*, with the bit ``LABELLED`` where the format gives an MPLS label stack.
     part : (n_traces,) uint8 or None
         PART_*; None: every row is a trace of its own.
+    n_classic : int
+        Traces by a method that changes the flow from probe to probe, as far as the format says:
+        where load is balanced by flow, hops one after the other may be of different paths [1]_.
+
+    References
+    ----------
+    .. [1] B. Augustin et al., "Avoiding traceroute anomalies with Paris traceroute", IMC 2006.
     """
 
     src_addr: np.ndarray
@@ -58,6 +65,7 @@ class TraceBatch:
     rtt_ms: np.ndarray
     kind: np.ndarray
     part: np.ndarray | None = None
+    n_classic: int = 0
 
     @property
     def n_traces(self) -> int:
