@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from pipeline.errors import FormatError
-from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.reading import CLASSIC, ReadReport
 from pipeline.model.measured.traces import LABELLED, PART_FURTHER, TraceBatch
 
 NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
@@ -73,7 +73,7 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
     if n_unanswered:
         report.notes["unanswered hops"] += n_unanswered
     if batch.n_classic:
-        report.notes["traces by a classic method"] += batch.n_classic
+        report.notes[CLASSIC] += batch.n_classic
     if n_labelled := int(np.count_nonzero(batch.kind >= LABELLED)):
         report.notes["replies with MPLS labels"] += n_labelled
 

@@ -14,7 +14,7 @@ from pipeline.ingest import FORMATS
 from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import is_mapped_low, mapped_of
-from pipeline.model.measured.reading import printable_path, reasons_text, rejects_text
+from pipeline.model.measured.reading import CLASSIC, printable_path, reasons_text, rejects_text
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.options import options_of
@@ -186,9 +186,14 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
         if (n_rejected := row.get("n_rejected")) and not row.get("mostly_rejected"):
             rejects = rejects_text(n_rejected, row.get("rejected", {}))
             lines.append(f"{row.get('path', '')}: {rejects}")
-    return (
-        lines + _empty_tables(rows) + _conflicts(rows) + _identical_files(rows) + _same_names(rows)
-    )
+    return [
+        *lines,
+        *_empty_tables(rows),
+        *_conflicts(rows),
+        *_identical_files(rows),
+        *_same_names(rows),
+        *_classic_traces(rows),
+    ]
 
 
 def _empty_tables(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -263,6 +268,25 @@ def _identical_files(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{paths[0]}{f' and {len(paths) - 1:,} more' if len(paths) > 1 else ''} left out: "
         f"identical to {original}"
         for original, paths in copies.items()
+    ]
+
+
+def _classic_traces(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line that counts traces by a classic method, if there are any."""
+    n_classic = n_traces = 0
+    for row in rows:
+        notes, n_records = row.get("notes"), row.get("n_records")
+        # A damaged manifest may hold anything.
+        if row.get("holds") == "traces" and isinstance(n_records, int):
+            n_traces += n_records
+            found = notes.get(CLASSIC) if isinstance(notes, Mapping) else 0
+            n_classic += found if isinstance(found, int) else 0
+    if not n_classic:
+        return []
+    return [
+        f"{n_classic:,} of {number(n_traces, 'trace')} by a classic method: where load is "
+        "balanced, they show links that do not exist, so confidence is lower; measure with Paris "
+        "traceroute where you can"
     ]
 
 

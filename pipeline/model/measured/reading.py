@@ -35,6 +35,10 @@ class Reject:
     detail: str = ""  # what was found; third-party text, at most 200 characters
 
 
+# A note: of traces in which each probe may have gone another way (``TraceBatch.n_classic``).
+CLASSIC = "traces by a classic method"
+
+
 @dataclass
 class ReadReport:
     """Filled by a reader while it reads one file.

@@ -91,6 +91,18 @@ def test_traces_of_one_name_in_several_formats_are_warned_of():
     ]
 
 
+def test_traces_of_a_classic_method_are_counted_together():
+    def row(path, n, *classic):
+        notes = dict.fromkeys(["traces by a classic method"], *classic) if classic else {}
+        return {"holds": "traces", "path": path, "n_records": n, "notes": notes}
+
+    (line,) = input_warnings([row("a", 1000, 900), row("b", 700), row("c", 800, 300)])
+    assert line.startswith("1,200 of 2,500 traces by a classic method: where load is balanced, ")
+    assert input_warnings([row("a", 1000), row("b", 700)]) == []
+    damaged = [row("a", None, 3), row("b", 2, "many"), {"holds": "traces", "notes": 3}]
+    assert input_warnings(damaged) == []
+
+
 def test_many_pairs_of_one_name_are_one_line():
     def paths(*endings: str) -> list[dict]:
         row = {"holds": "traces", "n_records": 1}

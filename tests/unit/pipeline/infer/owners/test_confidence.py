@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.infer.nodes import Nodes
 from pipeline.infer.owners import confidence
 from pipeline.infer.owners.confidence import (
     CANDIDATE_CLASSES,
@@ -14,6 +15,7 @@ from pipeline.infer.owners.confidence import (
     FEATURES,
     KINDS,
     SHARES,
+    Conditions,
     Known,
     Sides,
     class_candidates,
@@ -29,18 +31,24 @@ from pipeline.infer.owners.election.costs import Case, Ways, nothing_lent
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import find_margins
 from pipeline.infer.owners.election.surroundings import HOST, Surroundings
+from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
 from pipeline.model.words import LOW_CONFIDENCE
 from tests.oracles.truth.calibration import Rated
 from tests.oracles.truth.fit_confidence import (
     Counted,
+    Judged,
     add_up,
+    balanced,
     count_candidates,
     count_shares,
+    fit,
     fit_weights,
+    judge_kind,
+    leave_out,
     lines_of,
-    name_labs,
+    name_networks,
     pool_violators,
     put_into,
 )
@@ -98,16 +106,14 @@ def test_the_margin_of_a_node_is_its_largest_one_for_its_as():
     assert margins_of_nodes(node_of, node_asn, owner, margins).tolist() == [25, 40, -1, -1, 19]
 
 
-@pytest.mark.parametrize("relationships", [False, True])
-@pytest.mark.parametrize("in_set", [False, True])
-def test_features_of_nodes_are_those_counted_by_hand(relationships, in_set):
-    known = Known(np.array([0, 25, -1]), np.array([in_set] * 3), np.zeros(3, bool), relationships)
-    found = features_of_nodes(known, 0.25)
-    nats = math.log(1 + 2.5)
+def test_features_of_nodes_are_those_counted_by_hand():
+    private = np.array([False, True, False])
+    known = Known(np.array([0, 25, -1]), *np.zeros((2, 3), bool), private, False)
+    found = features_of_nodes(known)
     assert found.shape == (3, len(FEATURES["address"]))
-    assert found[0].tolist() == [1, 0, 0, 0, 0, 0.25]
-    assert found[1] == pytest.approx([1, nats, 0, nats * relationships, nats * in_set, 0.25])
-    assert found[2].tolist() == [1, 0, 1, 0, 0, 0.25]
+    assert found[0].tolist() == [1, 0, 0, 0]
+    assert found[1] == pytest.approx([1, math.log(1 + 2.5), 0, 1])
+    assert found[2].tolist() == [1, 0, 1, 0]
 
 
 def an_ingress(n_direct=5, n_after_gap=0):
@@ -127,38 +133,37 @@ ASN = np.array([7, 7, 8, NO_ASN, 8, 9])
 ENTERED = [(0, 4), (1, 4), (2, 4), (3, 4)]
 
 
-def feature(name, margin, passed=ENTERED, n_direct=5, relationships=False, in_set=(), merged=()):
+def feature(name, margin, passed=ENTERED, n_direct=5, merged=(), private=(), classic=0.0, n=1):
     nodes = np.arange(6)
-    known = Known(np.array(margin), np.isin(nodes, in_set), np.isin(nodes, merged), relationships)
+    flags = (np.isin(nodes, some) for some in ((), merged, private))
+    known = Known(np.array(margin), *flags, False)
     sides = Sides(*np.array(passed).T)
-    found = features_of_ingresses(an_ingress(n_direct), sides, ASN, known, 0.25)
+    conditions = Conditions(False, classic, n)
+    found = features_of_ingresses(an_ingress(n_direct), sides, ASN, known, conditions)
     assert found.shape == (1, len(FEATURES["ingress"]))
     assert found[0, 0] == 1
-    assert found[0, FEATURES["ingress"].index("share of entries after a gap")] == 0.25
     return found[0, FEATURES["ingress"].index(name)]
 
 
-LOWER, HIGHER = "log(1 + lower margin in nats)", "log(1 + higher margin in nats)"
+LOWER = "log(1 + lower margin in nats)"
 TRACES = "log(1 + traces), of at most so many"
 NONE = [0] * 6
 
 
 @pytest.mark.parametrize(
-    ("margin", "lower", "higher"),
+    ("margin", "lower"),
     [
-        ([10, 20, 99, 99, 40, 99], 20, 40),  # the best before it, and its own
-        ([70, 10, 99, 99, 30, 99], 30, 70),
-        ([-1, -1, 99, 99, 30, 99], 30, 30),  # nothing is known of those before it
-        ([50, 50, 99, 99, -1, 99], 0, 50),
+        ([10, 20, 99, 99, 40, 99], 20),  # the best before it, and its own
+        ([70, 10, 99, 99, 30, 99], 30),
+        ([-1, -1, 99, 99, 30, 99], 30),  # nothing is known of those before it
+        ([50, 50, 99, 99, -1, 99], 0),
     ],
 )
-def test_both_sides_of_a_border_count(margin, lower, higher):
-    assert feature(LOWER, margin) == pytest.approx(math.log(1 + lower / 10))
-    assert feature(HIGHER, margin) == pytest.approx(math.log(1 + higher / 10))
-    with_set = feature("log of the lower margin, alias set", margin, in_set=(4,))
-    related = feature("log of the lower margin, relationships known", margin, relationships=True)
-    assert with_set == related == feature(LOWER, margin)
-    assert feature("log of the lower margin, alias set", margin, in_set=(0, 1)) == 0
+def test_the_lower_side_of_a_border_counts(margin, lower):
+    nats = math.log(1 + lower / 10)
+    assert feature(LOWER, margin) == pytest.approx(nats)
+    of_classic = "the same times log(1 + lower margin in nats)"
+    assert feature(of_classic, margin, classic=0.25) == pytest.approx(0.25 * nats)
 
 
 def test_other_features_of_an_ingress():
@@ -172,9 +177,24 @@ def test_other_features_of_an_ingress():
     assert feature(behind, NONE, [*ENTERED, (4, 5)])
 
 
+def test_a_private_address_on_either_side_of_the_border_counts():
+    name = "a private address at the border"
+    assert feature(name, NONE, private=(4,))
+    assert feature(name, NONE, private=(0,))
+    assert not feature(name, NONE, private=(2, 3, 5))  # inside, in no AS, elsewhere
+
+
+def test_method_and_vantage_points_of_the_measurement_count():
+    assert feature("log(1 + vantage points)", NONE, n=7) == pytest.approx(math.log(8))
+    assert feature("share of classic traces", NONE, classic=0.25) == 0.25
+    # Four predecessors, one of them on two addresses' links.
+    found = feature("the same times log(1 + predecessors)", NONE, [*ENTERED, (0, 4)], classic=0.5)
+    assert found == pytest.approx(0.5 * math.log(5))
+
+
 def test_classes_are_ranges_of_what_weights_say(monkeypatch):
     monkeypatch.setitem(confidence.WEIGHTS, "address", (1.0,))
-    likely = np.array([0.5, 0.69, 0.71, 0.89, 0.91, 0.96, 0.98])
+    likely = np.array([0.5, 0.69, 0.71, 0.89, 0.91, 0.97, 0.98])
     found = class_of("address", np.log(likely / (1 - likely))[:, None])
     assert found.tolist() == [DOUBTFUL, DOUBTFUL, WEAK, WEAK, FAIR, FAIR, STRONG]
     kinds = np.arange(len(KINDS))
@@ -189,7 +209,8 @@ def test_classes_are_ranges_of_what_weights_say(monkeypatch):
 @pytest.mark.parametrize("relationships", [False, True])
 def test_the_kind_of_a_node_is_what_is_known_of_it(merged, other, relationships):
     nodes = np.arange(3)  # the first is in an alias set
-    known = Known(np.zeros(3, np.int64), nodes == 0, np.isin(nodes, merged), relationships)
+    flags = (nodes == 0, np.isin(nodes, merged), np.zeros(3, bool))
+    known = Known(np.zeros(3, np.int64), *flags, relationships)
     ending = ", relationships" if relationships else ""
     others = [f"{other}{ending}"] * 2
     assert [KINDS[kind] for kind in known.kind] == [f"alias sets{ending}", *others]
@@ -215,12 +236,19 @@ def test_more_evidence_never_lowers_confidence():
         assert (what[:, :-1].max(axis=0) < what[:, 1:].min(axis=0)).all()
     assert (of_kinds[1, :, DOUBTFUL] < LOW_CONFIDENCE).all()
     assert (of_kinds[1, :, WEAK:] >= LOW_CONFIDENCE).all()
-    less = ("another AS right behind it", "share of entries after a gap")
-    for what, weights in confidence.WEIGHTS.items():
-        for name, weight in zip(FEATURES[what][1:], weights[1:], strict=True):
-            if name != "AS from surroundings":  # this has no margin, which may be better than none
-                assert (weight < 0) == (name in less), name
+    # More of the evidence is more; what makes it doubtful is less.
+    for what, rising in (("address", [LOWER.replace("lower ", "")]), ("ingress", [LOWER, TRACES])):
+        for name in rising:
+            assert confidence.WEIGHTS[what][FEATURES[what].index(name)] > 0
+        private = next(at for at, name in enumerate(FEATURES[what]) if "private" in name)
+        assert confidence.WEIGHTS[what][private] < 0
+    classic = dict(zip(FEATURES["ingress"], confidence.WEIGHTS["ingress"], strict=True))
+    assert classic["the same times log(1 + lower margin in nats)"] < 0
+    assert classic["the same times log(1 + predecessors)"] < 0
 
+
+NO_LINKS = DirectedLinks(*np.empty((7, 0), np.int64), np.empty(0, bool))
+MEASURED = (np.zeros(3, bool), Conditions(False, 0.0, 1))  # no private address; how
 
 # AS 1 numbers its link to AS 2, whose border router answers with 20.1.9.2.
 LINES = [
@@ -253,11 +281,13 @@ def test_a_candidate_of_few_traces_is_less_likely_where_something_is_merged():
         np.array([1]), np.array([0, 0]), np.empty(0, np.int64), np.array([0]), np.array([9]),
         np.array([True]),
     )  # fmt: skip
-    none = np.empty(0, np.int64)
     election = Election(np.array([7, 7, 8]), np.array([50, 50, 50]))
-    known = (election, np.zeros(3, bool), False)
-    _, apart = rate(few_traces, none, none, np.array([0, 2, 1]), np.array([7, 8, 7]), *known)
-    _, merged = rate(few_traces, none, none, np.array([0, 0, 1]), np.array([7, 8]), *known)
+
+    def rated(node_of, node_asn):
+        nodes = Nodes(np.array(node_of), np.unique(node_of), np.full(3, -1))
+        return rate(few_traces, NO_LINKS, nodes, np.array(node_asn), election, *MEASURED)[1]
+
+    apart, merged = rated([0, 2, 1], [7, 8, 7]), rated([0, 0, 1], [7, 8])
     assert merged[0] < apart[0] == np.float32(SHARES["candidate"][0][1])
 
 
@@ -269,13 +299,15 @@ def test_without_an_election_there_is_none(tmp_path, options):
 
 
 def test_addresses_in_no_as_have_none():
-    none = np.empty(0, np.int64)
     election = Election(np.array([NO_ASN, 7]), np.array([0, 50]))
-    node_asn = np.array([NO_ASN, 7])
-    known = (node_asn, election, np.zeros(2, bool), False)
-    addrs, ingresses = rate(IngressTable.empty(), none, none, np.array([0, 1]), *known)
+    nodes = Nodes(np.arange(2), np.arange(2), np.full(2, -1))
+    special, conditions = np.zeros(2, bool), Conditions(False, 0.0, 1)
+    addrs, ingresses = rate(
+        IngressTable.empty(), NO_LINKS, nodes, election.owner, election, special, conditions
+    )
     assert np.isnan(addrs[0])
-    assert addrs[1] == np.float32(SHARES["address"][0][STRONG])
+    assert addrs[1] in np.float32(SHARES["address"][0])
+    assert addrs[1] > LOW_CONFIDENCE
     assert ingresses.tolist() == []
 
 
@@ -297,7 +329,7 @@ def test_weights_are_those_of_the_features_that_things_were_made_from():
 
 
 def test_shares_are_counted_by_class_and_kind():
-    features = np.array([[0, *[0.0] * 6], [4, *[0.0] * 6], [4, 1.0, 99.0, *[0.0] * 4]])
+    features = np.array([[0, *[0.0] * 4], [4, *[0.0] * 4], [4, 1.0, 99.0, *[0.0] * 2]])
     counted = Counted(features, np.array([8, 4, 10]), np.array([2, 2, 9]))
     found = count_shares("address", counted)
     assert len(found) == len(KINDS)
@@ -306,14 +338,54 @@ def test_shares_are_counted_by_class_and_kind():
     assert found[4][STRONG] == 0.9
 
 
+def network(family, name, *rows):
+    """Of rows of (position of the kind of knowledge, margin, number, right), as both things."""
+    counted = {}
+    for what, names in FEATURES.items():
+        features = np.zeros((len(rows), 1 + len(names)))
+        features[:, 1] = 1
+        features[:, [0, 2]] = [row[:2] for row in rows]
+        counted[what] = Counted(features, *np.array([row[2:] for row in rows], float).T)
+    return Judged(family, name, counted, [])
+
+
+def test_each_kind_of_network_counts_as_much_as_any_other():
+    few, many = (Counted(np.zeros((1, 2)), np.array([n]), np.array([n / 2])) for n in (10, 990))
+    none = Counted(np.ones((1, 2)), np.array([10.0]), np.array([0.0]))
+    together = balanced([few, none])
+    assert together.n[0] == together.n[1]
+    assert balanced([many, none]).n.tolist() == pytest.approx(together.n.tolist())
+    assert together.right / together.n == pytest.approx([0.5, 0])
+
+
+def test_a_kind_is_judged_by_tables_that_never_saw_it():
+    # What is right with a margin in two kinds of networks is wrong in the third.
+    usual = [network(f"kind{k}", f"kind{k}-1", (0, 3.0, 50, 50), (0, 0.0, 50, 20)) for k in (1, 2)]
+    odd = network("odd", "odd-1", (0, 3.0, 40, 10), (0, 0.0, 40, 10))
+    rows = leave_out([*usual, odd])
+    of_odd = [row for row in rows if row["family"] == "odd" and row["what"] == "ingress"]
+    assert sum(row["n"] for row in of_odd) == 80
+    sure = max(of_odd, key=lambda row: row["stated"])
+    assert sure["stated"] > 0.9
+    assert sure["right"] == 0.25
+    seen = judge_kind("odd", [odd], fit([*usual, odd]))
+    assert max(row["stated"] for row in seen if row["what"] == "ingress") < sure["stated"]
+
+
+def test_the_error_of_a_kind_is_by_the_spread_between_its_networks():
+    networks = [network("kind", f"kind-{k}", (0, 0.0, 10, right)) for k, right in ((1, 4), (2, 6))]
+    (row,) = [r for r in judge_kind("kind", networks, fit(networks)) if r["what"] == "address"]
+    assert (row["n"], row["right"]) == (20, 0.5)
+    assert row["error"] == pytest.approx(math.sqrt((1 + 1) * 2 / 1) / 20, abs=1e-4)
+
+
 def test_the_fitted_tables_can_be_written_back():
     module = Path(confidence.__file__).read_text()
     tables = lines_of(confidence.WEIGHTS, SHARES)
-    plans = ["a, seed 3", "b, seed 4", "a, seed 7"]
-    once = put_into(module, name_labs(plans), tables)
-    assert "# Laboratories: a, b; seeds 3 to 4, 7.\nWEIGHTS = {\n" in once
+    once = put_into(module, name_networks(["a-3", "b-4", "a-7"]), tables)
+    assert "# Networks: a, b; seeds 3 to 4, 7.\nWEIGHTS = {\n" in once
     kept = (
-        module[module.index("# Laboratories: ") :].split(".\n")[0].removeprefix("# Laboratories: ")
+        module[module.index("# Networks: ") :].split(".\nWEIGHTS")[0].removeprefix("# Networks: ")
     )
     assert put_into(module, kept.replace("\n# ", " "), tables) == module  # as it is formatted
     assert put_into(once, "others", tables) == once.replace("a, b; seeds 3 to 4, 7", "others")

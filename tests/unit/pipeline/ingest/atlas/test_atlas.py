@@ -192,6 +192,7 @@ def test_every_oddity_of_the_sample_is_counted():
         "hops with an error": 2,
         "results without dst_addr": 1,
         "results without hops": 1,
+        "traces by a classic method": 1,
         "unanswered hops": 2,
     }
 
