@@ -23,6 +23,7 @@ from pipeline.metrics.columns import WEIGHTED
 from pipeline.terminal import reference, rules
 from tests import columns_page
 from tests.oracles.ablation.page import recorded_comparison, recorded_part
+from tests.oracles.truth.confidence_page import recorded_classes, recorded_kinds
 from tests.real_data import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -200,7 +201,9 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "accuracy.md": {
         "accuracy in short": accuracy_in_short,
         "laboratories in short": laboratories_in_short,
+        "confidence": recorded_classes,
     },
+    DOCS / "accuracy-tables.md": {"confidence by kind": recorded_kinds},
     DOCS / "ablation.md": {"ablation": recorded_part, "subtracted": recorded_comparison},
     REPOSITORY / "README.md": {
         "formats": formats_in_a_line,

@@ -79,10 +79,10 @@ def test_only_ways_that_differ_by_one_kind_of_knowledge_are_compared():
 
 @pytest.mark.parametrize("table", [confidence_table, lambda judged: unseen_tables(judged)])
 def test_confidence_is_shown_in_all_ways_and_in_each(table):
-    strong, weak = Rated("ingress", 0.9, 10, 9), Rated("ingress", 0.5, 4, 1)
+    strong, weak = Rated("ingress", 0.94, 10, 9), Rated("ingress", 0.5, 4, 1)
     judged = [a_lab("one", plain=scored(rated=(strong, weak)), aliases=scored(rated=(strong,)))]
     text = table(judged).split("\n\n")[-1]
-    fair = [f"0.900: 0.900 ({n})" for n in (20, 10, 10)]
+    fair = [f"0.940: 0.900 ({n})" for n in (20, 10, 10)]
     assert rows(text) == [
         ["ingress", "fair", *fair],
         ["ingress", "doubtful", "0.500: 0.250 (4)", "0.500: 0.250 (4)", "none"],
