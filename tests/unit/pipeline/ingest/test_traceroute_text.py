@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.ingest import detect_format, open_reader
 from pipeline.ingest.traceroute_text import MAX_RECORD_BYTES, read
-from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.reading import CLASSIC, ReadReport
 from pipeline.model.measured.traces import KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
@@ -137,7 +137,7 @@ def test_other_lines_are_skipped_and_counted(tmp_path):
     (batch,) = open_reader(path, report)[1]
     assert (batch.n_traces, batch.n_replies) == (1, 2)
     assert report.skipped == {"other line": 3}
-    assert report.notes == {"traces without a source": 1}
+    assert report.notes == {"traces without a source": 1, CLASSIC: 1}
 
 
 def test_a_source_that_is_a_name_is_no_source():
@@ -145,7 +145,7 @@ def test_a_source_that_is_a_name_is_no_source():
     report = ReadReport("text")
     (batch,) = read(io.BytesIO(text), report)  # type: ignore[arg-type]
     assert not batch.src_addr.any()
-    assert report.notes == {"traces without a source": 1}
+    assert report.notes == {"traces without a source": 1, CLASSIC: 1}
 
 
 @pytest.mark.parametrize(

@@ -390,7 +390,7 @@ def test_similar_keys_are_not_accepted():
 @pytest.mark.parametrize(
     ("name", "n_traces", "n_replies", "notes"),
     [
-        ("traceroute/pantrace/atlas.jsonl", 14, 287, {"unanswered probes": 193}),
+        ("traceroute/pantrace/atlas.jsonl", 14, 287, {"unanswered probes": 193, CLASSIC: 14}),
         (
             "traceroute/sagan/atlas_traceroute.jsonl",
             21,
@@ -404,13 +404,14 @@ def test_similar_keys_are_not_accepted():
                 "hops with an error": 2,
                 "results without dst_addr": 1,
                 "results without hops": 1,
+                CLASSIC: 1,
             },
         ),
         (
             "labs/atlas/atlas_results.jsonl.gz",
             1560,
             35_954,
-            {"unanswered probes": 3247, "replies of kind unreachable (err)": 66},
+            {"unanswered probes": 3247, "replies of kind unreachable (err)": 66, CLASSIC: 108},
         ),
     ],
 )
