@@ -16,7 +16,7 @@ from pipeline.ingest import FORMATS, atlas
 from pipeline.ingest.atlas.record import parse_result
 from pipeline.ingest.atlas.scan import is_private
 from pipeline.model.addresses import parse_addr
-from pipeline.model.measured.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
+from pipeline.model.measured.reading import CLASSIC, MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
 from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
