@@ -141,11 +141,12 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
     of_addrs, of_ingresses = rate(
         crossed.ingresses,
         links,
-        nodes,
-        owned.asn,
-        owned.election,
-        evidence.mapped.special,
-        Conditions(
+        node_of=nodes.node_of,
+        node_asn=owned.asn,
+        election=owned.election,
+        in_set=nodes.alias >= 0,
+        special=evidence.mapped.special,
+        conditions=Conditions(
             relationships=given.registries.relationships is not None,
             classic=evidence.counts["classic_traces"] / max(1, evidence.counts["traces"]),
             n_vantages=len(evidence.observed.vantages),

@@ -45,7 +45,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.nodes import Nodes
 from pipeline.infer.owners.elect import Election
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.topology import NO_ASN, IngressTable
@@ -253,9 +252,10 @@ def state(what: str, features: np.ndarray, kind: np.ndarray) -> np.ndarray:
 def rate(
     table: IngressTable,
     links: DirectedLinks,
-    nodes: Nodes,
+    node_of: np.ndarray,
     node_asn: np.ndarray,
     election: Election,
+    in_set: np.ndarray,
     special: np.ndarray,
     conditions: Conditions,
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -266,9 +266,11 @@ def rate(
     table : IngressTable
     links : DirectedLinks
         Between interfaces.
-    nodes : Nodes
+    node_of : (n_interfaces,) int64
     node_asn : (n_nodes,) int64
     election : Election
+    in_set : (n_interfaces,) bool
+        Addresses in a given alias set.
     special : (n_interfaces,) bool
         Addresses of special purpose, such as private ones.
     conditions : Conditions
@@ -282,13 +284,13 @@ def rate(
     """
     if election.margin is None:
         return None, None
-    node_of, n = nodes.node_of, len(node_asn)
-    in_set, is_special = np.zeros(n, bool), np.zeros(n, bool)
-    in_set[node_of[nodes.alias >= 0]] = True
-    is_special[node_of[special]] = True
+    n = len(node_asn)
+    set_nodes, special_nodes = np.zeros(n, bool), np.zeros(n, bool)
+    set_nodes[node_of[in_set]] = True
+    special_nodes[node_of[special]] = True
     margin = margins_of_nodes(node_of, node_asn, election.owner, election.margin)
     is_merged = np.bincount(node_of, minlength=n) > 1
-    known = Known(margin, in_set, is_merged, is_special, conditions.relationships)
+    known = Known(margin, set_nodes, is_merged, special_nodes, conditions.relationships)
     of_nodes = state("address", features_of_nodes(known), known.kind)
     is_known = node_asn[node_of] != NO_ASN
     addresses = np.where(is_known, of_nodes[node_of], np.float32(np.nan))

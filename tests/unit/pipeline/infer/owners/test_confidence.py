@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.infer.nodes import Nodes
 from pipeline.infer.owners import confidence
 from pipeline.infer.owners.confidence import (
     CANDIDATE_CLASSES,
@@ -248,7 +247,8 @@ def test_more_evidence_never_lowers_confidence():
 
 
 NO_LINKS = DirectedLinks(*np.empty((7, 0), np.int64), np.empty(0, bool))
-MEASURED = (np.zeros(3, bool), Conditions(False, 0.0, 1))  # no private address; how
+# No alias set, no private address; how it was measured.
+MEASURED = (np.zeros(3, bool), np.zeros(3, bool), Conditions(False, 0.0, 1))
 
 # AS 1 numbers its link to AS 2, whose border router answers with 20.1.9.2.
 LINES = [
@@ -284,8 +284,8 @@ def test_a_candidate_of_few_traces_is_less_likely_where_something_is_merged():
     election = Election(np.array([7, 7, 8]), np.array([50, 50, 50]))
 
     def rated(node_of, node_asn):
-        nodes = Nodes(np.array(node_of), np.unique(node_of), np.full(3, -1))
-        return rate(few_traces, NO_LINKS, nodes, np.array(node_asn), election, *MEASURED)[1]
+        of, asn = np.array(node_of), np.array(node_asn)
+        return rate(few_traces, NO_LINKS, of, asn, election, *MEASURED)[1]
 
     apart, merged = rated([0, 2, 1], [7, 8, 7]), rated([0, 0, 1], [7, 8])
     assert merged[0] < apart[0] == np.float32(SHARES["candidate"][0][1])
@@ -300,10 +300,10 @@ def test_without_an_election_there_is_none(tmp_path, options):
 
 def test_addresses_in_no_as_have_none():
     election = Election(np.array([NO_ASN, 7]), np.array([0, 50]))
-    nodes = Nodes(np.arange(2), np.arange(2), np.full(2, -1))
-    special, conditions = np.zeros(2, bool), Conditions(False, 0.0, 1)
+    none, conditions = np.zeros(2, bool), Conditions(False, 0.0, 1)
+    table, node_of = IngressTable.empty(), np.arange(2)
     addrs, ingresses = rate(
-        IngressTable.empty(), NO_LINKS, nodes, election.owner, election, special, conditions
+        table, NO_LINKS, node_of, election.owner, election, none, none, conditions
     )
     assert np.isnan(addrs[0])
     assert addrs[1] in np.float32(SHARES["address"][0])
