@@ -9,6 +9,7 @@ from pipeline.infer.owners.election.costs import (
     Costs,
     by_habit,
     cost_of,
+    cost_of_change,
     explain,
     without_habit,
 )
@@ -210,3 +211,8 @@ def test_a_term_that_is_left_out_costs_nothing_or_what_stands_in_for_it(name, en
     assert cost(0, [entry], costs=Costs.of(rules_without([name]))) == left < cost(0, [entry])
     others = [term.name for term in TERMS if term.name != name]
     assert cost(0, [entry], costs=Costs.of(rules_without(others))) == cost(0, [entry])
+
+
+@pytest.mark.parametrize(("held", "label", "change"), [(3, 4, 2), (3, 3, 0), (-1, 4, 0)])
+def test_only_another_as_than_before_costs_a_change(held, label, change):
+    assert cost_of_change(2, held, label) == change
