@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.infer.evidence import Evidence
 from pipeline.infer.owners.elect import Election, elect_owners
 from pipeline.infer.owners.election.earlier import (
     Knowledge,
@@ -38,7 +39,6 @@ from pipeline.infer.routers.joins import Joined
 from pipeline.infer.routers.merge import merge_interfaces, trust_groups
 from pipeline.infer.routers.subnet_mates import part_mates
 from pipeline.infer.rule import Rule, Rules
-from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
@@ -75,10 +75,8 @@ class Turns:
 
     Attributes
     ----------
-    paths : DistinctPaths
+    evidence : Evidence
     shown : AddressEvidence
-    special : (n_interfaces,) bool
-        Private and other special-purpose addresses.
     alias : (n_interfaces,) int64
         Smallest interface of the given alias set that each interface is in; -1 for none.
     gateways : (n_interfaces,) int64
@@ -86,9 +84,8 @@ class Turns:
     rules : Rules
     """
 
-    paths: DistinctPaths
+    evidence: Evidence
     shown: AddressEvidence
-    special: np.ndarray
     alias: np.ndarray
     gateways: np.ndarray
     rules: Rules
@@ -117,7 +114,7 @@ class Turns:
         )
         known = know_in_turn(trusted, self.alias >= 0, registries)
         # Loops wait for routers: these are inferred by what the election itself says.
-        paths = None if merge else self.paths
+        paths = None if merge else self.evidence.paths
         election = elect_owners(shown, known, before, paths, self.rules)
         router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
         joined = None
@@ -128,7 +125,7 @@ class Turns:
     def _group(self, shown: AddressEvidence) -> Groups:
         """Interfaces by router, for the election."""
         groups = group_interfaces(
-            self.paths,
+            self.evidence.paths,
             shown.links,
             mates=shown.mates,
             on_lan=shown.on_lan,
@@ -143,7 +140,9 @@ class Turns:
     def _locate(self, group: np.ndarray, owner: np.ndarray) -> np.ndarray:
         if PRIVATE_ROUTERS not in self.rules:
             return np.full(len(group), NO_ASN, np.int64)
-        return locate_private(self.shown.links, self.shown.aims, group, owner, self.special)
+        return locate_private(
+            self.shown.links, self.shown.aims, group, owner, self.evidence.mapped.special
+        )
 
     def _merge(
         self, groups: Groups, owner: np.ndarray, used_in: np.ndarray
@@ -155,7 +154,8 @@ class Turns:
             shown = replace(shown, origin=origin, mates=part_mates(shown.mates, origin, located))
             groups = self._group(shown)
         return merge_interfaces(
-            self.paths,
+            self.evidence.paths,
+            self.evidence.observers,
             shown.links,
             groups,
             mates=shown.mates,
@@ -190,7 +190,9 @@ class Turns:
         used_in = self._locate(known.groups.group, election.owner)
         router, joined = self._merge(groups, election.owner, used_in)
         again = [know_merged(known, router) if MERGED_ROUTERS in self.rules else known]
-        election = elect_owners(self.shown, again, election.standing, self.paths, self.rules)
+        election = elect_owners(
+            self.shown, again, election.standing, self.evidence.paths, self.rules
+        )
         used_now = self._locate(router, election.owner)
         if (used_now != used_in).any():
             router, joined = self._merge(groups, election.owner, used_now)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from pipeline.infer.destinations import PASSAGES, find_passages, find_routers
 from pipeline.infer.given import Given, Mapped
 from pipeline.infer.owners.aims import Aims, find_aims
+from pipeline.infer.routers.observers import Observers, find_observers
 from pipeline.infer.routers.rules.dead_ends import DeadEnds, find_dead_ends, find_only_ends
 from pipeline.infer.routers.subnet_mates import find_mates
 from pipeline.infer.traces.distinct import DistinctPaths, find_distinct_paths
@@ -52,7 +54,7 @@ class Evidence:
     spools : Spools
         Traces by interfaces.
     paths : DistinctPaths
-        These and what follows are empty where borders are those of prefixes: nothing asks.
+        This, ``aims`` and ``dead_ends`` are empty where borders are by prefix: nothing asks.
     aims : Aims
     dead_ends : DeadEnds
     scratch : Path or None
@@ -73,6 +75,11 @@ class Evidence:
     aims: Aims
     dead_ends: DeadEnds
     scratch: Path | None
+
+    @cached_property
+    def observers(self) -> Observers:
+        """From where each interface was seen."""
+        return find_observers(self.paths, len(self.addrs))
 
 
 def mates_of(addrs: np.ndarray, aliases: AliasTable | None, on_lan: np.ndarray) -> np.ndarray:

@@ -68,9 +68,8 @@ def prepare_turns(
         possible=find_possible(addrs, numbered, delegations),
     )
     return Turns(
-        paths=evidence.paths,
+        evidence=evidence,
         shown=shown,
-        special=special,
         alias=alias,
         gateways=gateways,
         rules=rules,

@@ -73,7 +73,7 @@ from pipeline.infer.routers.ends import find_ends
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import Groups, watched_pairs
 from pipeline.infer.routers.joins import Joined
-from pipeline.infer.routers.observers import Observers, find_observers
+from pipeline.infer.routers.observers import Observers
 from pipeline.infer.routers.rules.borders_crossed import BORDERS_CROSSED, cross_borders
 from pipeline.infer.routers.rules.common_successors import SAME_PLACE, join_same_place
 from pipeline.infer.routers.rules.diverging_next_hops import DIVERGING, take_apart_diverging
@@ -117,6 +117,7 @@ _SUSPECTS = 2  # addresses of a router that is odd for the election
 
 def merge_interfaces(
     paths: DistinctPaths,
+    observers: Observers,
     links: DirectedLinks,
     groups: Groups,
     *,
@@ -132,6 +133,7 @@ def merge_interfaces(
     Parameters
     ----------
     paths : DistinctPaths
+    observers : Observers
     links : DirectedLinks
     groups : Groups
     mates : (n_interfaces,) int64
@@ -153,7 +155,6 @@ def merge_interfaces(
     """
     joined = Joined.none(len(gateways))
     joined.note(np.arange(len(gateways)), gateways, GATEWAYS)
-    observers = find_observers(paths, len(gateways))
     vouched = _merge_vouched(observers, links, groups, mates, alias, origin, gateways, owner, rules)
     joined.note(gateways, vouched.twice, TWO_VOUCHERS)
     joined.note(vouched.twice, vouched.by_single, SINGLE_VOUCHERS)
