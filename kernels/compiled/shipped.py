@@ -12,9 +12,11 @@ import hashlib
 import io
 import logging
 import os
+import re
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import IO
 
 from kernels.compiled.hashes import SHA256
 
@@ -22,6 +24,7 @@ log = logging.getLogger(__name__)
 
 ARCHIVES = Path(__file__).with_name("archives")
 SUFFIX = ".tar.xz"
+_MEMBER = re.compile(r"[\w-][\w.-]*/[\w-][\w.<>-]*")  # a module and its state, a file
 
 
 def unpack(name: str, folder: Path) -> bool:
@@ -53,7 +56,8 @@ def unpack(name: str, folder: Path) -> bool:
             return False
         with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as temporary:
             with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz") as tar:
-                tar.extractall(temporary, filter="data")
+                for member in tar:  # Python 3.11.2 has no extractall() that checks names
+                    _write(Path(temporary), member, tar.extractfile(member))
             for one in Path(temporary).iterdir():
                 # Another process may have been first, or a compiler.
                 with contextlib.suppress(OSError):
@@ -65,6 +69,15 @@ def unpack(name: str, folder: Path) -> bool:
         log.warning("%s cannot be unpacked: %s", archive, error)
         return False
     return True
+
+
+def _write(folder: Path, member: tarfile.TarInfo, stream: IO[bytes] | None) -> None:
+    """A file in a folder of an archive, and nothing else."""
+    if not _MEMBER.fullmatch(member.name) or stream is None:
+        raise tarfile.TarError(f"{member.name!r} is no file of a module")
+    path = folder / member.name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(stream.read())
 
 
 def pack(folder: Path, archive: Path) -> str:

@@ -74,6 +74,17 @@ def test_an_archive_that_is_not_of_these_sources_is_not_opened(change, archive, 
     assert "is not the archive of these sources" in caplog.text
 
 
+@pytest.mark.parametrize("name", ["../a", "a", "/a/b", "a/b/c", "a/..", ".a/b"])
+def test_an_archive_with_other_names_is_not_unpacked(name, archive, tmp_path, monkeypatch, caplog):
+    with tarfile.open(archive, "w:xz") as tar:
+        tar.addfile(tarfile.TarInfo(name), io.BytesIO(b""))
+    sha = shipped.hashlib.sha256(archive.read_bytes()).hexdigest()
+    monkeypatch.setattr(shipped, "SHA256", {archive.name: sha})
+    assert not shipped.unpack(NAME, tmp_path / "to")
+    assert there(tmp_path / "to") == []
+    assert "is no file of a module" in caplog.text
+
+
 def test_without_an_archive_nothing_is_said(archive, tmp_path, caplog):
     archive.unlink()
     assert not shipped.unpack(NAME, tmp_path / "to")
