@@ -167,8 +167,8 @@ def _sentence(
             else:
                 verb = "no longer measures" if is_lost else "began to measure"
                 text = f"Vantage point {first['addr']} in {own} {verb}: {pairs} with a target"
-            verb = ("is", "was") if n_links == 1 else ("are", "were")
-            seen = f"{verb[0]} no longer seen" if is_lost else f"{verb[1]} not seen before"
+            now, then = ("is", "was") if n_links == 1 else ("are", "were")
+            seen = f"{now} no longer seen" if is_lost else f"{then} not seen before"
             return f"{text}, {number(n_links, 'link')} that {seen}" if n_links else text
         case "targets lost" | "targets gained":
             n_old, n_new = int(first["old"]), int(first["new"])
