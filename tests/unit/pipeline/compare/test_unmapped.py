@@ -63,6 +63,19 @@ def test_the_same_holds_the_other_way_round(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [True, False])
+def test_a_link_to_a_router_that_is_in_another_as_may_be_removed(tmp_path, kept):
+    """Both nights show the router, so it is in an AS on both."""
+    table = PREFIXES.replace("20.2.0.0\t16\t2", "20.2.0.0\t16\t12")
+    lines = {
+        vantage: [way.replace(f"20.1.0.2 {TWIN}", f"20.1.0.2 20.1.0.6 {TWIN}") for way in own]
+        for vantage, own in ways().items()
+    }
+    changes, _ = compared(tmp_path, lines, table, kept=kept)
+    assert told(changes)["20.1.0.2", TWIN] == "removed"
+    assert told(changes, "router")[TWIN, "::"] == "input changed"
+
+
+@pytest.mark.parametrize("kept", [True, False])
 def test_a_silent_router_is_told_where_the_table_has_its_prefix(tmp_path, kept):
     changes, events = compared(tmp_path, ways("*"), WITHOUT_5, kept=kept)
     assert of_routers(changes) == "silent"

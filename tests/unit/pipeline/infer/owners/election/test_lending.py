@@ -85,6 +85,17 @@ def test_two_routers_must_speak_for_the_user_unless_a_link_inside_it_does(n_rout
     assert labels.tolist() == [user, user]
 
 
+def test_a_link_between_two_ases_shows_nothing_of_addresses_used_inside():
+    """It has addresses of one of them, as most have: one router speaks for AS row 0, not enough."""
+    entries = [[*[(AIMED, 0)] * 4, (1, 1), (1, 1)], [(0, 1), (0, 1), (-1, 0)]]
+    other, numbered = np.array([row for rows in entries for row in rows]).T
+    around = Surroundings(offsets(np.array([len(rows) for rows in entries])), other, numbered)
+    labels, held = np.array([1, 0]), np.full(2, -1)
+    ways = without_habit(relations_among(np.array([1, 2]), Registries()))
+    find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, held, 0))
+    assert labels.tolist() == [1, 0]
+
+
 def lent_in_a_row(held, registries):
     """AS rows of three routers in a row, whose links AS row 1 numbers; who uses whose addresses.
 
