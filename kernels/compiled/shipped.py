@@ -74,7 +74,7 @@ def unpack(name: str, folder: Path) -> bool:
 def _write(folder: Path, member: tarfile.TarInfo, stream: IO[bytes] | None) -> None:
     """A file in a folder of an archive, and nothing else."""
     if not _MEMBER.fullmatch(member.name) or stream is None:
-        raise tarfile.TarError(f"{member.name!r} is no file of a module")
+        raise tarfile.TarError(f"{member.name!r} is not a file of a module")
     path = folder / member.name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(stream.read())

@@ -82,7 +82,7 @@ def test_an_archive_with_other_names_is_not_unpacked(name, archive, tmp_path, mo
     monkeypatch.setattr(shipped, "SHA256", {archive.name: sha})
     assert not shipped.unpack(NAME, tmp_path / "to")
     assert there(tmp_path / "to") == []
-    assert "is no file of a module" in caplog.text
+    assert "is not a file of a module" in caplog.text
 
 
 def test_without_an_archive_nothing_is_said(archive, tmp_path, caplog):
