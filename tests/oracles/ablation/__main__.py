@@ -10,13 +10,12 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.lib.record import RESULTS, record
 from pipeline.errors import PipelineError, UsageError
 from pipeline.infer.rules import RULES
 from tests.oracles.ablation.gains import find_gains, means_of
-from tests.oracles.ablation.judging import ALL_RULES, Outcome, Task
+from tests.oracles.ablation.judging import ALL_RULES, TOGETHER, Outcome, Task
 from tests.oracles.ablation.tables import families_table, full_table, sentences
 from tests.oracles.networks.making import parse_seeds
 from tests.oracles.networks.plan import KINDS
@@ -69,12 +68,20 @@ def find_tasks(words: Sequence[str], seeds: Sequence[int], rules: tuple[str, ...
     return [task for _, task in sorted(turns, key=lambda turn: turn[0])]
 
 
-def _rules(names: Sequence[str] | None) -> list[Any]:
-    """Rows of the rules that are left out."""
+def _rules(names: Sequence[str] | None) -> list[dict[str, str]]:
+    """What is left out: names, what the rules say, and where their weights come from."""
     known = {rule.name: rule for rule in RULES}
-    if unknown := [name for name in names or () if name not in known]:
+    groups = [name.split(TOGETHER) for name in names or known]
+    if unknown := [name for group in groups for name in group if name not in known]:
         raise UsageError(f"no rule {', '.join(unknown)}; there are {', '.join(known)}")
-    return [known[name] for name in names] if names else list(RULES)
+    return [
+        {
+            "name": TOGETHER.join(group),
+            "says": "; ".join(known[name].says for name in group),
+            "origin": "; ".join(str(known[name].origin) for name in group),
+        }
+        for group in groups
+    ]
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -90,7 +97,12 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
         f"known of it, of {', '.join(WAYS)} (default: {USUAL}); fields of plans to change",
     )
     parser.add_argument("--seeds", type=parse_seeds, default=list(range(1, 11)), metavar="A-B")
-    parser.add_argument("--rules", nargs="+", metavar="NAME", help="default: every rule")
+    parser.add_argument(
+        "--rules",
+        nargs="+",
+        metavar="NAME",
+        help=f"default: every rule; A{TOGETHER}B: both at once",
+    )
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes")
     parser.add_argument(
         "--minutes", type=float, metavar="N", help="print what is done after so long"
@@ -126,7 +138,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = _arguments(words)
     try:
         rules = _rules(given.rules)
-        names = tuple(rule.name for rule in rules)
+        names = tuple(rule["name"] for rule in rules)
         tasks = find_tasks(given.families, given.seeds, names)
     except PipelineError as error:
         print(error, file=sys.stderr)
@@ -146,9 +158,7 @@ def main(words: Sequence[str] | None = None) -> int:
             given.json.parent,
             seeds=f"{min(given.seeds)}-{max(given.seeds)}",
             families=means,
-            rules=[
-                {"name": rule.name, "says": rule.says, "origin": str(rule.origin)} for rule in rules
-            ],
+            rules=rules,
             failed=[
                 {"family": one.family, "network": one.name, "rule": rule, "reason": reason}
                 for one in outcomes

@@ -12,6 +12,7 @@ from tests.oracles.truth.scores import Score, judge_lab
 from tests.oracles.truth.sources import Source
 
 ALL_RULES = ""  # in the place of the rule that is left out
+TOGETHER = "+"  # between the names of rules that are left out together
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -56,7 +57,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Task:
-    """A network, rules to leave out one at a time, and other options of ``judge_lab``."""
+    """A network, rules to leave out one after the other, and other options of ``judge_lab``.
+
+    Names with ``TOGETHER`` between them are left out together.
+    """
 
     source: Source
     rules: tuple[str, ...]
@@ -84,7 +88,7 @@ class Task:
             outcome.failed[ALL_RULES] = "no files of registries lie beside it"
             return
         for rule in (ALL_RULES, *self.rules):
-            without = {"without": (rule,)} if rule else {}
+            without = {"without": rule.split(TOGETHER)} if rule else {}
             try:
                 score = judge_lab(lab, **self.options, **without)
             except Exception as error:  # without a rule; the others are judged all the same

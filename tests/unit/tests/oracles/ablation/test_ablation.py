@@ -11,7 +11,7 @@ import pytest
 from pipeline.infer.rules import RULES
 from tests.oracles.ablation.__main__ import WITH_FILES, find_tasks, main
 from tests.oracles.ablation.gains import EVERYWHERE
-from tests.oracles.ablation.judging import ALL_RULES
+from tests.oracles.ablation.judging import ALL_RULES, TOGETHER
 from tests.oracles.ablation.page import compared_part, made_part
 from tests.real_data import REPOSITORY
 
@@ -77,6 +77,14 @@ def test_what_cannot_be_inferred_is_recorded_and_the_rest_is_judged() -> None:
     assert list(outcome.failed) == ["no-such-rule"]
     assert "no rule is named 'no-such-rule'" in outcome.failed["no-such-rule"]
     assert outcome.figures[ALL_RULES] == outcome.figures[IDLE]
+
+
+def test_rules_may_be_left_out_together() -> None:
+    both = f"{IDLE}{TOGETHER}{NUMBERING}"
+    (task,) = find_tasks(["plain", *TINY], [3], (NUMBERING, both))
+    outcome = task.run()
+    assert outcome.failed == {}
+    assert outcome.figures[both] == outcome.figures[NUMBERING] != outcome.figures[ALL_RULES]
 
 
 def test_networks_without_files_are_not_judged_with_them() -> None:
