@@ -58,6 +58,13 @@ def test_routers_that_hold_each_other_move_together(n_inside):
     assert rows_inside(case) == {HERE}
 
 
+def test_the_least_saving_leads_on_to_a_larger_one():
+    """The router in the middle gains a tenth of a nat: it was in the other AS before."""
+    case = case_of(FIRM, LOOSE, 3, n_links=2, held=np.array([-1, -1, HERE, -1, -1]), change=1)
+    assert move_regions(case)
+    assert rows_inside(case) == {HERE}
+
+
 @pytest.mark.parametrize(("to_here", "to_there"), [(FIRM, FIRM), (LOOSE, LOOSE), (LOOSE, FIRM)])
 def test_without_a_saving_they_stay(to_here, to_there):
     case = case_of(to_here, to_there)
