@@ -58,9 +58,13 @@ $(VENV)/bin/python3:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hopscope needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 
-# $(1): lock file, $(2): stamp. pip leaves alone what is already there in the locked version.
+# $(1): lock file, $(2): stamp. What is already there in the locked version is left alone. uv, where it
+# is on PATH, loads packages in parallel: 5 s instead of a minute; pip does not, and shows its progress.
+UV := $(shell command -v uv 2>/dev/null)
 define install
-	$(VENV)/bin/python3 -m pip install -q --disable-pip-version-check -r $(1)
+	@echo "installing the packages of $(1) in $(VENV)"
+	$(if $(UV),$(UV) pip install --python $(VENV)/bin/python3 -r $(1) ||) \
+	  $(VENV)/bin/python3 -m pip install --disable-pip-version-check --progress-bar on -r $(1)
 	$(VENV)/bin/python3 -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(2)
 endef
