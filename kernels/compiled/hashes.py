@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SHA256: dict[str, str] = {
-    "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "7aba27ac6663d2a341f615f0b255224c466a087c4c19f69152e38f75a91676ad",  # noqa: E501
+    "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "5b960a202207e0abcbdc78bfb0ec0e35499d497b79467cc28d66fb141c820755",  # noqa: E501
     "cubins-sm_100.tar.xz": "cb3336879e7162e4a8b7372fbd9cf8eef22bf51127bb1393a2807c111d4402cc",
     "cubins-sm_120.tar.xz": "dd024b5af9e7783671e729b56cf6b9b77c8cb3f668a01e8f22fdd0a6903221ab",
     "cubins-sm_80.tar.xz": "5b169b2c5efbe5a7e6c37200e46ba0ec3de64a44629c6a5206801b57c76cca67",
