@@ -33,7 +33,7 @@ from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.merge import ObservedAddresses
 from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import DESTINATION
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.tables.aliases import AliasTable
 
 PASSAGES = Rule(
@@ -104,7 +104,7 @@ class Passages(NamedTuple):
         direct = links.n_router + links.n_destination > 0
         linked = (links.near[direct] << 32) | links.far[direct]
         passed = self.right_behind.copy()
-        passed[self.far[np.isin((self.before << 32) | mates[self.far], linked)]] = True
+        passed[self.far[is_among((self.before << 32) | mates[self.far], linked)]] = True
         return passed
 
 
@@ -180,5 +180,5 @@ def _spread(
     if aliases is None:
         return is_router
     alias_set = aliases.routers_of(observed.addrs)
-    known = np.unique(alias_set[is_router & (alias_set >= 0)])
-    return is_router | (np.isin(alias_set, known) & ~observed.is_vantage)
+    known = distinct_keys(alias_set[is_router & (alias_set >= 0)])
+    return is_router | (is_among(alias_set, known) & ~observed.is_vantage)

@@ -36,7 +36,7 @@ from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import FURTHER
 from pipeline.model.columns import empty
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, ExitTable, IngressTable
 
@@ -124,7 +124,7 @@ def find_ingresses(
     lans : Lans or None
         None: it is not known which addresses are on LANs.
     """
-    ases = np.unique(node_asn[node_asn != NO_ASN])
+    ases = distinct_keys(node_asn[node_asn != NO_ASN])
     if not len(ases):
         nothing = Crossed(IngressTable.empty(), empty(ExitTable), {})
         return Finding(_no_counts, lambda counts, batch: None, lambda threads: nothing)

@@ -34,7 +34,7 @@ import numpy as np
 
 from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.model.addresses import is_v4
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.tables.delegations import Delegations
 from pipeline.model.topology import NO_ASN
 
@@ -137,9 +137,9 @@ def find_possible(
     row, asn = delegations.ases_of(holder)
     listed = np.zeros(len(holder), bool)
     listed[row] = True
-    unlisted = np.unique(stand_in[~listed])
+    unlisted = distinct_keys(stand_in[~listed])
     pairs = np.unique(np.column_stack([stand_in[row], asn]), axis=0)
-    pairs = pairs[~np.isin(pairs[:, 0], unlisted)]
+    pairs = pairs[~is_among(pairs[:, 0], unlisted)]
     return Possible(pairs[:, 0], pairs[:, 1])
 
 
@@ -173,7 +173,7 @@ def name_stand_ins(
     (n,) int64
     """
     unknown = owner >= n_known
-    unknown &= ~np.isin(owner, possible >> 32) | np.isin((owner << 32) | host, possible)
+    unknown &= ~is_among(owner, possible >> 32) | is_among((owner << 32) | host, possible)
     router, owner, host = router[unknown], owner[unknown], host[unknown]
     keys, first, n_said = np.unique((router << 32) | host, return_index=True, return_counts=True)
     said_by = keys >> 32

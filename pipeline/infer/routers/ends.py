@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.traces.distinct import DEEPEST, OWN, AimedPaths, DistinctPaths, Tree, addr_of
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, split_key
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +115,9 @@ def find_passed(
         given = *tree, aimed.node, aimed.number, aimed.asn, owner, asked
         keys = np.empty(_find_passed(*given, np.empty(0, np.int64)), np.int64)
         _find_passed(*given, keys)
-        found.append(np.unique(keys))
+        found.append(distinct_keys(keys))
 
     threads = paths.ask_aimed(list, step)
     none = np.empty(0, np.int64)
-    keys = np.unique(np.concatenate([none, *(keys for found in threads for keys in found)]))
+    keys = distinct_keys(np.concatenate([none, *(keys for found in threads for keys in found)]))
     return split_key(keys)

@@ -51,7 +51,7 @@ from pipeline.infer.rule import Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of
 from pipeline.infer.traces.distinct import DEEPEST, DistinctPaths, Tree, addr_of
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
 
@@ -239,7 +239,7 @@ def _sides(
     known = mapped[owner] & ~on_lan[owner] & (mapped | on_lan)[side]
     known &= (alias[owner] < 0) | (alias[owner] != alias[side])
     owner, side = owner[known], side[known]
-    owner, side = split_key(np.unique((owner << 32) | side))
+    owner, side = split_key(distinct_keys((owner << 32) | side))
     return offsets(np.bincount(owner, minlength=n)), side
 
 
@@ -288,7 +288,7 @@ def group_interfaces(
     suspect = np.zeros(n, bool)
     pairs, owners = watched_pairs(side_ptr, sides)
     conflicts = find_watched(paths, side_ptr, sides, pairs, n)
-    suspect[owners[np.isin(pairs, conflicts)]] = True
+    suspect[owners[is_among(pairs, conflicts)]] = True
     one, other = alias[pairs >> 32], alias[pairs & 0xFFFFFFFF]
     suspect[owners[(one >= 0) & (other >= 0) & (one != other)]] = True
     keys, support = np.unique(pairs[~suspect[owners]], return_counts=True)
@@ -305,7 +305,7 @@ def group_interfaces(
         found, broken = _find_in_groups(paths, group)
         barred[broken[group] != 0] = True
         known = len(conflicts)
-        conflicts = np.union1d(conflicts, found)
+        conflicts = distinct_keys(np.concatenate([conflicts, found]))
         if len(conflicts) == known and not broken.any():
             break
     least, most = np.full(n, n), np.full(n, -1)

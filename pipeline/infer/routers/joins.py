@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, split_key
 
 GIVEN = "alias-file"  # in place of a rule: an alias set that was given
 
@@ -54,6 +54,6 @@ class Joined(NamedTuple):
 def count_common(links: DirectedLinks, root: np.ndarray) -> np.ndarray:
     """(n_interfaces,) int64: what is right behind each that also follows another of its router."""
     on_the_way = links.n_router > 0
-    near, far = split_key(np.unique((links.near[on_the_way] << 32) | links.far[on_the_way]))
+    near, far = split_key(distinct_keys((links.near[on_the_way] << 32) | links.far[on_the_way]))
     _, which, n = np.unique((root[near] << 32) | far, return_inverse=True, return_counts=True)
     return np.bincount(near, n[which] > 1, len(root)).astype(np.int64)

@@ -93,7 +93,7 @@ from pipeline.infer.routers.rules.two_weak_signs import TWO_KINDS, join_two_kind
 from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.keys import distinct_keys, pair_keys, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 TWO_VOUCHERS = Rule(
@@ -359,7 +359,7 @@ def _are_two(
     mate = mates[owners]
     keys, key = np.unique(pairs, return_inverse=True)
     certain = np.bincount(key, (mate == one) | (mate == other), len(keys)) > 0
-    asked = np.unique(owners[~certain[key]])
+    asked = distinct_keys(owners[~certain[key]])
     by_one = np.zeros(len(group), bool)
     by_one[asked] = _sides_seen_by_one(observers, asked, side_ptr, sides)
     certain |= np.bincount(key, ~by_one[owners], len(keys)) > 0
@@ -384,7 +384,9 @@ def _has_parallel_links(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
 def _on_parallel_links(links: DirectedLinks, root: np.ndarray) -> np.ndarray:
     """Addresses of routers of which two were seen right behind one router."""
     on_the_way = links.n_router > 0
-    near, far = split_key(np.unique((root[links.near[on_the_way]] << 32) | links.far[on_the_way]))
+    near, far = split_key(
+        distinct_keys((root[links.near[on_the_way]] << 32) | links.far[on_the_way])
+    )
     _, which, n_addresses = np.unique(
         (near << 32) | root[far], return_inverse=True, return_counts=True
     )

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.groups import watched_pairs
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows
 from pipeline.model.topology import NO_ASN
 
@@ -48,7 +48,7 @@ def have_common(
     -------
     (n_pairs,) bool
     """
-    near, far = split_key(np.unique((near << 32) | far))
+    near, far = split_key(distinct_keys((near << 32) | far))
     return _meet(np.searchsorted(near, np.arange(n + 1)), far, one, other)
 
 
@@ -60,7 +60,7 @@ def pairs_at(thing: np.ndarray, router: np.ndarray) -> np.ndarray:
     thing, router : (n,) int64
         An address that the router is before, or a destination, or anything else it is at.
     """
-    thing, router = split_key(np.unique((thing << 32) | router))
+    thing, router = split_key(distinct_keys((thing << 32) | router))
     _, n_routers = np.unique(thing, return_counts=True)
     ptr, at = positions_of_rows(offsets(n_routers), np.flatnonzero(n_routers <= _MOST))
     return watched_pairs(ptr, router[at])[0]

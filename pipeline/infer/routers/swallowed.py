@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.addresses import format_addr
-from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.keys import distinct_keys, pair_keys, split_key
 from pipeline.model.measured.swallowed import SwallowedLinks
 from pipeline.model.tables.aliases import AliasTable
 
@@ -30,10 +30,10 @@ def find_swallowed(
     """
     same = (links.n_router > 0) & (alias[links.near] >= 0)
     same &= alias[links.near] == alias[links.far]
-    pairs = np.unique(pair_keys(links.near[same], links.far[same]))  # either direction
+    pairs = distinct_keys(pair_keys(links.near[same], links.far[same]))  # either direction
     if not len(pairs):
         return SwallowedLinks(0)
-    first = np.unique(alias[split_key(pairs)[0]])
+    first = distinct_keys(alias[split_key(pairs)[0]])
     numbers, n_addrs = np.unique(aliases.router, return_counts=True)
     size = n_addrs[np.searchsorted(numbers, aliases.routers_of(addrs[first]))]
     largest = int(np.argmax(size))  # of equal ones, that of the smallest address

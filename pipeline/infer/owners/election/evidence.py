@@ -9,6 +9,7 @@ import numpy as np
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.unannounced import Possible
 from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.columns.keys import distinct_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class AddressEvidence:
     def ases(self) -> np.ndarray:
         """(n_ases,) int64: all ASes and placeholders that are named, ascending."""
         named = [self.origin, self.hosts.asn, self.members.asn, self.aims.asn, self.aims.only]
-        found = np.unique(np.concatenate(named))
+        found = distinct_keys(np.concatenate(named))
         return found[found >= 0]
 
 

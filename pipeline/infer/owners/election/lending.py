@@ -50,7 +50,7 @@ from pipeline.infer.owners.election.surroundings import (
     HOST,
 )
 from pipeline.infer.rule import CHOSEN, Rule
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import is_among, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
 from pipeline.model.tables.relationships import CUSTOMER
 
@@ -120,11 +120,11 @@ def _evidence(case: Case) -> tuple[np.ndarray, np.ndarray]:
     lent, at_link = _distinct((label[inside] << 32) | numbered[inside], source[inside])
     left = np.flatnonzero((held >= 0) & (labels >= 0) & (labels != held))
     pair = (held[left] << 32) | labels[left]
-    hinted = np.isin(pair, claim) | np.isin(pair, lent)
+    hinted = is_among(pair, claim) | is_among(pair, lent)
     left, pair = left[hinted], pair[hinted]
     claim, claimant = _distinct(np.append(claim, pair), np.append(claimant, left))
     _, which, n_routers = np.unique(claim, return_inverse=True, return_counts=True)
-    asked = (n_routers[which] >= _ROUTERS) | np.isin(claim, lent)
+    asked = (n_routers[which] >= _ROUTERS) | is_among(claim, lent)
     return _distinct(np.append(claim[asked], lent), np.append(claimant[asked], at_link))
 
 

@@ -23,7 +23,7 @@ from pipeline.infer.owners.terms import (
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
 
@@ -156,26 +156,28 @@ def surround(
     before, behind_it = group[links.near[direct]], group[links.far[direct]]
     back = ~stands_alone[links.far[direct]]
     a, b = np.append(before, behind_it[back]), np.append(behind_it, before[back])
-    a, b = split_key(np.unique((a << 32) | b))
-    adjacent = (a != b) & ~np.isin(pair_keys(a, b), pair[linked])
+    a, b = split_key(distinct_keys((a << 32) | b))
+    adjacent = (a != b) & ~is_among(pair_keys(a, b), pair[linked])
     a, b = a[adjacent], b[adjacent]
     mapped = hosts_behind.asn != NO_ASN
     host_row = np.searchsorted(ases, hosts_behind.asn[mapped])
-    gate, host = split_key(np.unique((hosts_behind.router[mapped] << 32) | host_row))
+    gate, host = split_key(distinct_keys((hosts_behind.router[mapped] << 32) | host_row))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
     has_siblings = known.registries.organisations is not None
     past, aimed, aimed_at = aims_of_groups(
         aims, group, leads_on, goes_on, known.only_settles, ases, has_siblings
     )
     registered = np.searchsorted(ases, registered_members.asn)
-    member, registered = split_key(np.unique((group[registered_members.router] << 32) | registered))
+    member, registered = split_key(
+        distinct_keys((group[registered_members.router] << 32) | registered)
+    )
     source = np.concatenate([one, other[linked], a, group[gate], past, member])
     target = np.concatenate([other, one[linked], b, behind, aimed, np.full(len(member), MEMBER)])
     certain = np.zeros(n, bool)
     certain[group[known.in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
     hidden = private[links.far[direct]]
-    between[np.isin(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE
+    between[is_among(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE
     kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at, registered])
     if broken_off.TERM not in rules:
         target = np.where(target == AIMED_BROKEN, AIMED_SILENT, target)

@@ -32,7 +32,7 @@ from numba import njit
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, split_key
 from pipeline.model.columns.ragged import (
     offsets,
     positions_of_rows,
@@ -107,7 +107,7 @@ def _entered_twice(
     root: np.ndarray, near: np.ndarray, far: np.ndarray, ptr: np.ndarray, side: np.ndarray
 ) -> np.ndarray:
     """(n_rows,) bool: rows with two sides, not of one router so far, that one router precedes."""
-    behind, before = split_key(np.unique((far << 32) | root[near]))
+    behind, before = split_key(distinct_keys((far << 32) | root[near]))
     before_ptr = offsets(np.bincount(behind, minlength=len(root)))
     result = np.zeros(len(ptr) - 1, bool)
     _preceded_twice(ptr, side, root, before_ptr, before, result)
@@ -155,7 +155,7 @@ def _ends_alike(
 
     Sets of routers are compared by the sum of a random word for each.
     """
-    of, follows = split_key(np.unique((near << 32) | behind))
+    of, follows = split_key(distinct_keys((near << 32) | behind))
     words = np.zeros(max(near.max(initial=-1), side.max(initial=-1)) + 1, np.uint64)
     if len(of):
         starts = run_starts(of)

@@ -34,7 +34,7 @@ from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, split_key
 
 SAME_PLACE = Rule(
     "common-successors",
@@ -76,7 +76,7 @@ def join_same_place(
         The same as ``root``, after joining.
     """
     used = (links.n_router > 0) & is_plain[links.far]
-    one, other = split_key(np.unique(pairs_at(links.far[used], root[links.near[used]])))
+    one, other = split_key(distinct_keys(pairs_at(links.far[used], root[links.near[used]])))
     used = in_one_as(owner, alias, one, other)
     one, other = one[used], other[used]
     used = ~observers.see_both(root, one, other)

@@ -35,7 +35,7 @@ from pipeline.infer.traces.distinct import (
     Tree,
     addr_of,
 )
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, split_key
 from pipeline.model.columns.ragged import offsets, run_starts
 
 DIVERGING = Rule(
@@ -203,7 +203,7 @@ def take_apart_diverging(paths: DistinctPaths, root: np.ndarray, parts: np.ndarr
     parts : (n_interfaces,) int64
         What they are taken apart to: the same of smaller routers.
     """
-    router, part = split_key(np.unique((root << 32) | parts))
+    router, part = split_key(distinct_keys((root << 32) | parts))
     pairs, of = watched_pairs(offsets(np.bincount(router, minlength=len(root))), part)
     diverge = find_diverging(paths, root, parts, *split_key(pairs), mostly=True)
     broken = np.zeros(len(root), bool)

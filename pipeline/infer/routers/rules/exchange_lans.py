@@ -30,6 +30,7 @@ import numpy as np
 from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.addresses import format_addr, is_v4
+from pipeline.model.columns.keys import is_among
 
 EXCHANGE_LANS = Rule(
     "exchange-lans",
@@ -122,7 +123,7 @@ def find_exchange_lans(
     linked = mates[far] >= 0
     near, far, mate = near[linked], far[linked], mates[far[linked]]
     behind_one = np.zeros(len(addrs), bool)
-    behind_one[far[np.isin((near << 32) | mate, (near << 32) | far)]] = True
+    behind_one[far[is_among((near << 32) | mate, (near << 32) | far)]] = True
     one_end = mates > np.arange(len(addrs))
     block = _blocks(addrs, origin)
     n_blocks = int(block[-1]) + 1

@@ -39,7 +39,7 @@ from pipeline.infer.routers.rules.one_trace import take_apart
 from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.columns.ragged import offsets
 
 GATEWAYS = Rule(
@@ -99,7 +99,7 @@ def find_gateways(
     numbers, host = np.unique(host, return_inverse=True)
     n_hosts = len(numbers)
     numbered = ~on_lan[near]
-    ases = split_key(np.unique((host[numbered] << 32) | origin[near[numbered]]))[0]
+    ases = split_key(distinct_keys((host[numbered] << 32) | origin[near[numbered]]))[0]
     few = np.bincount(ases, minlength=n_hosts) <= _MOST_ASES
     order = np.lexsort((near, host))
     near, host = near[order], host[order]
@@ -108,7 +108,7 @@ def find_gateways(
     pairs, voucher = watched_pairs(ptr, near)
     conflicts = find_watched(paths, ptr, near, pairs, n)
     is_good = np.ones(n_hosts, bool)
-    is_good[voucher[np.isin(pairs, conflicts)]] = False
+    is_good[voucher[is_among(pairs, conflicts)]] = False
     root = np.arange(n)
     n_asked = np.count_nonzero((numbers < len(is_router)) & (np.diff(ptr) > 1))
     if np.count_nonzero(~is_good) > _CONTRADICTED * n_asked:  # no trace shows two dead ends

@@ -42,7 +42,7 @@ from pipeline.infer.routers.observers import Observers
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 
 LAST_ROUTERS = Rule(
     "last-routers",
@@ -90,7 +90,7 @@ def join_last_routers(
         sides = np.column_stack([one, other]).ravel()
         ptr = np.arange(len(pairs) + 1) * 2
         in_one_trace = find_watched(paths, ptr, sides, pairs, len(root), root)
-        apart = ~np.isin(pairs, in_one_trace)
+        apart = ~is_among(pairs, in_one_trace)
         if np.count_nonzero(~apart) > _CONTRADICTED * len(pairs):
             believed = turn > 0  # later only those that are in one trace may be left
             break
@@ -120,7 +120,7 @@ def _pairs_of_routers(
     aim: np.ndarray, last: np.ndarray, root: np.ndarray, links: DirectedLinks
 ) -> np.ndarray:
     """Keys of pairs of routers at which all traces to some destination end, and that may be one."""
-    aim, last = split_key(np.unique((aim << 32) | last))
+    aim, last = split_key(distinct_keys((aim << 32) | last))
     n_aims = np.bincount(last, minlength=len(root))
     first = np.flatnonzero(np.bincount(aim, minlength=1)[aim] == 2)[::2]
     pairs, n_common = np.unique((last[first] << 32) | last[first + 1], return_counts=True)

@@ -38,7 +38,7 @@ from pipeline.infer.routers.neighbors import have_common
 from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, split_key
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
 
 SAME_ENDS = Rule(
@@ -86,7 +86,7 @@ def join_same_ends(
         is_open = np.ones(len(root), bool)
         is_open[root[silent]] = False
         kept = is_open[root[last]]
-        ends_at = split_key(np.unique((aim[kept] << 32) | root[last[kept]]))
+        ends_at = split_key(distinct_keys((aim[kept] << 32) | root[last[kept]]))
         pairs = _pairs_of_routers(*ends_at, root, links)
         if not len(pairs):
             break
@@ -94,7 +94,7 @@ def join_same_ends(
             asked = np.zeros(len(root), bool)
             asked[np.concatenate(ends_at)[len(ends_at[0]) :]] = True
             passed = find_passed(paths, owner, asked[root])
-        pairs = pairs[~np.isin(pairs, _led_on(*ends_at, passed[0], root[passed[1]], pairs))]
+        pairs = pairs[~is_among(pairs, _led_on(*ends_at, passed[0], root[passed[1]], pairs))]
         one, other = split_key(pairs)
         in_one_trace = find_watched(
             paths,
@@ -104,7 +104,7 @@ def join_same_ends(
             len(root),
             root,
         )
-        apart = ~np.isin(pairs, in_one_trace)
+        apart = ~is_among(pairs, in_one_trace)
         if not apart.any() or np.count_nonzero(~apart) > _CONTRADICTED * len(pairs):
             break
         unite(root, one[apart], other[apart])
@@ -145,10 +145,10 @@ def _led_on(
     pairs: np.ndarray,
 ) -> np.ndarray:
     """Keys of pairs of which one leads on to a destination at which the other ends."""
-    asked = np.unique(np.concatenate(split_key(pairs)))
-    ours = np.isin(passed, asked)
-    passed_aim, passed = split_key(np.unique((passed_aim[ours] << 32) | passed[ours]))
-    ours = np.isin(router, asked)
+    asked = distinct_keys(np.concatenate(split_key(pairs)))
+    ours = is_among(passed, asked)
+    passed_aim, passed = split_key(distinct_keys((passed_aim[ours] << 32) | passed[ours]))
+    ours = is_among(router, asked)
     aim, router = aim[ours], router[ours]
     starts = run_starts(aim)
     numbers = aim[starts]

@@ -36,7 +36,7 @@ from pipeline.infer.routers.forest import find_root, unite
 from pipeline.infer.routers.groups import Groups
 from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 SINGLE_VOUCHERS = Rule(
@@ -202,15 +202,15 @@ def _may_join(
     doubtful = np.flatnonzero(~is_merged & (larger[row] >= 0) & (side != mate[row]))
     on_the_way = links.n_router > 0
     near, far = links.near[on_the_way], group[links.far[on_the_way]]
-    behind_router = np.unique((root[near] << 32) | far)
-    of, behind = split_key(np.unique((near << 32) | far))
+    behind_router = distinct_keys((root[near] << 32) | far)
+    of, behind = split_key(distinct_keys((near << 32) | far))
     behind_ptr = offsets(np.bincount(of, minlength=len(root)))
     pairs, pair = np.unique((larger[row[doubtful]] << 32) | side[doubtful], return_inverse=True)
     router, asked = split_key(pairs)
     ptr, at = positions_of_rows(behind_ptr, asked)
     which = row_of_value(ptr)
     key = (router[which] << 32) | behind[at]
-    n_others = np.bincount(which, ~np.isin(key, behind_router), len(pairs))
+    n_others = np.bincount(which, ~is_among(key, behind_router), len(pairs))
     joins = np.ones(len(side), bool)
     joins[doubtful[n_others[pair] > 0]] = False
     return joins

@@ -58,7 +58,7 @@ from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, split_key
 from pipeline.model.columns.ragged import run_starts
 
 TWO_KINDS = Rule(
@@ -117,7 +117,7 @@ class _Around(NamedTuple):
 
     def count_near(self, n: int) -> np.ndarray:
         """(n,) int64: routers right before each router."""
-        return np.bincount(np.unique((self.far << 32) | self.near) >> 32, minlength=n)
+        return np.bincount(distinct_keys((self.far << 32) | self.near) >> 32, minlength=n)
 
 
 def join_two_kinds(
@@ -160,7 +160,7 @@ def join_two_kinds(
     plain_nexts = _Counted.of(pairs_at(around.address[plain], around.near[plain]))
     mated = _Counted.of(_pairs_of_mates(around, root, mates))
     ended = _Counted.of(pairs_at(ends.aim, root[ends.last]))
-    keys = np.unique(np.concatenate([nexts.key, mated.key, ended.key]))
+    keys = distinct_keys(np.concatenate([nexts.key, mated.key, ended.key]))
     one, other = split_key(keys)
     used = (one != other) & in_one_as(owner, alias, one, other)
     keys, one, other = keys[used], one[used], other[used]
@@ -177,7 +177,7 @@ def join_two_kinds(
     is_dead[around.near] = no_end[root[ends.last]] = False
     is_dead, no_end = is_dead[one] & is_dead[other], no_end[one] & no_end[other]
     n_before = around.count_near(n)
-    is_alone = np.isin(keys, _alone(around.address[plain], around.near[plain]))
+    is_alone = is_among(keys, _alone(around.address[plain], around.near[plain]))
     is_alone &= no_end & (n_before[one] <= 1) & (n_before[other] <= 1)
 
     has_mate, has_end = n_mates > 0, n_ends > 0
@@ -207,7 +207,7 @@ def _pairs_of_mates(around: _Around, root: np.ndarray, mates: np.ndarray) -> np.
 
 def _alone(address: np.ndarray, router: np.ndarray) -> np.ndarray:
     """Keys of two routers that are all that is right before some address."""
-    address, router = split_key(np.unique((address << 32) | router))
+    address, router = split_key(distinct_keys((address << 32) | router))
     _, first, n_routers = np.unique(address, return_index=True, return_counts=True)
     first = first[n_routers == 2]
     return pair_keys(router[first], router[first + 1])

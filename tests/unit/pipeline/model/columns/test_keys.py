@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.model.columns.keys import ordered_keys, pair_keys, split_key
+from pipeline.model.columns.keys import (
+    distinct_keys,
+    is_among,
+    ordered_keys,
+    pair_keys,
+    split_key,
+)
 
 NODES = [0, 1, 7, 2**31 - 2, 2**31 - 1]
 ASNS = [0, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 1]
@@ -37,3 +43,13 @@ def test_pair_keys_are_the_same_in_either_order():
     one, other = np.array([3, 9, 0], np.int64), np.array([9, 3, 0], np.int64)
     halves = split_key(pair_keys(one, other))
     assert [half.tolist() for half in halves] == [[3, 3, 0], [9, 9, 0]]
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_distinct_keys_are_those_of_numpy_and_are_found_again(n):
+    rng = np.random.default_rng(n)
+    keys, others = (rng.integers(-9, 9, size) << 32 | rng.integers(0, 9, size) for size in (n, 40))
+    assert distinct_keys(keys).tolist() == np.unique(keys).tolist()
+    assert is_among(keys, others).tolist() == np.isin(keys, others).tolist()
+    assert is_among(others, keys).tolist() == np.isin(others, keys).tolist()
+    assert not is_among(others, keys[:0]).any()
