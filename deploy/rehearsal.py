@@ -40,10 +40,12 @@ def commands(folder: Path) -> Iterator[tuple[str, ...]]:
         words = (*SMALL, *_MODELS.get(model, ()))
         yield "generate", model, *words, "--out", str(folder / f"{model}.brite")
         yield "generate", model, *words, *store, "--snapshot", f"made-{model}", *_as(model)
+    yield "generate", "ba", *SMALL, "--out", str(folder / "ba.adj")
     nights = {
         "lab": (str(LAB), *_LAB),
         "plain": (str(LAB), *_LAB, "--borders", "prefix", "--routers", "interfaces"),
         "traces": (*map(str, _traces()), *_documented(folder)),
+        "aliases": (str(LAB), *_LAB, "--aliases", str(folder / "aliases.nodes")),
         "brite": (str(folder / "top-down.brite"),),
         "snap": (str(SAMPLES / "snap" / "attachment.txt.gz"), "--asn", "7"),
         "adjacency": (str(SAMPLES / "adjacency" / "made.adj"), "--asn", "7"),
@@ -93,6 +95,7 @@ def rehearse(folder: Path) -> None:
     compile_cpu()
     from pipeline.cli import main
 
+    (folder / "aliases.nodes").write_text("node N1:  198.18.0.1 198.18.0.2\n")
     (folder / "small.txt").write_text("0 1\n1 2\n2 3\n3 0\n1 3\n4 5\n")
     for words in commands(folder):
         said = io.StringIO()
