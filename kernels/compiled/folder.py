@@ -81,7 +81,8 @@ def _base(given: str | None, cache_home: str | None, name: str) -> Path:
         top.mkdir(parents=True, exist_ok=True, mode=0o700)
         top = top.resolve()
         found = top / "compiled" / name
-        found.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for one in (found.parent, found):  # the mode is that of the last folder alone
+            one.mkdir(exist_ok=True, mode=0o700)
         tempfile.TemporaryFile(dir=found).close()
         refusal = why_not_trusted(found)
     except (OSError, RuntimeError) as error:  # no home directory, or not writable
@@ -113,7 +114,7 @@ def why_not_trusted(folder: Path) -> str:
             continue
         is_own_group = place != folder and status.st_gid == user == os.getgid()
         if status.st_mode & (stat.S_IWOTH | (0 if is_own_group else stat.S_IWGRP)):
-            return f"others may write in {place}"
+            return f"others may write in {place}: chmod go-w {place}"
     return ""
 
 
