@@ -9,7 +9,6 @@ from collections.abc import Collection
 
 from pipeline.infer.conclude import MERGED_ROUTERS
 from pipeline.infer.destinations import PASSAGES
-from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, EARLIER_OWNER
 from pipeline.infer.owners.election.lending import REALLOCATED
 from pipeline.infer.owners.election.regions import REGIONS
 from pipeline.infer.owners.private import PRIVATE_ROUTERS
@@ -54,8 +53,6 @@ RULES: tuple[Rule, ...] = (
     REGIONS,
     UNANNOUNCED,
     REALLOCATED,
-    EARLIER_OWNER,
-    CLEAR_CHANGES,
     MERGED_ROUTERS,
     PRIVATE_ROUTERS,
     LOOPS,

@@ -54,7 +54,7 @@ which no operator does on purpose. Among ASes of equal cost the present one is k
    routers before it (``private``). The remaining addresses are in none.
 
 Where files give aliases or facts about ASes, all this is first done without them, and then again
-with them; what they give no reason to change stays (``earlier``).
+with them (``earlier``).
 
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
@@ -89,7 +89,7 @@ from pipeline.infer.owners.election.costs import (
     ways_of_numbering,
     without_habit,
 )
-from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, Earlier, Knowledge, Standing
+from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
 from pipeline.infer.owners.election.lending import REALLOCATED, find_users
 from pipeline.infer.owners.election.reasons import Explained, explain_groups
@@ -222,7 +222,7 @@ def _elect(
     size = np.bincount(row[row >= 0], minlength=len(ases))
     ways = without_habit(relations_among(ases, registries))
     costs = Costs.of(rules)
-    case = Case.of(around, labels, size, n_known, ways, earlier.held, earlier.change, costs)
+    case = Case.of(around, labels, size, n_known, ways, earlier.held, costs)
     other, numbered = case.other, case.numbered
     stands_for = np.arange(len(ases))
     is_host = other <= HOST  # or a destination beyond
@@ -243,7 +243,7 @@ def _elect(
     if n_known < len(ases):
         # Destinations and members name the owner of a placeholder; until then they are no evidence.
         quiet = np.where(other <= AIMED, -1, numbered)
-        settle_together(case._replace(numbered=quiet, change=0), REGIONS in rules)
+        settle_together(case._replace(numbered=quiet), REGIONS in rules)
         name(FIRST_LEAD, earlier.stands_for)
     case = _learn(case, rules)
     for _ in range(_NAMINGS if n_known < len(ases) else 0):
@@ -261,10 +261,6 @@ def _elect(
         straightened = straighten_traces(case, paths, group)
         decided_by[straightened] = LOOPS.name
     margins = find_margins(case, len(ases))
-    undone = earlier.undone(labels, margins) & ~straightened
-    labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
-    decided_by[undone] = CLEAR_CHANGES.name
-    case = case._replace(labels=labels)
     return _Outcome(labels, margins, row, stands_for, case, decided_by)
 
 
@@ -302,7 +298,7 @@ def elect_owners(
             around = surround(shown, now, row, ases, rules)
         last = now
         group = now.groups.group
-        earlier = Earlier.after(before, now, ases, n_known, rules)
+        earlier = Earlier.after(before, now, ases, n_known)
         traces = paths if now is known[-1] else None
         found = _elect(
             around, group, row, ases, n_known, possible, now.registries, earlier, traces, rules

@@ -145,6 +145,8 @@ def _about_owner(owner: dict[str, Any], alone: bool) -> str:
     said = f"{of_part}{here}, not {other} ({nats:.1f} nats)"
     said += f": in {other} it would have {for_it}" if for_it else ""
     said += f"; against that, in {here} it has {against}" if against else ""
+    if not decided_by and nats < 0:
+        said += f". By itself it would be in {other}: routers beside it got another AS after it"
     if decided_by:
         said += f". What decided was {decided_by}: {_says(decided_by)}"
     return said + "."

@@ -131,8 +131,6 @@ class Case(NamedTuple):
     costs : Costs
     held : (n,) int64
         AS row of each group in the election before; -1 for none.
-    change : int
-        What another AS than that one costs.
     near, near_to : (n_ases,) int64
     met : (n_ases + 1,) int64
         Scratch.
@@ -147,7 +145,6 @@ class Case(NamedTuple):
     ways: Ways
     costs: Costs
     held: np.ndarray
-    change: int
     near: np.ndarray
     near_to: np.ndarray
     met: np.ndarray
@@ -161,7 +158,6 @@ class Case(NamedTuple):
         n_known: int,
         ways: Ways,
         held: np.ndarray,
-        change: int,
         costs: Costs | None = None,
     ) -> Case:
         """The case of these surroundings; without ``costs`` every term is in force."""
@@ -175,7 +171,6 @@ class Case(NamedTuple):
             ways,
             Costs.of(EVERY_RULE) if costs is None else costs,
             held,
-            change,
             np.empty(len(size), np.int64),
             np.empty(len(size), np.int64),
             np.zeros(len(size) + 1, np.int64),
@@ -343,22 +338,9 @@ def _sum_up(case, group, label, limit, tally):
 
 
 @njit(cache=True, nogil=True)
-def cost_of_change(change, held, label):
-    """What an AS costs beyond that for a group that was in AS row ``held`` before."""
-    return change if held >= 0 and label != held else 0
-
-
-@njit(cache=True, nogil=True)
-def cost_with_change(case, group, label, limit=UNLIMITED):
-    """Both costs together; ``limit`` as in ``cost_of``."""
-    cost = cost_of(case, group, label, limit)
-    return cost + cost_of_change(case.change, case.held[group], label)
-
-
-@njit(cache=True, nogil=True)
 def gain(case, group, before, after):
-    """What a group costs in one AS less what it costs in another, with changes."""
-    return cost_with_change(case, group, before) - cost_with_change(case, group, after)
+    """What a group costs in one AS less what it costs in another."""
+    return cost_of(case, group, before) - cost_of(case, group, after)
 
 
 @njit(cache=True, nogil=True)

@@ -1,22 +1,13 @@
-"""Elections in turn: each knows more than the one before, and changes only what it has reason to.
+"""Elections in turn: each knows more than the one before.
 
-True knowledge should make no owner worse. But many routers are near a tie, and alias sets or
-relationships between ASes move all costs a little, even where they say nothing about a router: a
-tie then falls to the other side, and its neighbours follow. So owners are elected without what
-files say first, then with alias sets, then with relationships and organisations as well. Before
-there are alias sets, inferred routers take their place (``conclude``):
+Owners are elected without what files say first, then with alias sets, then with relationships and
+organisations as well. Before there are alias sets, inferred routers take their place
+(``conclude``). Of the election before two things count:
 
-- to be in another AS than before costs ``Knowledge.change``. That settles what would be a tie, and
-  is less than any evidence. It was chosen on simulated networks; twice as much keeps as many
-  errors as it prevents. A margin below which nothing changes for given alias sets was tried, too:
-  figures fall on fewer networks then, but more ingresses are wrong in all;
-- with inferred routers a change with a margin below ``_CLEAR`` is undone: among these, as many are
-  wrong as right. (With given alias sets, more are right.) An address that the election before
-  joined with others and that is by itself now has lost their evidence, and changes only with a
-  margin of ``_CLEAR_ALONE``;
-- of the addresses of an alias set, each group that they were in has a vote of its margin (at most
-  ``_MOST`` counts, so that one clear group does not outvote several): the AS with most votes is the
-  one before; with equal votes there is none;
+- whose a router was: that AS is tried again, and a router that is in another one now tells of
+  reallocated prefixes (``lending``). Of the addresses of an alias set, each group that they were in
+  has a vote of its margin (at most ``_MOST`` counts, so that one clear group does not outvote
+  several): the AS with most votes is the one before; with equal votes there is none;
 - an unannounced block (``unannounced``) whose owner can no longer be determined keeps that of
   the election before: one router has one vote there, so merged ones may leave no majority.
 """
@@ -30,33 +21,9 @@ import numpy as np
 
 from pipeline.infer.owners.election.evidence import rows_of
 from pipeline.infer.routers.groups import Groups
-from pipeline.infer.rule import CHOSEN, EVERY_RULE, Rule, Rules
 from pipeline.model.columns.keys import split_key
 from pipeline.model.tables.registries import Registries
 
-EARLIER_OWNER = Rule(
-    "earlier-owner",
-    "owners",
-    "an owner stays unless files or inferred routers give a reason to change it",
-    "the election before",
-    CHOSEN,
-    weights={"by_aliases": 0.2, "by_registries": 0.1},
-)
-CLEAR_CHANGES = Rule(
-    "clear-changes",
-    "owners",
-    "with inferred routers an owner changes only by a clear margin",
-    "the election before",
-    CHOSEN,
-    weights={"clear": 0.6, "clear_alone": 6.0},
-)
-
-# Cost, in tenths of a nat, of another AS than before, where alias sets and where relationships or
-# organisations were added.
-_BY_ALIASES = EARLIER_OWNER.tenths("by_aliases")
-_BY_REGISTRIES = EARLIER_OWNER.tenths("by_registries")
-# Margin below which inferred routers, and addresses left alone, stay in the AS before.
-_CLEAR, _CLEAR_ALONE = CLEAR_CHANGES.tenths("clear"), CLEAR_CHANGES.tenths("clear_alone")
 _MOST = 60
 
 
@@ -71,17 +38,11 @@ class Knowledge:
         Addresses in an alias set.
     registries : Registries
         Of which relationships and organisations are used.
-    change : int
-        Cost of another AS than in the election before.
-    least : (n_interfaces,) int64 or None
-        By group: with a smaller margin than this the AS of the election before stays; None: 0.
     """
 
     groups: Groups
     in_set: np.ndarray
     registries: Registries
-    change: int = 0
-    least: np.ndarray | None = None
 
     @property
     def only_settles(self) -> np.ndarray:
@@ -130,22 +91,17 @@ class Earlier(NamedTuple):
     ----------
     held : (n_interfaces,) int64
         AS row of each group; -1 for none.
-    change : int
-    least : (n_interfaces,) int64 or None
-        As of ``Knowledge``.
     stands_for : (n_ases,) int64 or None
         AS row that each AS row stood for; None before the first election.
     """
 
     held: np.ndarray
-    change: int
-    least: np.ndarray | None
     stands_for: np.ndarray | None
 
     @classmethod
     def none(cls, n: int) -> Earlier:
         """Before the first election."""
-        return cls(np.full(n, -1, np.int64), 0, None, None)
+        return cls(np.full(n, -1, np.int64), None)
 
     @classmethod
     def after(
@@ -154,7 +110,6 @@ class Earlier(NamedTuple):
         knows: Knowledge,
         ases: np.ndarray,
         n_known: int,
-        rules: Rules = EVERY_RULE,
     ) -> Earlier:
         """What another election left for one of these AS rows, of which ``n_known`` are real.
 
@@ -166,7 +121,6 @@ class Earlier(NamedTuple):
             Of the election that comes.
         ases : (n_ases,) int64, ascending
         n_known : int
-        rules : Rules
         """
         group = knows.groups.group
         if standing is None:
@@ -177,20 +131,7 @@ class Earlier(NamedTuple):
         row, other = rows_of(ases, standing.ases), rows_of(ases, standing.stands_for)
         both = (row >= 0) & (other >= 0)
         stands_for[row[both]] = other[both]
-        change = knows.change if EARLIER_OWNER in rules else 0
-        return cls(held, change, knows.least if CLEAR_CHANGES in rules else None, stands_for)
-
-    def undone(self, label: np.ndarray, margin: np.ndarray) -> np.ndarray:
-        """(n,) bool: groups that stay in the AS before, since it is not clear that they are not.
-
-        Parameters
-        ----------
-        label, margin : (n,) int64
-            AS row of each group as elected, -1 for none, and how clear it is.
-        """
-        if self.least is None:
-            return np.zeros(len(label), bool)
-        return (self.held >= 0) & (label != self.held) & (label >= 0) & (margin < self.least)
+        return cls(held, stands_for)
 
 
 def know_in_turn(groups: Groups, in_set: np.ndarray, registries: Registries) -> list[Knowledge]:
@@ -202,9 +143,9 @@ def know_in_turn(groups: Groups, in_set: np.ndarray, registries: Registries) -> 
     in_set : (n_interfaces,) bool
     registries : Registries
     """
-    known = [Knowledge(groups, in_set, Registries(), _BY_ALIASES)]
+    known = [Knowledge(groups, in_set, Registries())]
     if registries.relationships is not None or registries.organisations is not None:
-        known.append(Knowledge(groups, in_set, registries, _BY_REGISTRIES))
+        known.append(Knowledge(groups, in_set, registries))
     return known
 
 
@@ -217,12 +158,9 @@ def know_merged(before: Knowledge, router: np.ndarray) -> Knowledge:
     router : (n_interfaces,) int64
         Smallest interface of each inferred router.
     """
-    n, group = len(router), before.groups.group
-    is_merged = np.bincount(router, minlength=n)[router] > 1
-    was_joined = np.bincount(group, minlength=n)[group] > 1
-    least = np.where(was_joined & ~is_merged, _CLEAR_ALONE, _CLEAR)
+    is_merged = np.bincount(router, minlength=len(router))[router] > 1
     groups = replace(before.groups, group=router)
-    return Knowledge(groups, before.in_set | is_merged, before.registries, _BY_ALIASES, least)
+    return Knowledge(groups, before.in_set | is_merged, before.registries)
 
 
 def hold(

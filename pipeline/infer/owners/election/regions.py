@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import cost_with_change
+from pipeline.infer.owners.election.costs import cost_of
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.rule import Rule
 
@@ -60,16 +60,16 @@ def move_regions(case):
     for group in range(len(labels)):
         if labels[group] < 0 or not _is_small(case.ptr, group):
             continue
-        cost = cost_with_change(case, group, labels[group])
+        cost = cost_of(case, group, labels[group])
         for at in range(1, find_near(case, group, -1)):
             to = near[at]
-            there = cost_with_change(case, group, to, cost + _MOST_LOST + 1)
+            there = cost_of(case, group, to, cost + _MOST_LOST + 1)
             if there > cost + _MOST_LOST:
                 continue
             _move(group, to, labels, region, was, inside, 0)
             if _grow(case, to, cost - there, region, was, ties, inside):
                 any_moved = True
-                cost = cost_with_change(case, group, labels[group])
+                cost = cost_of(case, group, labels[group])
     return any_moved
 
 
@@ -130,5 +130,5 @@ def _is_small(ptr, group):
 @njit(cache=True, nogil=True)
 def _gain(case, group, to):
     """What a group saves in another AS, exact unless negative."""
-    cost = cost_with_change(case, group, case.labels[group])
-    return cost - cost_with_change(case, group, to, cost + 1)
+    cost = cost_of(case, group, case.labels[group])
+    return cost - cost_of(case, group, to, cost + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import UNLIMITED, cost_of, cost_of_change
+from pipeline.infer.owners.election.costs import UNLIMITED, cost_of
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.surroundings import ONLY_OF_SIBLINGS, Surroundings
@@ -27,7 +27,6 @@ def settle(case):
             best, best_cost = labels[group], UNLIMITED
             for at in range(find_near(case, group, held[group])):
                 cost = cost_of(case, group, near[at], best_cost)
-                cost += cost_of_change(case.change, held[group], near[at])
                 if cost < best_cost:
                     best, best_cost = near[at], cost
             if best != labels[group]:

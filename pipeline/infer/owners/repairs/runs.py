@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import cost_with_change
+from pipeline.infer.owners.election.costs import cost_of
 
 # Most that a move may cost, in tenths of a nat, chosen on simulated networks.
 MOST = 40
@@ -26,7 +26,7 @@ def cost_of_move(case, groups, to):
         if group >= 0:
             was[at] = labels[group]
             if was[at] != to:
-                cost += cost_with_change(case, group, to) - cost_with_change(case, group, was[at])
+                cost += cost_of(case, group, to) - cost_of(case, group, was[at])
                 labels[group] = to
     for at in range(len(groups)):
         if groups[at] >= 0:

@@ -67,7 +67,7 @@ def margin(rows, habit=NO_HABIT):
     relations = relations_among(np.array([1, 2]), Registries())
     ways = Ways(habit, relations, nothing_lent(relations))
     around = Surroundings(ptr, other, numbered)
-    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways, np.full(3, -1), 0)
+    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5]), 2, ways, np.full(3, -1))
     found = find_margins(case, 2)
     assert found[1:].tolist() == [0, 0]  # no evidence
     return int(found[0])

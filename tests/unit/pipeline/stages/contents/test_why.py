@@ -11,6 +11,7 @@ from pipeline.cli import main
 from pipeline.config import IngestConfig, WhyConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.infer.rules import RULES
+from pipeline.model.addresses import addr_texts
 from pipeline.model.measured.reasons import OwnerReasons
 from pipeline.stages.contents.why import why
 from pipeline.stages.ingest import ingest
@@ -46,16 +47,22 @@ def test_the_as_is_the_one_that_costs_less_by_its_terms(store):
         reasons = snapshot.reasons()
         names = {rule.name for rule in RULES}
         assert set(reasons.owners.term) <= names
-        n_decided = 0
+        n_decided = n_undercut = 0
         for row in range(len(reasons.owners)):
             terms = reasons.owners.terms_of(row)
             assert all(term.here != term.there for term in terms)
             assert all((term.here > 0) == (term.n_here > 0) for term in terms)
             assert all((term.there > 0) == (term.n_there > 0) for term in terms)
             if not reasons.owners.decided_by[row]:
-                assert sum(term.there - term.here for term in terms) > -1e-9
                 n_decided += 1
+                if sum(term.there - term.here for term in terms) < -1e-9:
+                    n_undercut += 1
+                    addr, *_ = addr_texts(reasons.owners.addr[row : row + 1]).to_pylist()
+                    (said, *_) = asked(store, addr)["sentences"]
+                    assert "By itself it would be in AS" in said
         assert n_decided > 100
+        # A router beside it was moved, as paths in a loop are mended, after it was decided.
+        assert n_undercut <= 1
 
 
 def test_every_joined_address_has_one_reason_and_the_smallest_of_a_router_none(store):

@@ -28,4 +28,4 @@ def case_of(links, evidence, labels, registries=None, n_ases=2):
     around = Surroundings(ptr, other, numbered)
     ways = without_habit(relations_among(np.arange(1, n_ases + 1), registries or Registries()))
     held = np.full(len(entries), -1)
-    return Case.of(around, np.array(labels), np.full(n_ases, 5), n_ases, ways, held, 0)
+    return Case.of(around, np.array(labels), np.full(n_ases, 5), n_ases, ways, held)

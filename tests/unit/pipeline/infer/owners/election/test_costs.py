@@ -9,7 +9,6 @@ from pipeline.infer.owners.election.costs import (
     Costs,
     by_habit,
     cost_of,
-    cost_of_change,
     explain,
     without_habit,
 )
@@ -58,9 +57,7 @@ def cost(
     of = [*organisations, UNKNOWN, UNKNOWN][:4]
     ways = without_habit(relations._replace(organisation=np.array(of, np.int64)))
     ways = ways._replace(lent_from=np.array([*lent_from, -1]))
-    case = Case.of(
-        around, np.array([0, 0, 1]), np.array([5, 5, 5]), 3, ways, np.full(3, -1), 0, costs
-    )
+    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5, 5]), 3, ways, np.full(3, -1), costs)
     found = cost_of(case, 0, row, limit)
     if limit == UNLIMITED:
         tally = np.zeros((2, len(TERMS)), np.int64)
@@ -211,8 +208,3 @@ def test_a_term_that_is_left_out_costs_nothing_or_what_stands_in_for_it(name, en
     assert cost(0, [entry], costs=Costs.of(rules_without([name]))) == left < cost(0, [entry])
     others = [term.name for term in TERMS if term.name != name]
     assert cost(0, [entry], costs=Costs.of(rules_without(others))) == cost(0, [entry])
-
-
-@pytest.mark.parametrize(("held", "label", "change"), [(3, 4, 2), (3, 3, 0), (-1, 4, 0)])
-def test_only_another_as_than_before_costs_a_change(held, label, change):
-    assert cost_of_change(2, held, label) == change

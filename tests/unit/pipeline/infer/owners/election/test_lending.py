@@ -68,7 +68,7 @@ def test_routers_whose_moves_would_never_end_stay_where_they_were():
     around = Surroundings(offsets(np.array([7, 1, 1])), other, numbered)
     labels = np.array([1, 1, 1])
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    lent_from = find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, np.full(3, -1), 0))
+    lent_from = find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, np.full(3, -1)))
     assert lent_from.tolist() == [-1, -1, -1]
     assert labels.tolist() == [1, 1, 1]
 
@@ -81,7 +81,7 @@ def test_two_routers_must_speak_for_the_user_unless_a_link_inside_it_does(n_rout
     around = Surroundings(offsets(np.array([len(rows) for rows in entries])), other, numbered)
     labels, held = np.array([1, 1]), np.full(2, -1)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, held, 0))
+    find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, held))
     assert labels.tolist() == [user, user]
 
 
@@ -92,7 +92,7 @@ def test_a_link_between_two_ases_shows_nothing_of_addresses_used_inside():
     around = Surroundings(offsets(np.array([len(rows) for rows in entries])), other, numbered)
     labels, held = np.array([1, 0]), np.full(2, -1)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, held, 0))
+    find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, held))
     assert labels.tolist() == [1, 0]
 
 
@@ -107,7 +107,7 @@ def lent_in_a_row(held, registries):
     around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered)
     labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
     ways = without_habit(relations_among(np.array([1, 2, 3]), registries))
-    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held), 0))
+    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held)))
     return labels.tolist(), lent_from.tolist()
 
 

@@ -20,7 +20,7 @@ def near(entries, own=-1, held=-1, beyond=(7, 8)):
     around = Surroundings(ptr, other, numbered)
     ways = without_habit(relations_among(np.arange(1, N_ASES + 1), Registries()))
     labels = np.array([own, *beyond])
-    case = Case.of(around, labels, np.ones(N_ASES, np.int64), N_ASES, ways, np.full(3, -1), 0)
+    case = Case.of(around, labels, np.ones(N_ASES, np.int64), N_ASES, ways, np.full(3, -1))
     case.near_to[:] = 0  # as if an earlier group had left its own
     return case.near[: find_near(case, 0, held)].tolist()
 
