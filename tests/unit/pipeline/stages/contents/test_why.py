@@ -11,8 +11,8 @@ from pipeline.cli import main
 from pipeline.config import IngestConfig, WhyConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.infer.rules import RULES
-from pipeline.model.addresses import addr_texts
 from pipeline.model.measured.reasons import OwnerReasons
+from pipeline.report.tables.node_names import addr_texts
 from pipeline.stages.contents.why import why
 from pipeline.stages.ingest import ingest
 from pipeline.store import open_snapshot
