@@ -37,15 +37,18 @@ PYTHONS ?= $(shell for minor in 11 12 13 14; do command -v python3.$$minor; done
 # Seed of the cases that make soak draws.
 SEED ?= $(shell date +%s)
 
-.PHONY: help setup demo test test-unit soak test-gpu test-pandas lint generated docs dist compiled bench serve lock clean
+.PHONY: help setup demo test quick start-up try-newest test-unit soak test-gpu test-pandas lint generated docs dist compiled bench serve lock clean
 
 help:
 	@echo "make demo      run the nightly job and one on a sample; print the paths of the reports"
 	@echo "make test      run every test (GPU tests are skipped, with a reason, without a GPU)"
+	@echo "make quick     lint, and the unit tests of the rooms that differ from BEFORE (default: HEAD~1)"
 	@echo "make test-unit run the tests that start no cluster, server or browser"
 	@echo "make soak      run every case of the tests with many cases; results go to benchmarks/results/"
 	@echo "make test-gpu  run the tests on a GPU machine; fails without a GPU"
 	@echo "make test-pandas run the tests that need pandas, which is in no other lock"
+	@echo "make start-up  time the command line against BEFORE; results go to benchmarks/results/"
+	@echo "make try-newest run the unit tests with the newest versions of all dependencies"
 	@echo "make lint      ruff, mypy and the import contracts"
 	@echo "make generated rewrite what is made from the sources: help files and parts of the docs"
 	@echo "make docs      build the documentation site in site/; warnings are errors"
@@ -131,6 +134,23 @@ endef
 test: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
 	$(call in_memory,$(PY) -m pytest $(SIDE_BY_SIDE))
+
+# In seconds what a change breaks first; tests/changed.py says which rooms.
+BEFORE ?= HEAD~1
+quick: lint
+	@rooms=$$($(PY) -m tests.changed $(BEFORE)); \
+	if [ -n "$$rooms" ]; then $(PY) -m tests.compile_ahead && $(PY) -m pytest -q -n $(TESTERS) --dist loadfile $$rooms; \
+	else echo "no room differs from $(BEFORE)"; fi
+
+# When imports of the command line change: this state and BEFORE, ten runs of each in turn.
+start-up: $(READY_DEV)
+	@folder=$$(mktemp -d) && git worktree add -q --detach $$folder/before $(BEFORE) && \
+	$(PY) benchmarks/bench_startup.py --repository $$folder/before --repository . --repeats 10; \
+	status=$$?; git worktree remove --force $$folder/before; rmdir $$folder; exit $$status
+
+# In an environment of its own, build/newest: what differs from the lock, and what that breaks.
+try-newest: $(READY_DEV)
+	$(PY) -m tests.newest
 
 test-unit: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
