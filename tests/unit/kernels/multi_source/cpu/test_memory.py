@@ -7,9 +7,16 @@ import pytest
 
 from kernels import CSRGraph, HostMemoryError, Shard, msbfs, msbfs_shard
 from kernels._cpu import memory as host_memory
+from kernels._cpu import threads
 from kernels.multi_source.cpu import search as cpu
 from kernels.multi_source.cpu import sweeps as cpu_sweeps
 from tests.shapes import path
+
+
+@pytest.fixture(autouse=True)
+def two_threads(monkeypatch):
+    """What a search needs grows with the threads that share it: the limits here are of two."""
+    monkeypatch.setattr(threads, "_n_threads", 2)
 
 
 def test_graphs_that_do_not_fit_are_refused_with_the_numbers(host_of, monkeypatch):
