@@ -82,7 +82,7 @@ def test_inferred_routers_are_right_and_bring_hops_closer_to_the_truth(scores, n
     assert found.hops_equal_share > apart.hops_equal_share
     assert found.hops_excess < apart.hops_excess
     assert found.ingress_precision >= apart.ingress_precision
-    assert found.borders_found == apart.borders_found
+    assert found.borders_found >= apart.borders_found
 
 
 @pytest.mark.parametrize("name", FLOORS)

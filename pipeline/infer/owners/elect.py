@@ -89,7 +89,7 @@ from pipeline.infer.owners.election.costs import (
     ways_of_numbering,
     without_habit,
 )
-from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
+from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
 from pipeline.infer.owners.election.lending import REALLOCATED, find_users
 from pipeline.infer.owners.election.reasons import Explained, explain_groups
@@ -261,6 +261,10 @@ def _elect(
         straightened = straighten_traces(case, paths, group)
         decided_by[straightened] = LOOPS.name
     margins = find_margins(case, len(ases))
+    undone = earlier.undone(labels, margins) & ~straightened
+    labels, margins = np.where(undone, earlier.held, labels), np.where(undone, 0, margins)
+    decided_by[undone] = CLEAR_CHANGES.name
+    case = case._replace(labels=labels)
     return _Outcome(labels, margins, row, stands_for, case, decided_by)
 
 
@@ -298,7 +302,7 @@ def elect_owners(
             around = surround(shown, now, row, ases, rules)
         last = now
         group = now.groups.group
-        earlier = Earlier.after(before, now, ases, n_known)
+        earlier = Earlier.after(before, now, ases, n_known, rules)
         traces = paths if now is known[-1] else None
         found = _elect(
             around, group, row, ases, n_known, possible, now.registries, earlier, traces, rules

@@ -2,12 +2,15 @@
 
 Owners are elected without what files say first, then with alias sets, then with relationships and
 organisations as well. Before there are alias sets, inferred routers take their place
-(``conclude``). Of the election before two things count:
+(``conclude``). Of the election before three things count:
 
-- whose a router was: that AS is tried again, and a router that is in another one now tells of
-  reallocated prefixes (``lending``). Of the addresses of an alias set, each group that they were in
+- whose a router was: that AS is tried again, and a router that is in another one now is evidence
+  for reallocated prefixes (``lending``). Of the addresses of an alias set, each group that they were in
   has a vote of its margin (at most ``_MOST`` counts, so that one clear group does not outvote
   several): the AS with most votes is the one before; with equal votes there is none;
+- with inferred routers a change with a margin below ``_CLEAR`` is undone. An address that the
+  election before joined with others and that is by itself now has lost their evidence, and changes
+  only with a margin of ``_CLEAR_ALONE``;
 - an unannounced block (``unannounced``) whose owner can no longer be determined keeps that of
   the election before: one router has one vote there, so merged ones may leave no majority.
 """
@@ -21,9 +24,21 @@ import numpy as np
 
 from pipeline.infer.owners.election.evidence import rows_of
 from pipeline.infer.routers.groups import Groups
+from pipeline.infer.rule import CHOSEN, EVERY_RULE, Rule, Rules
 from pipeline.model.columns.keys import split_key
 from pipeline.model.tables.registries import Registries
 
+CLEAR_CHANGES = Rule(
+    "clear-changes",
+    "owners",
+    "with inferred routers an owner changes only by a clear margin",
+    "the election before",
+    CHOSEN,
+    weights={"clear": 0.6, "clear_alone": 6.0},
+)
+
+# Margin below which inferred routers, and addresses left alone, stay in the AS before.
+_CLEAR, _CLEAR_ALONE = CLEAR_CHANGES.tenths("clear"), CLEAR_CHANGES.tenths("clear_alone")
 _MOST = 60
 
 
@@ -38,11 +53,14 @@ class Knowledge:
         Addresses in an alias set.
     registries : Registries
         Of which relationships and organisations are used.
+    least : (n_interfaces,) int64 or None
+        By group: with a smaller margin than this the AS of the election before stays; None: 0.
     """
 
     groups: Groups
     in_set: np.ndarray
     registries: Registries
+    least: np.ndarray | None = None
 
     @property
     def only_settles(self) -> np.ndarray:
@@ -91,17 +109,20 @@ class Earlier(NamedTuple):
     ----------
     held : (n_interfaces,) int64
         AS row of each group; -1 for none.
+    least : (n_interfaces,) int64 or None
+        As of ``Knowledge``.
     stands_for : (n_ases,) int64 or None
         AS row that each AS row stood for; None before the first election.
     """
 
     held: np.ndarray
+    least: np.ndarray | None
     stands_for: np.ndarray | None
 
     @classmethod
     def none(cls, n: int) -> Earlier:
         """Before the first election."""
-        return cls(np.full(n, -1, np.int64), None)
+        return cls(np.full(n, -1, np.int64), None, None)
 
     @classmethod
     def after(
@@ -110,6 +131,7 @@ class Earlier(NamedTuple):
         knows: Knowledge,
         ases: np.ndarray,
         n_known: int,
+        rules: Rules = EVERY_RULE,
     ) -> Earlier:
         """What another election left for one of these AS rows, of which ``n_known`` are real.
 
@@ -121,6 +143,7 @@ class Earlier(NamedTuple):
             Of the election that comes.
         ases : (n_ases,) int64, ascending
         n_known : int
+        rules : Rules
         """
         group = knows.groups.group
         if standing is None:
@@ -131,7 +154,19 @@ class Earlier(NamedTuple):
         row, other = rows_of(ases, standing.ases), rows_of(ases, standing.stands_for)
         both = (row >= 0) & (other >= 0)
         stands_for[row[both]] = other[both]
-        return cls(held, stands_for)
+        return cls(held, knows.least if CLEAR_CHANGES in rules else None, stands_for)
+
+    def undone(self, label: np.ndarray, margin: np.ndarray) -> np.ndarray:
+        """(n,) bool: groups that stay in the AS before, since it is not clear that they are not.
+
+        Parameters
+        ----------
+        label, margin : (n,) int64
+            AS row of each group as elected, -1 for none, and how clear it is.
+        """
+        if self.least is None:
+            return np.zeros(len(label), bool)
+        return (self.held >= 0) & (label != self.held) & (label >= 0) & (margin < self.least)
 
 
 def know_in_turn(groups: Groups, in_set: np.ndarray, registries: Registries) -> list[Knowledge]:
@@ -158,9 +193,12 @@ def know_merged(before: Knowledge, router: np.ndarray) -> Knowledge:
     router : (n_interfaces,) int64
         Smallest interface of each inferred router.
     """
-    is_merged = np.bincount(router, minlength=len(router))[router] > 1
+    n, group = len(router), before.groups.group
+    is_merged = np.bincount(router, minlength=n)[router] > 1
+    was_joined = np.bincount(group, minlength=n)[group] > 1
+    least = np.where(was_joined & ~is_merged, _CLEAR_ALONE, _CLEAR)
     groups = replace(before.groups, group=router)
-    return Knowledge(groups, before.in_set | is_merged, before.registries)
+    return Knowledge(groups, before.in_set | is_merged, before.registries, least)
 
 
 def hold(

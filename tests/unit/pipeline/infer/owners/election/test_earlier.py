@@ -41,6 +41,17 @@ def test_groups_that_were_apart_vote_by_margin(label, margin, before, expected):
     assert hold(*columns, N_KNOWN).tolist() == [expected, -1, -1]
 
 
+@pytest.mark.parametrize(("margin", "stays"), [(5, True), (6, False), (90, False)])
+def test_merged_addresses_change_by_a_clear_margin_only(margin, stays):
+    earlier = Earlier(np.array([3]), np.array([6]), None)
+    assert earlier.undone(np.array([4]), np.array([margin])).tolist() == [stays]
+    # The same AS, none before and none now are no changes.
+    for held, label in ((3, 3), (-1, 4), (3, -1)):
+        now = earlier._replace(held=np.array([held]))
+        assert not now.undone(np.array([label]), np.array([0])).any()
+    assert not earlier._replace(least=None).undone(np.array([4]), np.array([0])).any()
+
+
 def test_merged_routers_count_like_alias_sets():
     # Routers 0, 1 | 2 of one group; 3 | 4 of two.
     groups = Groups(np.array([0, 0, 0, 3, 4]), *(np.empty(0),) * 2, 0, *(np.empty(0),) * 2)
@@ -48,6 +59,8 @@ def test_merged_routers_count_like_alias_sets():
     merged = know_merged(before, np.array([0, 0, 2, 3, 4]))
     assert merged.in_set.tolist() == [True, True, False, False, False]
     assert merged.groups.group.tolist() == [0, 0, 2, 3, 4]
+    # What was joined and is alone now needs a clearer margin.
+    assert merged.least[2] > merged.least[0] == merged.least[3] == merged.least[4] > 0
 
 
 def test_an_election_among_other_ases_goes_on_from_what_was_elected():
