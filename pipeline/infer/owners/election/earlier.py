@@ -5,9 +5,9 @@ organisations as well. Before there are alias sets, inferred routers take their 
 (``conclude``). Of the election before three things count:
 
 - whose a router was: that AS is tried again, and a router that is in another one now is evidence
-  for reallocated prefixes (``lending``). Of the addresses of an alias set, each group that they were in
-  has a vote of its margin (at most ``_MOST`` counts, so that one clear group does not outvote
-  several): the AS with most votes is the one before; with equal votes there is none;
+  for reallocated prefixes (``lending``). Of the addresses of an alias set, each group that they
+  were in has a vote of its margin (at most ``_MOST`` counts, so that one clear group does not
+  outvote several): the AS with most votes is the one before; with equal votes there is none;
 - with inferred routers a change with a margin below ``_CLEAR`` is undone. An address that the
   election before joined with others and that is by itself now has lost their evidence, and changes
   only with a margin of ``_CLEAR_ALONE``;
