@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from statistics import median
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from benchmarks.lib.record import REPOSITORY, record
 
 REPEATS = 3

@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from benchmarks.lib.record import REPOSITORY, record
 
 LAB = ("run", "data/samples/lab", "--ip2as", "data/samples/lab/lab.pfx2as")

@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import IO
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from benchmarks.lib.record import REPOSITORY, record
 
 RUN = """
