@@ -138,7 +138,7 @@ test: $(READY_DEV)
 # In seconds what a change breaks first; tests/changed.py says which rooms.
 BEFORE ?= HEAD~1
 quick: lint
-	@rooms=$$($(PY) -m tests.changed $(BEFORE)); \
+	@rooms=$$($(PY) -m tests.changed $(BEFORE)) || exit 1; \
 	if [ -n "$$rooms" ]; then $(PY) -m tests.compile_ahead && $(PY) -m pytest -q -n $(TESTERS) --dist loadfile $$rooms; \
 	else echo "no room differs from $(BEFORE)"; fi
 

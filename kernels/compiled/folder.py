@@ -11,6 +11,7 @@ import contextlib
 import functools
 import logging
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -29,6 +30,8 @@ COMPLETE = (
 
 _KEEP_S = 14 * 86400  # what is unused for two weeks is removed
 _TOUCH_S = 86400
+# A Python or an architecture, and a module with the digest of its state, or a cubin's.
+_OURS = re.compile(r"(?:[a-z]+-\d+[a-z]*-numba-[\w.-]+|cubins-sm_\d+)/[\w.-]+-[0-9a-f]{16,64}")
 
 
 def folder_of(path: Path) -> Path | None:
@@ -44,7 +47,11 @@ def folder_of(path: Path) -> Path | None:
 
 @functools.cache
 def _used(folder: Path) -> Path:
+    """The folder, without what a machine left empty when it lost power."""
     with contextlib.suppress(OSError):
+        if any(not file.stat().st_size for file in folder.glob("*.nb?")):
+            log.warning("%s holds empty files: it is removed, and its module compiled", folder)
+            shutil.rmtree(folder, ignore_errors=True)
         if time.time() - folder.stat().st_mtime > _TOUCH_S:
             os.utime(folder)  # for _forget_old
     return folder
@@ -83,6 +90,7 @@ def _base(given: str | None, cache_home: str | None, name: str) -> Path:
         found = top / "compiled" / name
         for one in (found.parent, found):  # the mode is that of the last folder alone
             one.mkdir(exist_ok=True, mode=0o700)
+        found = found.resolve()  # what is behind links must be trusted, too
         tempfile.TemporaryFile(dir=found).close()
         refusal = why_not_trusted(found)
     except (OSError, RuntimeError) as error:  # no home directory, or not writable
@@ -92,7 +100,7 @@ def _base(given: str | None, cache_home: str | None, name: str) -> Path:
         found = Path(_private().name) / name
         found.mkdir(exist_ok=True)
     else:
-        _forget_old(top)
+        _forget_old(top / "compiled")
     shipped.unpack(name, found)
     return found
 
@@ -123,13 +131,20 @@ def _private() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="hopscope-compiled-", ignore_cleanup_errors=True)
 
 
-def _forget_old(top: Path) -> None:
-    """Remove what other states of the sources, and earlier releases, left unused."""
-    stamp = top / "compiled" / ".looked"
+def _forget_old(kept: Path) -> None:
+    """Remove what other states of the sources, and earlier releases, left unused.
+
+    Only folders that have names as we give them: ``NUMBA_CACHE_DIR`` may hold what others keep.
+    What came along is unpacked again where it is still of use.
+    """
+    stamp = kept / ".looked"
     with contextlib.suppress(OSError):
         if stamp.exists() and time.time() - stamp.stat().st_mtime < _TOUCH_S:
             return
         stamp.touch()
-        for other in (*top.glob("compiled/*/*"), *top.glob("numba-*")):
-            if time.time() - other.stat().st_mtime > _KEEP_S and other.is_dir():
+        for other in kept.glob("*/*"):
+            is_ours = _OURS.fullmatch(f"{other.parent.name}/{other.name}") and other.is_dir()
+            if is_ours and time.time() - other.stat().st_mtime > _KEEP_S:
                 shutil.rmtree(other, ignore_errors=True)
+                for mark in other.parent.glob(".unpacked-*"):
+                    mark.unlink(missing_ok=True)

@@ -389,8 +389,11 @@ def main(arguments: list[str] | None = None) -> None:
     warn_of_limits()
     with lines.warnings_of_modules(), stop_on_signals() as stopping:
         status: int | None = None
-        with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
+        try:
             status = _run_command(arguments)
+        except (KeyboardInterrupt, typer.Abort) as ended:  # outside our own commands
+            if isinstance(ended.__cause__, EOFError):  # typer takes it for an end of the terminal
+                raise ended.__cause__ from None
         if stopping.is_asked:  # typer turns each of them into its own status
             warn("stopped")
             status = stopping.exit_status

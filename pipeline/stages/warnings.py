@@ -284,9 +284,9 @@ def _classic_traces(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     if not n_classic:
         return []
     return [
-        f"{n_classic:,} of {number(n_traces, 'trace')} by a classic method: where load is "
-        "balanced, they show links that do not exist, so confidence is lower; measure with Paris "
-        "traceroute where you can"
+        f"{n_classic:,} of {number(n_traces, 'trace')} by a classic method, or the text of "
+        "traceroute, which has one by default: where load is balanced, they show links that do not "
+        "exist, which confidence takes into account; measure with Paris traceroute where you can"
     ]
 
 

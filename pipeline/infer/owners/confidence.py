@@ -17,7 +17,8 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
   traces go on right behind it to another AS, the border may as well be one router further.
 - **Method.** Classic traceroute shows links that do not exist where load is balanced [1]_: the more
   of the traces are classic, the less a margin says, and less yet of routers with many predecessors.
-- **Vantage points.** Few show a border from one side alone.
+- **Vantage points.** Of more of them the same margin and the same traces say a little less: more of
+  what they see is seen by few. No more count than weights were fitted with (``_MOST_VANTAGES``).
 - **Kinds.** How often a class is right depends on what is known besides (``KINDS``), so it was
   counted for each kind of knowledge by itself.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
@@ -57,6 +58,7 @@ _FROM = (LOW_CONFIDENCE, 0.90, 0.975)  # least probability of a weak, fair and s
 _ROUTERS = ("interfaces", "inferred routers", "alias sets")
 KINDS = (*_ROUTERS, *(f"{one}, relationships" for one in _ROUTERS))
 _ENOUGH = 30  # traces
+_MOST_VANTAGES = 30
 CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
 # What is known, in the order of the weights.
@@ -74,7 +76,7 @@ FEATURES = {
         "several addresses",
         "log(1 + traces), of at most so many",
         "a private address at the border",
-        "log(1 + vantage points)",
+        "log(1 + vantage points), of at most so many",
         "share of classic traces",
         "the same times log(1 + lower margin in nats)",
         "the same times log(1 + predecessors)",
@@ -218,7 +220,7 @@ def features_of_ingresses(
             known.is_merged,
             np.log1p(n_traces),
             special,
-            np.full(n, np.log1p(conditions.n_vantages)),
+            np.full(n, np.log1p(min(conditions.n_vantages, _MOST_VANTAGES))),
             classic,
             classic * lower,
             classic * np.log1p(n_predecessors),

@@ -90,20 +90,77 @@ def test_what_is_there_is_of_this_state_of_a_package(home):
     assert [name for name in (*known, *others) if has_compiled(name)] == list(known)
 
 
+def look_again(home):
+    (home / "hopscope" / "compiled" / ".looked").unlink()
+    folder._base.cache_clear()
+    return folder.base()
+
+
 def test_what_was_long_unused_is_removed_and_what_is_used_stays(home):
     module = folder.folder_of(sources().path_of("kernels.validate"))
-    old, earlier = folder.base() / "kernels.validate-0", home / "hopscope" / "numba-0"
-    recent = folder.base() / "kernels.validate-1"
-    for one in (module, old, earlier, recent):
+    old = folder.base() / f"kernels.validate-{'0' * 16}"
+    recent = folder.base() / f"kernels.validate-{'1' * 16}"
+    cubin = folder.base("cubins-sm_90") / f"cubin-{'0' * 32}"
+    for one in (module, old, recent, cubin):
         one.mkdir()
-    for one in (module, old, earlier):
+    for one in (module, old, cubin):
         os.utime(one, (time.time() - 30 * 86400,) * 2)
     folder._used.cache_clear()
     folder.folder_of(sources().path_of("kernels.validate"))
-    (home / "hopscope" / "compiled" / ".looked").unlink()
-    folder._base.cache_clear()
-    folder.base()
-    assert [one.exists() for one in (module, recent, old, earlier)] == [True, True, False, False]
+    look_again(home)
+    kept = [one.exists() for one in (module, recent, old, cubin)]
+    assert kept == [True, True, False, False]
+
+
+def test_nothing_of_others_is_removed(home):
+    """NUMBA_CACHE_DIR is numba's own: others may keep what they like there."""
+    base = folder.base()
+    top = home / "hopscope"
+    named = ("numba-thesis", "compiled/myproject/results", "compiled/myproject/a-0123456789abcdef")
+    others = [*(top / name for name in named), base / "notes", base / "kernels.validate-backup"]
+    for one in others:
+        one.mkdir(parents=True)
+        os.utime(one, (time.time() - 30 * 86400,) * 2)
+    look_again(home)
+    assert all(one.exists() for one in others)
+
+
+def test_what_came_along_and_was_long_unused_is_unpacked_again(home, tmp_path, monkeypatch):
+    made, archives = tmp_path / "made", tmp_path / "archives"
+    module = f"kernels.validate-{'2' * 16}"
+    (made / module).mkdir(parents=True)
+    (made / module / "index.nbi").write_bytes(b"1")
+    name = f"{target()}{folder.shipped.SUFFIX}"
+    monkeypatch.setattr(folder.shipped, "ARCHIVES", archives)
+    known = {name: folder.shipped.pack(made, archives / name)}
+    monkeypatch.setattr(folder.shipped, "SHA256", known)
+    assert (folder.base() / module / "index.nbi").exists()
+    os.utime(folder.base() / module, (time.time() - 30 * 86400,) * 2)
+    assert (look_again(home) / module / "index.nbi").exists()
+
+
+def test_files_that_a_crash_left_empty_are_not_read(home, caplog):
+    module = folder.folder_of(sources().path_of("kernels.validate"))
+    module.mkdir()
+    (module / "a.nbi").write_bytes(b"")
+    folder._used.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        assert folder.folder_of(sources().path_of("kernels.validate")) == module
+    assert not module.exists()
+    assert "holds empty files: it is removed" in caplog.text
+
+
+def test_what_is_behind_a_link_must_be_trusted_too(home, tmp_path, caplog):
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    (open_to_all / "inner").mkdir()
+    (home / "hopscope").mkdir(parents=True)
+    (home / "hopscope" / "compiled").symlink_to(open_to_all / "inner")
+    with caplog.at_level(logging.WARNING):
+        found = folder.base()
+    assert not found.is_relative_to(open_to_all)
+    assert f"others may write in {open_to_all}" in caplog.text
 
 
 def test_a_source_of_others_has_none(home):

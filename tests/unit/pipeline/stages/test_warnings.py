@@ -97,7 +97,7 @@ def test_traces_of_a_classic_method_are_counted_together():
         return {"holds": "traces", "path": path, "n_records": n, "notes": notes}
 
     (line,) = input_warnings([row("a", 1000, 900), row("b", 700), row("c", 800, 300)])
-    assert line.startswith("1,200 of 2,500 traces by a classic method: where load is balanced, ")
+    assert line.startswith("1,200 of 2,500 traces by a classic method, or the text of traceroute, ")
     assert input_warnings([row("a", 1000), row("b", 700)]) == []
     damaged = [row("a", None, 3), row("b", 2, "many"), {"holds": "traces", "notes": 3}]
     assert input_warnings(damaged) == []

@@ -184,7 +184,9 @@ def test_a_private_address_on_either_side_of_the_border_counts():
 
 
 def test_method_and_vantage_points_of_the_measurement_count():
-    assert feature("log(1 + vantage points)", NONE, n=7) == pytest.approx(math.log(8))
+    vantages = "log(1 + vantage points), of at most so many"
+    assert feature(vantages, NONE, n=7) == pytest.approx(math.log(8))
+    assert feature(vantages, NONE, n=9000) == feature(vantages, NONE, n=30)  # none were fitted
     assert feature("share of classic traces", NONE, classic=0.25) == 0.25
     # Four predecessors, one of them on two addresses' links.
     found = feature("the same times log(1 + predecessors)", NONE, [*ENTERED, (0, 4)], classic=0.5)
