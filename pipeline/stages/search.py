@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from kernels import CheckError, CSRGraph, DeviceError, Diameter, KernelError
 from kernels.certificates import check_path
+from kernels.compiled import FIRST_RUN, has_compiled
 from pipeline.algorithms import Algorithm, algorithm
 from pipeline.algorithms.procedure import NODE_COLUMNS, Implementation, Procedure, on_host
 from pipeline.config import SearchConfig
@@ -75,7 +76,9 @@ def search(config: SearchConfig, progress: ProgressCallback = no_progress) -> Se
     if config.out is not None:
         _check_out(config.out)
     started = time.perf_counter()
-    progress(Progress("read", 0, 1, "graph", config.graph))
+    is_compiled = all(map(has_compiled, ("kernels", "pipeline.ingest")))
+    shown = config.graph if is_compiled else f"{config.graph}, {FIRST_RUN}"
+    progress(Progress("read", 0, 1, "graph", shown))
     graph = load_graph(config.graph, config.store, config.snapshot)
     progress(Progress("read", 1, 1, "graph", config.graph))
     load_s = time.perf_counter() - started

@@ -11,11 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernels import CSRGraph
+from kernels.compiled import FIRST_RUN
 from pipeline.cli import main
+from pipeline.config import SearchConfig
 from pipeline.graphs import build_graphs
 from pipeline.model.addresses import parse_addr
 from pipeline.model.topology import Topology
 from pipeline.stages.search import _timed
+from pipeline.stages.search import search as run_search
 from pipeline.store import write_snapshot
 from tests.real_data import REPOSITORY
 
@@ -208,3 +211,14 @@ def test_links_from_a_node_to_itself_are_counted(tmp_path, capsys):
     file.write_text("1 1\n1 2\n2 2\n")
     assert run("ingest", file, "--asn", 1, "--store", tmp_path / "store") == 0
     assert "2 of 3 links left out: from a node to itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("there", [{"kernels", "pipeline.ingest"}, {"kernels"}, set()])
+def test_a_search_says_that_it_compiles_where_nothing_came_along(there, tmp_path, monkeypatch):
+    graph = tmp_path / "graph.txt"
+    graph.write_text("1 2\n2 3\n")
+    monkeypatch.setattr("pipeline.stages.search.has_compiled", lambda package: package in there)
+    shown = []
+    config = SearchConfig(algorithm="diameter", graph=str(graph))
+    run_search(config, lambda progress: shown.append(progress.detail))
+    assert shown[0] == (f"{graph}" if len(there) == 2 else f"{graph}, {FIRST_RUN}")
