@@ -43,19 +43,24 @@ def requirements(root: Path = ROOT) -> list[str]:
     return [unbounded(one) for one in named]
 
 
-def locked(lock: str) -> dict[str, str]:
-    """Versions in a lock file, by name."""
-    rows = (line.partition(";")[0].strip().partition("==") for line in lock.splitlines())
-    return {name.partition("[")[0].lower(): version for name, mark, version in rows if mark}
+def locked(lock: str) -> dict[str, tuple[str, ...]]:
+    """Versions in a lock file, by name: one, or one for each of several Pythons."""
+    known: dict[str, tuple[str, ...]] = {}
+    for line in lock.splitlines():
+        name, mark, version = line.partition(";")[0].strip().partition("==")
+        if mark:
+            key = name.partition("[")[0].lower()
+            known[key] = (*known.get(key, ()), version)
+    return known
 
 
-def newer(installed: Iterable[str], known: Mapping[str, str]) -> list[str]:
-    """Lines on packages, as ``pip freeze`` prints them, that are not in the locked version."""
+def newer(installed: Iterable[str], known: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Lines on packages, as ``pip freeze`` prints them, that are not in a locked version."""
     rows = (line.partition("==") for line in installed if "==" in line)
     return [
-        f"{name}: {known[key]} -> {version}"
+        f"{name}: {', '.join(known[key])} -> {version}"
         for name, _, version in rows
-        if (key := name.lower().replace("_", "-")) in known and known[key] != version
+        if (key := name.lower().replace("_", "-")) in known and version not in known[key]
     ]
 
 
@@ -69,7 +74,9 @@ def main(words: Sequence[str] | None = None) -> int:
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(given.venv)], check=True)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "--upgrade", *requirements()], check=True)
+    subprocess.run(
+        [*pip, "install", "--upgrade", "--upgrade-strategy=eager", *requirements()], check=True
+    )
     freeze = subprocess.run([*pip, "freeze"], capture_output=True, text=True, check=True)
     lines = newer(freeze.stdout.splitlines(), locked((ROOT / "locks/dev.txt").read_text()))
     sys.stdout.write("\n".join(lines or ["nothing is newer than the lock"]) + "\n")

@@ -32,6 +32,13 @@ def test_what_the_project_needs_for_tests_is_named_once_and_without_itself():
 
 def test_packages_that_differ_from_the_lock_are_named():
     known = locked("dask==2026.7.1\n# via x\nmoto[s3]==5.1.0 ; python_version > '3'\nzict==3.0.0\n")
-    assert known == {"dask": "2026.7.1", "moto": "5.1.0", "zict": "3.0.0"}
+    assert known == {"dask": ("2026.7.1",), "moto": ("5.1.0",), "zict": ("3.0.0",)}
     installed = ["Dask==2026.9.0", "moto==5.1.0", "other==1", "-e git+https://a.example#egg=b"]
     assert newer(installed, known) == ["Dask: 2026.7.1 -> 2026.9.0"]
+
+
+def test_a_lock_may_have_a_version_for_each_python():
+    lock = "numpy==2.4.6 ; python_version < '3.12'\nnumpy==2.5.5 ; python_version >= '3.12'\n"
+    known = locked(lock)
+    assert newer(["numpy==2.4.6"], known) == []
+    assert newer(["numpy==2.6.0"], known) == ["numpy: 2.4.6, 2.5.5 -> 2.6.0"]
