@@ -24,10 +24,8 @@ from kernels.compiled.target import target
 
 log = logging.getLogger(__name__)
 
-COMPLETE = (
-    "complete"  # the file that marks a folder which has all that importing its module compiles
-)
-
+# The file that marks a folder which has all that importing its module compiles.
+COMPLETE = "complete"
 _KEEP_S = 14 * 86400  # what is unused for two weeks is removed
 _TOUCH_S = 86400
 # A Python or an architecture, and a module with the digest of its state, or a cubin's.

@@ -14,5 +14,5 @@ Not changed: annotations, decorators, messages, what is logged and modules that 
 Functions stay compiled, although ``NUMBA_DISABLE_JIT`` would save the time to compile: integers of
 64 bits that wrap, reads outside of arrays and threads are as in use only then, and some tests count
 what the interpreter does. What numba keeps is filed by the content of the sources that decide it,
-so only callers of the changed function are compiled again; see ``compiled``.
+so only callers of the changed function are compiled again; see ``kernels.compiled``.
 """

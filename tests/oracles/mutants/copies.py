@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.oracles.mutants.compiled import FOLDER
 from tests.oracles.mutants.rooms import Mutant, stages_of
 from tests.real_data import ROOT as REAL_DATA
 
@@ -141,9 +140,9 @@ class Copy:
             "TMPDIR": str(scratch),
             "PYTHONPATH": str(self.root),
             "HOPSCOPE_REAL_DATA": str(REAL_DATA),
-            "NUMBA_CACHE_DIR": str(self.root.parent / "numba"),  # markers of what is compiled
-            "NUMBA_CACHE_LOCATOR_CLASSES": "tests.oracles.mutants.compiled.Locator",
-            FOLDER: str(self.compiled),
+            # Filed by what decides the compiled code, so callers of what a mutant changes are
+            # compiled, too (``kernels.compiled``).
+            "NUMBA_CACHE_DIR": str(self.compiled),
         }
         return {**os.environ, **named}
 

@@ -103,8 +103,6 @@ def test_every_kernel_that_is_compiled_apart_has_its_variant():
 def test_the_release_has_a_cubin_for_each_file_that_is_as_it_was(tmp_path, monkeypatch):
     """Not so for what changed since: that is compiled, and comes along with the next release."""
     names = [name for name in shipped.SHA256 if name.startswith("cubins-")]
-    if not names:
-        pytest.skip("no release was made yet")
     assert sorted(names) == sorted(f"{archive_name(one)}.tar.xz" for one in cubins.ARCHITECTURES)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     there = 0
