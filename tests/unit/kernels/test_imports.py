@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import re
@@ -200,3 +201,16 @@ def test_the_stages_import_no_kernel_of_widths():
         "print([name for name in late if name in sys.modules])\n"
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_names_that_are_imported_when_used_are_those_that_type_checkers_see():
+    """Three lists in one file: what is offered, where it is, and the imports for type checkers."""
+    tree = ast.parse(Path(kernels.__file__).read_text())
+    (block,) = (
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    seen = {name.name: line.module for line in block.body for name in line.names}
+    assert seen == kernels._HOMES
+    assert sorted(seen) == sorted(kernels.__all__)
