@@ -46,7 +46,8 @@ def _lines(path: Path) -> Iterator[str]:
                     yield f"{network.network_address}\t{network.prefixlen}\t{asn}\n"
 
 
-def _prefixes(folder: Path, scratch: Path) -> PrefixTable:
+def prefixes_of_ranges(folder: Path, scratch: Path) -> PrefixTable:
+    """The table of ``asn-ipv4.csv.gz`` and ``asn-ipv6.csv.gz`` in ``folder``."""
     paths = []
     for version in "46":
         path = scratch / f"v{version}.pfx2as"
@@ -80,7 +81,7 @@ def rows(folder: Path) -> Iterator[tuple[str, ...]]:
     """Address, measurement, AS by prefix, and what it is without and with known LANs."""
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        prefixes = _prefixes(folder / "ip2as", scratch)
+        prefixes = prefixes_of_ranges(folder / "ip2as", scratch)
         lans = scratch / "lans.txt"
         lans.write_text(LANS)
         known = Registries(
