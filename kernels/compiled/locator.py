@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.machinery
+import logging
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+log = logging.getLogger(__name__)
 
 _CACHING = "numba.core.caching"
 # Instead of the bitcode of a function that no compiled one calls: this, and its symbols in lines.
@@ -81,6 +84,32 @@ def _add(caching: ModuleType) -> None:
     Locator.__module__ = __name__
     classes.insert(0, Locator)
     caching.CompileResultCacheImpl.rebuild = _rebuilding(caching.CompileResultCacheImpl.rebuild)
+
+    def is_ours(cache: Any) -> bool:
+        return isinstance(cache._impl.locator, Locator)
+
+    caching.Cache.save_overload = _saving(caching.Cache.save_overload, is_ours)
+
+
+def _saving(save: Callable[..., None], is_ours: Callable[[Any], bool]) -> Callable[..., None]:
+    """numba's ``save_overload``, which goes on where the disk is full: the code is in memory."""
+
+    def save_or_say(self: Any, sig: Any, data: Any) -> None:
+        try:
+            save(self, sig, data)
+        except OSError as error:
+            if not is_ours(self):
+                raise
+            _not_kept(Path(self.cache_path).parent, error.strerror or str(error))
+
+    return save_or_say
+
+
+@functools.cache
+def _not_kept(folder: Path, reason: str) -> None:
+    log.warning(
+        "compiled code is not kept, the next process compiles it again: %s: %s", folder, reason
+    )
 
 
 def _rebuilding(rebuild: Callable[..., Any]) -> Callable[..., Any]:

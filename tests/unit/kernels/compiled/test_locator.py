@@ -62,3 +62,27 @@ def test_functions_of_others_are_kept_where_numba_keeps_them(tmp_path):
 def test_programs_that_are_started_get_no_locator_of_ours(tmp_path):
     after = "import os; print(os.environ.get('NUMBA_CACHE_LOCATOR_CLASSES'))"
     assert asked(tmp_path, "", after)[0] == "None"
+
+
+def test_a_full_disk_is_said_once_and_ends_nothing(tmp_path):
+    before = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
+    lines = (
+        "import logging; logging.basicConfig()",
+        before,
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)",
+        "from pipeline.model.random_words import mix",
+        "import numpy as np",
+        "print(int(mix(np.uint64(1))), int(mix(np.uint64(2))))",
+    )
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        env=kept | {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 2
+    assert done.stderr.count("compiled code is not kept") == 1, done.stderr
