@@ -90,11 +90,14 @@ def _list_rules() -> None:
     print_rules()
 
 
+LIST_RULES = {"--list-rules": (_list_rules, "List the rules of inference and exit.")}
+
+
 @command("ingest night/ --store mystore --ip2as routeviews.pfx2as")
 @takes(
     words_of(IngestConfig, LogConfig),
     as_json=True,
-    instead={"--list-rules": (_list_rules, "List the rules of inference and exit.")},
+    instead=LIST_RULES,
 )
 def ingest(given: Given) -> None:
     """Read files or folders into a snapshot of the store."""
@@ -119,7 +122,12 @@ def analyze(given: Given) -> None:
 
 
 @command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as", cls=HelpOfStages)
-@takes(words_of(IngestConfig, AnalyzeConfig, LogConfig), as_json=True, verbose=True)
+@takes(
+    words_of(IngestConfig, AnalyzeConfig, LogConfig),
+    as_json=True,
+    verbose=True,
+    instead=LIST_RULES,
+)
 def run(given: Given) -> None:
     """Ingest, then analyze."""
     ingest_config, analyze_config = given.config(IngestConfig), given.config(AnalyzeConfig)
