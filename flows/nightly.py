@@ -50,6 +50,7 @@ from flows.analyze import analyzed
 from flows.compare import compared_with_night_before
 from flows.ingest import ingest_stage
 from flows.notices.emit import emit
+from flows.notices.nights import as_page_of, events_before, events_of, wanted_asns
 from flows.notices.notice import NightOutcome, make_notice
 from flows.options import given_values, parameters_of, with_parameters
 from flows.pages.artifacts import report_link, show_warnings
@@ -114,12 +115,14 @@ class NightlySummary:
     """The outcome of a nightly run.
 
     ``not_compared``: why comparing failed, if it did, or with which nights, since they are broken.
+    ``old_data``: what is wrong with the age of its newest trace, if anything.
     """
 
     ingested: IngestSummary
     analyzed: AnalyzeSummary
     compared: CompareSummary | None
     not_compared: list[str]
+    old_data: str = ""
 
     @property
     def complete(self) -> bool:
@@ -179,17 +182,19 @@ def _tell(config: NotifyConfig, state: State) -> None:
     note_end(state)
     if not (state.is_completed() or state.is_failed()):
         return
-    notice = make_notice(_outcome(state), config)
+    notice = make_notice(_outcome(state, config), config)
     if notice is None:
         return
     emit(notice)
     if config.notify or config.notify_command:
-        from flows.notices.send import send  # a second, not needed without notices
+        from flows.notices.quiet import is_held  # a second, not needed without notices
+        from flows.notices.send import send
 
-        send(notice, config)
+        if not is_held(notice, config):
+            send(notice, config)
 
 
-def _outcome(state: State) -> NightOutcome:
+def _outcome(state: State, config: NotifyConfig) -> NightOutcome:
     context = FlowRunContext.get()
     run = context.flow_run.name if context and context.flow_run else ""
     message = state.message or ""
@@ -197,23 +202,28 @@ def _outcome(state: State) -> NightOutcome:
         return NightOutcome("failed", run, message)
     summary = cast("NightlySummary", state.data)
     report, compared = summary.analyzed, summary.compared
-    out = report.index.parent.parent
+    folder = report.index.parent
+    out, link = folder.parent, report_link(report.index, folder.parent)
     outcome = NightOutcome(
         "complete" if summary.complete else "partial",
         run,
         message,
         summary.warnings,
         report.snapshot,
-        report=report_link(report.index, out),
+        report=link,
+        old_data=summary.old_data,
+        as_page=as_page_of(folder, link),
     )
     if compared is None:
         return outcome
     return dataclasses.replace(
         outcome,
         old=compared.old,
-        events=compared.events,
+        events=events_of(folder) or compared.events,
         n_events=compared.n_events,
         changes=report_link(compared.page, out),
+        earlier=events_before(out, report.snapshot, config.notify_again),
+        asns=wanted_asns(config, folder, out / compared.old),
     )
 
 
@@ -267,9 +277,18 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
 
     # Only now: the night to compare with may be one of those that go.
     report = without_old_nights(analyze_config, report)
-    summary = NightlySummary(ingested, report, compared, not_compared)
+    summary = NightlySummary(ingested, report, compared, not_compared, _old_data(analyze_config))
     show_warnings(summary.warnings, complete=summary.complete)
     return ended(f"report of {ingested.snapshot}", summary, complete=summary.complete)
+
+
+def _old_data(config: AnalyzeConfig) -> str:
+    """What is wrong with the age of the newest trace of a report; empty: nothing."""
+    from pipeline.report.folder import report_of
+    from pipeline.stages.freshness import old_data, time_of_newest
+
+    facts = report_of(config.out / str(config.snapshot)) or {}
+    return old_data(time_of_newest(facts), config.max_data_age or MAX_DATA_AGE_H)
 
 
 def words_given(arguments: list[str]) -> Given | None:

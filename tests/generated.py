@@ -32,7 +32,7 @@ COMMANDS = (
     *("ingest", "analyze", "run", "compare", "generate", "search", "explore", "doctor"),
     *("list", "show", "lookup", "why", "status", "export", "remove", "rename", "restore"),
 )
-FLOWS = ("nightly", "serve")
+FLOWS = ("nightly", "notify", "serve")
 HELPS = """
 import contextlib, importlib, io, json, sys
 

@@ -1,4 +1,4 @@
-"""An event of Prefect for a night in which something happened, on which automations can act."""
+"""An event of Prefect for a night with news or old data, on which automations can act."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CHANGED = "hopscope.night.changed"
 
 
 def emit(notice: Notice) -> None:
-    """Send Prefect's server the events that a notice holds, if any.
+    """Send Prefect's server the events that a notice holds, and whether its data are old, if any.
 
     It has the event when this returns. All texts are inert, since automations put them into
     messages. Nothing that goes wrong here costs a night.
     """
     events = notice.facts["events"]
-    if not events:
+    if not events and not notice.facts["old_data"]:
         return
     night = inert(notice.facts["snapshot"])
     try:
@@ -40,8 +40,9 @@ def emit(notice: Notice) -> None:
                     "body": notice.body,
                     "old": inert(notice.facts["old"]),
                     "n_events": notice.facts["n_events"],
-                    "n_traces": max(event["n_traces"] for event in events),
+                    "n_traces": max((event["n_traces"] for event in events), default=0),
                     "kinds": sorted({event["kind"] for event in events}),
+                    "old_data": inert(notice.facts["old_data"]),
                 },
             )
         )

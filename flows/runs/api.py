@@ -60,6 +60,10 @@ class Api:
         """Change what has this path; OSError if there is no answer, or a refusal."""
         self._send("PATCH", path, body, timeout_s)
 
+    def put(self, path: str, body: dict, timeout_s: float = API_TIMEOUT_S) -> None:
+        """Replace what has this path; OSError as ``patch``."""
+        self._send("PUT", path, body, timeout_s)
+
     def _send(self, method: str, path: str, body: dict | list | None, timeout_s: float) -> bytes:
         headers = {"Content-Type": "application/json"}
         if self.auth:

@@ -140,7 +140,14 @@ def _shown_as_waiting(text: str) -> Iterator[None]:
         )
     )
     yield
-    _show(lambda client, run: client.set_flow_run_state(run, Running()))
+    _show(_running_again)
+
+
+def _running_again(client: SyncPrefectClient, run: UUID) -> None:
+    """Show that a run waits no longer; one that was paused meanwhile stays so."""
+    state = client.read_flow_run(run).state
+    if state is not None and state.name == WAITING_STATE:
+        client.set_flow_run_state(run, Running())
 
 
 def _show(say: Callable[[SyncPrefectClient, UUID], object]) -> None:

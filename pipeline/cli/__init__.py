@@ -361,6 +361,15 @@ def serve(context: typer.Context) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "flows.serve", *context.args])
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def notify(context: typer.Context) -> None:
+    """Send a test of the notices of nightly runs (--test)."""
+    os.execv(sys.executable, [sys.executable, "-m", "flows.notify", *context.args])
+
+
 def _display() -> ProgressDisplay:
     from pipeline.terminal.progress_display import ProgressDisplay
 

@@ -69,6 +69,7 @@ _MIN_MOVED = 3  # routers
 # Vantage points or ASes; more at once are one event, else they would hide the others.
 _MAX_SINGLE = 5
 _NAMES = tuple(name for name, *_ in _CAUSES)
+EVENT_KINDS = _NAMES  # what users may ask for
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again")
 _OF_LOST_ASES = ("AS lost", "AS gained")
 _OF_SILENT_ASES = ("AS silent", "AS answers again")

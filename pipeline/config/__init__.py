@@ -19,7 +19,7 @@ from pipeline.config.contents import (
 from pipeline.config.doctor import DoctorConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
-from pipeline.config.notify import NotifyConfig
+from pipeline.config.notify import NotifyActions, NotifyConfig
 from pipeline.config.search import SearchConfig
 from pipeline.config.servers import ExploreConfig, ServeConfig
 from pipeline.config.shared import LogConfig
@@ -35,6 +35,7 @@ __all__ = [
     "ListConfig",
     "LogConfig",
     "LookupConfig",
+    "NotifyActions",
     "NotifyConfig",
     "RemoveConfig",
     "RenameConfig",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import re
+import zoneinfo
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,3 +92,28 @@ def block_names(value: Any) -> tuple[str, ...]:
         if re.fullmatch(BLOCK_PATTERN, name) is None:
             raise WrongPartError("blocks like slack-webhook/nights", name)
     return tuple(given)
+
+
+def hours(value: Any) -> str:
+    """Hours of a day, as they were written."""
+    hours_of(str(value))
+    return str(value)
+
+
+def hours_of(text: str) -> tuple[datetime.time, datetime.time]:
+    """When some hours begin and end; the end may be on the next day."""
+    found = re.fullmatch(r"(\d{1,2}):(\d{2})-(\d{1,2}):(\d{2})", text)
+    with contextlib.suppress(ValueError):
+        if found:
+            begin, end = (datetime.time(int(found[i]), int(found[i + 1])) for i in (1, 3))
+            if begin != end:
+                return begin, end
+    raise ValueError("hours like 22:00-07:00")
+
+
+def time_zone(value: Any) -> str:
+    """The name of a time zone that this machine knows."""
+    with contextlib.suppress(ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        if isinstance(value, str) and zoneinfo.ZoneInfo(value):
+            return value
+    raise ValueError("a time zone like Europe/Amsterdam")

@@ -10,6 +10,9 @@ import socketserver
 import subprocess
 import sys
 import threading
+import uuid
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prefect import flow
@@ -18,8 +21,15 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.states import Cancelled, Cancelling, Completed, Crashed, Failed
 
+from flows.deploy import deploy
 from flows.nightly import nightly
+from flows.notices import quiet
 from flows.notices.apprise_url import AppriseUrl
+from flows.notices.automations import block_id
+from flows.notices.quiet import is_held
+from flows.notify import notify, sample_notice
+from flows.runs.api import Api
+from pipeline.config import NotifyConfig
 from pipeline.pages.local_pages import HOST
 from tests.flows_here import server_for_flows
 from tests.served import LAB, ROOT, RUN_S, clean_environment, wait_until
@@ -121,7 +131,7 @@ def test_events_and_failures_of_nights_are_told_and_secrets_are_not(
         blocks = [save_webhook(port, "nights"), "apprise-url/mail"]
         blocks += [save_webhook(port, "broken", "broken")]
         store = {"store": str(tmp_path / "store"), "out": str(tmp_path / "out")}
-        options = {"allow_special": ["198.18.0.0/15"], "workers": 1}
+        options = {"allow_special": ["198.18.0.0/15"], "workers": 1, "max_data_age": 10**6}
         options |= {"notify": blocks, "notify_command": str(program)}
 
         def run(name: str, *inputs: str):
@@ -159,6 +169,78 @@ def test_events_and_failures_of_nights_are_told_and_secrets_are_not(
     assert TOKEN not in said
     for path in (tmp_path / "out").rglob("*"):
         assert path.is_dir() or TOKEN.encode() not in path.read_bytes(), path
+
+
+def prefect_of(server, home: Path) -> dict[str, str]:
+    return clean_environment(home / "prefect") | {"PREFECT_API_URL": server.api_url}
+
+
+def test_notify_sends_a_test_and_makes_automations_with_the_ids_of_blocks(server, hooks, tmp_path):
+    port, posted = hooks
+    name = save_webhook(port, "tried", "tried")
+    words = ["-m", "pipeline.cli", "notify", "--test", "--automations", "--notify"]
+    for _ in range(2):  # the second time it finds them there
+        done = subprocess.run(
+            [sys.executable, *words, name],
+            env=prefect_of(server, tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=RUN_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "1 of 1 test messages were sent" in done.stdout
+        assert TOKEN not in done.stdout + done.stderr
+    told = [body["subject"] for path, body in posted if path.startswith("/tried/")]
+    assert told == ["hopscope: a test"] * 2
+    api = Api(server.api_url)
+    made = api.post("/automations/filter", {})
+    assert sorted(each["name"] for each in made) == [
+        "hopscope crashed night",
+        "hopscope missing night",
+    ]
+    block = block_id(name, api)
+    assert {each["actions"][0]["block_document_id"] for each in made} == {block}
+    missing = subprocess.run(
+        [sys.executable, *words, "slack-webhook/none"],
+        env=prefect_of(server, tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
+        check=False,
+    )
+    assert missing.returncode == 2
+    assert "no notification block slack-webhook/none" in missing.stderr
+    for each in made:  # they would send beside those of the tests below
+        with get_client(sync_client=True) as client:
+            client.request("DELETE", "/automations/{id}", path_params={"id": each["id"]})
+
+
+def test_a_notice_waits_for_the_end_of_quiet_hours(server, hooks, tmp_path, monkeypatch):
+    port, posted = hooks
+    config = NotifyConfig((save_webhook(port, "later", "later"),), notify_quiet="00:00-23:59")
+    of_deployment = SimpleNamespace(deployment_id=uuid.uuid4())
+    context = SimpleNamespace(get=lambda: SimpleNamespace(flow_run=of_deployment))
+    monkeypatch.setattr(quiet, "FlowRunContext", context)
+    held = sample_notice()
+    assert not is_held(held, config)  # no deployment would send it
+    api = Api(server.api_url)
+    api.post("/work_pools/", {"name": "local", "type": "process", "base_job_template": {}})
+    deploy(api)
+    assert is_held(held, config)
+    (run,) = api.post(
+        "/flow_runs/filter", {"flow_runs": {"state": {"type": {"any_": ["SCHEDULED"]}}}}
+    )
+    assert run["expected_start_time"][11:16] == "23:59"
+    assert posted_to(posted, "later") == []
+    assert notify(**run["parameters"], return_state=True).is_completed()
+    assert posted_to(posted, "later") == [held.subject]
+    with get_client(sync_client=True) as client:
+        client.delete_flow_run(uuid.UUID(run["id"]))
+
+
+def posted_to(posted: list[tuple[str, dict]], path: str) -> list[str]:
+    return [body["subject"] for to, body in posted if to.startswith(f"/{path}/")]
 
 
 @pytest.fixture(scope="module")
@@ -264,6 +346,7 @@ def test_the_automations_of_deploy_tell_of_a_night_with_events(server, automatio
             options={
                 "allow_special": ["198.18.0.0/15"],
                 "workers": 1,
+                "max_data_age": 10**6,
                 "notify_traces": traces,
             },
             return_state=True,

@@ -37,6 +37,7 @@ from tests.server_log import faults
 pytest_plugins = ("tests.browser",)
 
 SCHEDULED = {"state": {"type": {"any_": ["SCHEDULED"]}}}
+DEPLOYED = {"ingest", "analyze", "compare", "nightly", "notify"}
 EVIL = "evil.example"
 HOSTILE = [
     f"![x](http://{EVIL}/image)",
@@ -88,7 +89,7 @@ def test_deployment_of_prefect_yaml_runs_every_night(served):
 
 def test_every_stage_has_a_deployment_that_says_what_it_does(served):
     deployments = served.post("/deployments/filter", {})
-    assert {each["name"] for each in deployments} == {"ingest", "analyze", "compare", "nightly"}
+    assert {each["name"] for each in deployments} == DEPLOYED
     for each in deployments:
         assert each["description"], each["name"]
         assert each["enforce_parameter_schema"], each["name"]

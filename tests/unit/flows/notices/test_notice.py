@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -43,16 +44,32 @@ def test_events_of_a_rank_and_size_are_reported(config, reported):
     assert (notice and [event["event"] for event in notice.facts["events"]]) == reported
 
 
-def test_a_notice_of_events_names_nights_links_and_how_many_more():
-    notice = make_notice(NIGHT, NotifyConfig(notify_first=2))
-    assert notice.subject == "hopscope, night 2026-11-21: 2 events since 2026-11-20"
-    assert notice.body.splitlines()[1:] == [
-        "2. 1 link in AS2 changed (50 traces)",
-        "7 events in all",
+def test_a_notice_is_three_sentences_and_links():
+    pages = {7: "http://127.0.0.1:8080/reports/2026-11-21/as/7.html"}
+    events = [EVENTS[0] | {"asn": 7}, EVENTS[1] | {"asn": 8, "other_asn": 7}]
+    outcome = replace(
+        NIGHT,
+        status="partial",
+        events=events,
+        warnings=["[cut](http://evil.example) short"] * 3,
+        as_page=lambda asn: pages.get(asn, ""),
+    )
+    notice = make_notice(outcome, NotifyConfig())
+    assert notice.subject == (
+        "hopscope, night 2026-11-21: 2 events since 2026-11-20; something was left out"
+    )
+    said, *links = notice.body.splitlines()
+    assert (
+        "fell into 2 parts (900 traces). Also: 1 link in AS2 changed (50 traces); 5 other" in said
+    )
+    assert said.endswith("short (and 2 more).")
+    assert links == [
         "Changes: http://127.0.0.1:8080/reports/2026-11-21/changes.html",
         "Report: http://127.0.0.1:8080/reports/2026-11-21/index.html",
+        f"AS7: {pages[7]}",
     ]
     assert "<b>" not in notice.body  # the text is shown, and begins no markup
+    assert "](" not in notice.body
     assert "Evil" in notice.body
     assert json.loads(json.dumps(notice.facts))["events"][0]["text"] == EVENTS[0]["text"]
 
@@ -64,19 +81,24 @@ def test_nights_that_did_not_do_all_are_told_without_any_event(status):
     notice = make_notice(outcome, NotifyConfig(notify_first=0))
     said = {"partial": "something was left out", "failed": "failed"}[status]
     assert notice.subject == f"hopscope, night now: {said}"
-    lines = notice.body.splitlines()
-    assert lines[0] == "something was left out"
-    assert len([line for line in lines if line.startswith("Left out: ")]) == 20
-    assert lines[-1] == "and 5 more warnings"
+    assert notice.body.startswith("something was left out; file 0: ")
+    assert notice.body.endswith("(and 24 more).")
     assert "](" not in notice.body
     assert (notice.facts["status"], notice.facts["n_warnings"]) == (status, 25)
+    assert len(notice.facts["warnings"]) == 20
 
 
-def test_one_warning_more_than_are_listed_is_one():
-    outcome = NightOutcome(
-        "partial", "calm-owl", "left out", [f"file {i}" for i in range(21)], "now"
-    )
-    assert make_notice(outcome, NotifyConfig()).body.splitlines()[-1] == "and 1 more warning"
+def test_old_data_is_told_of_a_night_on_which_nothing_happened():
+    old = NightOutcome("complete", "calm-owl", "report", (), "now", old_data="3 days old")
+    notice = make_notice(old, NotifyConfig())
+    assert (notice.subject, notice.body) == ("hopscope, night now: old data", "3 days old.")
+    assert notice.facts["old_data"] == "3 days old"
+
+
+def test_what_was_told_on_an_earlier_night_is_not_told_again():
+    known = replace(NIGHT, events=EVENTS[:1], earlier=[EVENTS[:1]])
+    assert make_notice(known, NotifyConfig()) is None
+    assert make_notice(known, NotifyConfig(notify_again=0)).facts["n_known_events"] == 0
 
 
 def test_a_quiet_night_is_not_told():
