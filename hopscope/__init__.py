@@ -31,16 +31,18 @@ if TYPE_CHECKING:
         to_scipy,
     )
     from hopscope.files import read
-    from hopscope.snapshots import AutonomousSystem, Snapshot, Store
+    from hopscope.snapshots import AutonomousSystem, Comparison, Snapshot, Store, compare
     from hopscope.snapshots import open_store as open
     from kernels import CSRGraph
 
 __all__ = [
     "AutonomousSystem",
     "CSRGraph",
+    "Comparison",
     "Snapshot",
     "Store",
     "__version__",
+    "compare",
     "from_cugraph",
     "from_igraph",
     "from_networkx",
@@ -59,8 +61,10 @@ __all__ = [
 _HOMES = {
     "AutonomousSystem": "hopscope.snapshots",
     "CSRGraph": "kernels",
+    "Comparison": "hopscope.snapshots",
     "Snapshot": "hopscope.snapshots",
     "Store": "hopscope.snapshots",
+    "compare": "hopscope.snapshots",
     "open": "hopscope.snapshots",
     "read": "hopscope.files",
 }

@@ -2,6 +2,9 @@
 
 Everything that has a graph is taken: a ``CSRGraph``, an AS of a snapshot, what ``hopscope.read``
 gives. Node i stays node i; of a networkx graph it is the i-th that the graph lists.
+The graph of an AS keeps what it is: ``snapshot``, ``asn``, ``name``, ``node_kind`` and the
+``weight_unit`` of its links' weights; its nodes keep ``addr`` and ``role``, its links the optional
+columns of ``edges``.
 """
 
 from __future__ import annotations
@@ -51,36 +54,36 @@ def to_scipy(graph: Any) -> Any:
 
 
 def to_networkx(graph: Any) -> Any:
-    """``networkx.Graph`` of nodes 0, 1, ...; an AS's nodes have ``addr`` and ``role``."""
+    """``networkx.Graph`` of nodes 0, 1, ...; attributes of an AS as above, none for a null."""
     import networkx as nx
 
     plain = _graph_of(graph)
     tails, heads, weights = _edges(plain)
-    made = nx.Graph()
+    made = nx.Graph(**_about(graph))
     made.add_nodes_from(range(plain.n_nodes))
-    ends = zip(tails.tolist(), heads.tolist(), strict=True)
-    if weights is None:
-        made.add_edges_from(ends)
-    else:
-        triples = zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True)
-        made.add_weighted_edges_from(triples)
+    made.add_edges_from(zip(tails.tolist(), heads.tolist(), strict=True))
+    of_links = _of_links(graph, weights)
+    for name, values in of_links.items():
+        for tail, head, value in zip(tails.tolist(), heads.tolist(), values, strict=True):
+            if value is not None:
+                made.edges[tail, head][name] = value
     for name, values in _attributes(graph).items():
         nx.set_node_attributes(made, dict(enumerate(values)), name)
     return made
 
 
 def to_igraph(graph: Any) -> Any:
-    """``igraph.Graph``; an AS's vertices have ``addr`` and ``role``."""
+    """``igraph.Graph``; attributes of an AS as above."""
     import igraph
 
     plain = _graph_of(graph)
     tails, heads, weights = _edges(plain)
-    of_edges = {} if weights is None else {"weight": weights.tolist()}
     return igraph.Graph(
         n=plain.n_nodes,
         edges=np.stack([tails, heads], axis=1).tolist(),
+        graph_attrs=_about(graph),
         vertex_attrs=_attributes(graph),
-        edge_attrs=of_edges,
+        edge_attrs=_of_links(graph, weights),
     )
 
 
@@ -193,6 +196,21 @@ def _attributes(graph: Any) -> dict[str, list]:
     if not isinstance(nodes, pa.Table):
         return {}
     return {name: [value or "" for value in nodes[name].to_pylist()] for name in ("addr", "role")}
+
+
+def _about(graph: Any) -> dict[str, Any]:
+    """What an AS says of its graph; nothing of other graphs."""
+    about = getattr(graph, "about", None)
+    return about if isinstance(about, dict) else {}
+
+
+def _of_links(graph: Any, weights: np.ndarray | None) -> dict[str, list]:
+    """Weights and optional columns of links, in the order of ``_edges``; None where not known."""
+    edges = getattr(graph, "edges", None)
+    if not isinstance(edges, pa.Table):
+        return {} if weights is None else {"weight": weights.tolist()}
+    ends = ("tail", "head", "tail_addr", "head_addr")
+    return {name: edges[name].to_pylist() for name in edges.column_names if name not in ends}
 
 
 def _edges(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

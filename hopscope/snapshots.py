@@ -7,6 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -121,6 +122,10 @@ class Store(_Placed, Mapping[str, "Snapshot"]):
         """The snapshot ingested last."""
         return Snapshot(_opened(self.path), self.reports)
 
+    def compare(self, old: str, new: str) -> Comparison:
+        """What changed between two of its snapshots, see ``hopscope.compare``."""
+        return Comparison.between(self[old], self[new])
+
     @property
     def _place(self) -> tuple[object, ...]:
         return (url_of(self.path) or self.path.resolve(),)
@@ -141,6 +146,70 @@ class Store(_Placed, Mapping[str, "Snapshot"]):
                 counts = in_one_line(error)
             rows.append((name, counts))
         return _html(f"Store {shown(self.path)}", ("snapshot", "holds"), rows)
+
+
+def compare(store: Store | str | os.PathLike, old: str, new: str) -> Comparison:
+    """Find what changed between two snapshots of a store; nothing is written.
+
+    Parameters
+    ----------
+    store : Store, path or URL
+        With ``reports``, figures of both reports are compared, too.
+    old, new : str
+        Names of the snapshots, the older one first. RTTs and hops are compared with those of the
+        older one alone; ``hopscope compare`` takes the nights before it into account.
+
+    Raises
+    ------
+    KeyError
+        If there is no such snapshot.
+    pipeline.errors.StoreError
+        If there is no snapshot at all, or one is broken.
+    """
+    return (store if isinstance(store, Store) else open_store(store)).compare(old, new)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What changed between two snapshots.
+
+    Attributes
+    ----------
+    old, new : str
+        Their names.
+    changes : pyarrow.Table
+        A row per change, as ``changes.parquet``.
+    events : pyarrow.Table
+        A row per group of changes that go together, the largest first, as ``events.parquet``.
+    """
+
+    old: str
+    new: str
+    changes: pa.Table
+    events: pa.Table
+
+    @classmethod
+    def between(cls, old: Snapshot, new: Snapshot) -> Comparison:
+        """Compare two snapshots, of one store or of two."""
+        from pipeline.stages.compare import compared_tables
+
+        tables = compared_tables(old._stored, new._stored, new._reports)
+        return cls(old.name, new.name, *tables)
+
+    def __repr__(self) -> str:
+        n_changes = number(self.changes.num_rows, "change")
+        return f"Comparison({self.old!r}, {self.new!r}: {n_changes} in {self._events()})"
+
+    def _events(self) -> str:
+        return number(self.events.num_rows, "event")
+
+    def _repr_html_(self) -> str:
+        first = self.events.slice(0, N_SHOWN).to_pylist()
+        return _html(
+            f"From {self.old} to {self.new}: {self._events()}",
+            ("kind", "event"),
+            [(row["kind"], row["text"]) for row in first],
+        )
 
 
 class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
@@ -355,6 +424,17 @@ class AutonomousSystem(_Placed):
         from pipeline.stages.contents.access import ingress_table
 
         return ingress_table(self._stored, self._reports, self.asn)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """``snapshot``, ``asn``, ``name``, ``node_kind``, ``weight_unit``: of what graph it is."""
+        return {
+            "snapshot": self._stored.name,
+            "asn": self.asn,
+            "name": self.name,
+            "node_kind": self.node_kind,
+            "weight_unit": self._stored.weight_unit,
+        }
 
     @property
     def sources(self) -> np.ndarray:

@@ -80,9 +80,8 @@ def write_comparison(
     """
     folder = Path(out) / check_name(new)
     report = earlier_report(folder, "a comparison")
-    rows = changes_table(changes)
     compared = Compared(old, new, *versions)
-    listed = naming_nights(events_table(events, rows, names, kind), compared, usual[0], kind)
+    rows, listed = comparison_tables(changes, events, names, compared, usual[0], kind)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in (("changes.parquet", rows), ("events.parquet", listed)):
@@ -98,6 +97,15 @@ def write_comparison(
         ) from error
     first = listed.slice(0, FIRST_EVENTS).to_pylist()
     return ComparisonFiles(folder, folder / "changes.html", listed.num_rows, first)
+
+
+def comparison_tables(
+    changes, events, names: Mapping[int, str], compared: Compared, n_usual: int, kind: str
+) -> tuple[pa.Table, pa.Table]:
+    """What ``changes.parquet`` and ``events.parquet`` hold."""
+    rows = changes_table(changes)
+    listed = events_table(events, rows, names, kind)
+    return rows, naming_nights(listed, compared, n_usual, kind)
 
 
 def _first_ases(events: pa.Table) -> list[int]:

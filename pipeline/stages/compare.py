@@ -7,13 +7,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
+
 from pipeline.compare import Changes, compare_nights
 from pipeline.config import CompareConfig
 from pipeline.errors import UsageError
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.places.command_lines import command_line
-from pipeline.report.compared import compared_in
-from pipeline.report.comparison import write_comparison
+from pipeline.report.compared import Compared, compared_in
+from pipeline.report.comparison import comparison_tables, write_comparison
 from pipeline.report.folder import report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
@@ -27,7 +29,7 @@ from pipeline.stages.nights.snapshots import (
     synthetic_warning,
 )
 from pipeline.stages.places import check_comparison
-from pipeline.store import open_snapshot
+from pipeline.store import Snapshot, open_snapshot
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
                 names,
                 "; ".join(warnings),
                 (usual.n_nights, usual.since),
-                old.kind if old.kind == new.kind and old.kind != "as" else "mixed",
+                _kind_of_nodes(old, new),
                 (old.version, new.version),
                 has_traces=all(night.observations is not None for night in nights),
             )
@@ -117,6 +119,36 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         [*warnings, *filter(None, [unshown])],
         usual.n_nights,
     )
+
+
+def compared_tables(
+    old: Snapshot, new: Snapshot, out: Path | None = None
+) -> tuple[pa.Table, pa.Table]:
+    """What changed between two snapshots: the tables of ``compare``, of which nothing is written.
+
+    Parameters
+    ----------
+    old, new : Snapshot
+        Of one store or of two.
+    out : Path or None
+        Folder of reports, whose figures are compared, too.
+
+    Returns
+    -------
+    changes, events : pyarrow.Table
+        As in ``changes.parquet`` and ``events.parquet``. RTTs and hops are compared with those of
+        the older night alone.
+    """
+    nights = open_night(old, out), open_night(new, out)
+    changes, events = compare_nights(*nights)
+    names = nights[0].names | nights[1].names
+    compared = Compared(old.name, new.name, old.version, new.version)
+    return comparison_tables(changes, events, names, compared, 1, _kind_of_nodes(old, new))
+
+
+def _kind_of_nodes(old: Snapshot, new: Snapshot) -> str:
+    """What a node is on both nights, see ``node_words``."""
+    return old.kind if old.kind == new.kind and old.kind != "as" else "mixed"
 
 
 def _not_shown(config: CompareConfig, version: str) -> str:

@@ -55,7 +55,9 @@ def test_nothing_is_imported_before_it_is_used(tmp_path):
 
 def test_every_public_name_is_there():
     homes = {"CSRGraph": kernels, "__version__": pipeline, "open": snapshots, "read": files}
-    homes |= dict.fromkeys(("AutonomousSystem", "Snapshot", "Store"), snapshots)
+    homes |= dict.fromkeys(
+        ("AutonomousSystem", "Comparison", "Snapshot", "Store", "compare"), snapshots
+    )
     for name in hopscope.__all__:
         there = getattr(homes.get(name, conversions), "open_store" if name == "open" else name)
         assert getattr(hopscope, name) is there

@@ -145,6 +145,31 @@ def test_other_libraries_get_addresses_and_roles(night):
     graph = hopscope.to_networkx(night[3])
     assert graph.nodes[0] == {"addr": P, "role": "ingress"}
     assert graph.edges[0, 1]["weight"] == 5.0
+    about = {"snapshot": "night", "asn": 3, "name": "", "node_kind": "interface"}
+    assert graph.graph == about | {"weight_unit": night[3].about["weight_unit"]}
+    assert night[3].about["weight_unit"] == "ms"
+
+
+def test_igraph_gets_the_same(night):
+    pytest.importorskip("igraph")
+    graph = hopscope.to_igraph(night[3])
+    assert {name: graph[name] for name in graph.attributes()} == night[3].about
+    assert graph.es["weight"] == [5.0]
+    assert graph.vs["addr"][0] == P
+
+
+def test_two_snapshots_are_compared_and_nothing_is_written(folder):
+    make_store(folder / "store", "later")
+    before = sorted(folder.rglob("*"))
+    found = hopscope.compare(folder / "store", "night", "later")
+    assert (found.old, found.new) == ("night", "later")
+    assert found.changes.num_rows == found.events.num_rows == 0
+    assert found.events.column_names[:3] == ["event", "kind", "asn"]
+    assert repr(found) == "Comparison('night', 'later': 0 changes in 0 events)"
+    assert "From night to later: 0 events" in found._repr_html_()
+    assert sorted(folder.rglob("*")) == before
+    with pytest.raises(KeyError, match="no snapshot 'gone'"):
+        hopscope.open(folder / "store").compare("gone", "later")
 
 
 def test_a_table_becomes_pandas_where_that_is_installed(night):
