@@ -61,6 +61,13 @@ class IngestConfig:
         needs="traces",
         rows=rf"(?:\d{{9,10}}[\t ]+)?{_IP}[\t ]+(?:FAIL\.|[A-Za-z])[\w-]*\.[\w.-]+\s*$",
     )
+    name_rules: tuple[Path, ...] = option(
+        default=(),
+        help="Rules that read ASes from --host-names, as CAIDA's Hoiho writes them; repeatable.",
+        metavar="FILE",
+        needs="traces",
+        rows=r"\{\s*\"domain\"\s*:.*\"re\"\s*:",
+    )
     aliases: Path | None = option(
         default=None,
         help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.",
@@ -137,6 +144,6 @@ class IngestConfig:
         """Every table besides the inputs."""
         single = (self.as_names, self.aliases, self.as_rel, self.as2org)
         return (
-            *(*self.ip2as, *self.ixp, *self.delegated, *self.host_names),
+            *(*self.ip2as, *self.ixp, *self.delegated, *self.host_names, *self.name_rules),
             *(path for path in single if path is not None),
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pipeline.infer.conclude import Turns
 from pipeline.infer.evidence import Evidence
 from pipeline.infer.given import Given
-from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members
+from pipeline.infer.owners.election.evidence import AddressEvidence, HostsBehind, Members, Named
 from pipeline.infer.owners.unannounced import (
     UNANNOUNCED,
     find_holders,
@@ -67,6 +69,9 @@ def prepare_turns(
         members=Members(*given.exchanges.find_members(addrs)),
         possible=find_possible(addrs, numbered, delegations),
     )
+    if given.registries.named is not None:
+        named = Named(*given.registries.named.find(addrs, shown.ases()))
+        shown = replace(shown, named=named)
     return Turns(
         evidence=evidence,
         shown=shown,

@@ -75,6 +75,8 @@ def elect(evidence: Evidence, given: Given, nodes: Nodes, *, merge: bool) -> Own
         "alias_conflicts": groups.n_conflicts,
         "elected_otherwise": int(np.count_nonzero(election.owner != shown.origin)),
     }
+    if given.registries.named is not None:
+        counts["addresses_named"] = len(shown.named.router)
     if merge:
         merged = Nodes.of(router, alias)
         counts["inferred_aliases"] = len(nodes) - len(merged)

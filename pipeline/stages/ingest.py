@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from pipeline.infer import Observation, infer_topology
 from pipeline.infer.declared import declare
 from pipeline.infer.owners.special import check_special
 from pipeline.infer.rules import rules_without
+from pipeline.infer.traces.merge import merge_addresses
 from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.model.choices import ROUTERS_BY_DEFAULT
 from pipeline.model.measured.origins import as_ranges
@@ -37,7 +38,14 @@ from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
 from pipeline.stages.inputs.reasons import unread_named_first, why_nothing
 from pipeline.stages.inputs.resumed import folder_name
 from pipeline.stages.inputs.rows import holds, input_row, options_told, rejects
-from pipeline.stages.inputs.tables import Tables, read_names, read_tables
+from pipeline.stages.inputs.tables import (
+    Hosts,
+    Tables,
+    read_hosts,
+    read_named,
+    read_names,
+    read_tables,
+)
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
 from pipeline.stages.inputs.unmapped import mapped_warnings, why_unmapped
 from pipeline.stages.warnings import (
@@ -131,6 +139,8 @@ def _ingest_inputs(
             "or --asn N if all are in one AS"
         )
     # Faults of options are reported before hours of reading, not after.
+    if config.name_rules and not config.host_names:
+        raise UsageError("--name-rules: without host names they say nothing; give --host-names")
     for prefix in config.allow_special:
         check_special(prefix)
     rules_without(config.without_rule)
@@ -155,7 +165,7 @@ def _ingest_by(
 ) -> IngestSummary:
     traces = inputs.of_kind("traces")
     tables = read_tables(config, needed=bool(traces))
-    topologies, n_resumed = _read(config, inputs, reports, tables, scratch, progress)
+    topologies, hosts, n_resumed = _read(config, inputs, reports, tables, scratch, progress)
     if not topologies:
         raise UsageError(f"nothing to ingest: {why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
@@ -172,7 +182,7 @@ def _ingest_by(
         notes.append(f"{n_loops:,} of {given} left out: from a node to itself")
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
-    names = read_names(config, graphs)
+    names = read_names(config, graphs, hosts)
     reports += names.reports
     unused = without_effect(config, tables, topologies, reports, graphs.asn)
     unused += names.unused
@@ -232,10 +242,11 @@ def _read(
     tables: Tables,
     scratch: Path,
     progress: ProgressCallback,
-) -> tuple[list[Topology], int]:
+) -> tuple[list[Topology], Hosts | None, int]:
     """Read every input; reports are added in the order of the inputs, tables after them.
 
-    The number is that of files which a killed run had read.
+    Host names are those of observed addresses, if inference needed them. The number is that of
+    files which a killed run had read.
     """
     traces = inputs.of_kind("traces")
 
@@ -267,10 +278,15 @@ def _read(
     refuse_shared([asns_of(topology.node_asn) for topology in topologies], names)
     reports += [_left_out(copy, original) for copy, original in inputs.copies.items()]
     observations = [r.observation for r in read if r.observation is not None]
+    hosts = None
     if any(r.report.n_records for r in read):
+        if tables.name_rules is not None:
+            hosts = read_hosts(config, merge_addresses(observations).addrs)
+            named = read_named(config, tables, hosts)
+            tables = replace(tables, registries=replace(tables.registries, named=named))
         topologies.append(_infer(config, observations, tables, progress))
     reports += tables.reports
-    return topologies, sum(r.is_kept for r in read)
+    return topologies, hosts, sum(r.is_kept for r in read)
 
 
 def _first_run(packages: set[str]) -> str:

@@ -5,11 +5,11 @@ The text has two sections [1]_, each after a comment that names its fields::
     # format:org_id|changed|org_name|country|source
     # format:aut|changed|aut_name|org_id|opaque_id|source
 
-``aut`` and ``org_id`` of the second are read, wherever they stand; the first has only names. JSON
-lines have ``{"type": "ASN", "asn": "3356", "organizationId": "LPL-141-ARIN"}``; other types are not
-needed. Lines of two words before any such comment, ``asn organisation``, are read too. If an AS
-has several organisations, the one whose name sorts last is taken, so that the order of lines does
-not matter (``notes["ASes of two organisations"]``).
+``aut``, ``aut_name`` and ``org_id`` of the second are read, wherever they stand; the first has only
+names. JSON lines have ``{"type": "ASN", "asn": "3356", "name": "LEVEL3", "organizationId":
+"LPL-141-ARIN"}``; other types are not needed. Lines of two words before any such comment, ``asn
+organisation``, are read too. If an AS has several organisations, the one whose name sorts last is
+taken, so that the order of lines does not matter (``notes["ASes of two organisations"]``).
 
 References
 ----------
@@ -46,6 +46,7 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
     """
     report.format = "as2org"
     found: dict[int, str] = {}
+    as_names: dict[int, str] = {}
     fields: Sequence[str] | None = None  # of the section; None: before any
     is_known = False  # by the `# format:` line of ASes
     for place, line in read_lines(blocks, report):
@@ -62,11 +63,13 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
             continue
         if entry is None:
             continue
-        asn, name = entry
+        asn, name, as_name = entry
         report.n_records += 1
         if found.get(asn, name) != name:
             report.notes["ASes of two organisations"] += 1
         found[asn] = max(name, found.get(asn, name))
+        if as_name:
+            as_names[asn] = max(as_name, as_names.get(asn, as_name))
     if not found and (report.rejected or not is_known):
         report.refuse_empty(
             "no AS with an organisation; give a CAIDA as2org file, text or JSON lines"
@@ -74,33 +77,41 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
     numbers = {name: i for i, name in enumerate(sorted(set(found.values())))}
     asns = sorted(found)
     return Organisations(
-        np.array(asns, np.int64), np.array([numbers[found[asn]] for asn in asns], np.int64)
+        np.array(asns, np.int64),
+        np.array([numbers[found[asn]] for asn in asns], np.int64),
+        as_names,
     )
 
 
-def _text_entry(line: str, fields: Sequence[str] | None) -> tuple[int, str] | None:
-    """AS and organisation; None in the section of names; ValueError with a fixed phrase."""
+def _text_entry(line: str, fields: Sequence[str] | None) -> tuple[int, str, str] | None:
+    """AS, organisation and name of the AS, perhaps empty; None in the section of names.
+
+    ValueError with a fixed phrase.
+    """
     if fields is None:
         words = line.split()
         if len(words) != 2:
             raise ValueError("before any `# format:` line")
-        return _asn(words[0]), words[1]
+        return _asn(words[0]), words[1], ""
     if "aut" not in fields:
         return None
     values = line.split("|")
     if len(values) != len(fields) or "org_id" not in fields:
         raise ValueError("not the number of fields that `# format:` names")
-    return _asn(values[fields.index("aut")]), _name(values[fields.index("org_id")])
+    of = dict(zip(fields, values, strict=True))
+    return _asn(of["aut"]), _name(of["org_id"]), of.get("aut_name", "").strip()
 
 
-def _json_entry(line: str) -> tuple[int, str] | None:
+def _json_entry(line: str) -> tuple[int, str, str] | None:
     try:
         row = parse_json(line)
     except orjson.JSONDecodeError:
         raise ValueError("not valid JSON") from None
     if row.get("type") != "ASN":
         return None
-    return _asn(str(row.get("asn", ""))), _name(row.get("organizationId"))
+    name = row.get("name")
+    as_name = name.strip() if isinstance(name, str) else ""
+    return _asn(str(row.get("asn", ""))), _name(row.get("organizationId")), as_name
 
 
 def _asn(text: str) -> int:

@@ -41,6 +41,11 @@ class HostNames:
         halves = [table[name].to_numpy() for name in ("addr_high", "addr_low")]
         return cls(np.stack(halves, axis=1), table["name"].to_numpy(zero_copy_only=False))
 
+    def among(self, addrs: np.ndarray) -> HostNames:
+        """Those of some addresses, (n, 2) uint64, distinct."""
+        kept = positions_of(addrs, self.addr) >= 0
+        return HostNames(self.addr[kept], self.name[kept])
+
     def of(self, addrs: np.ndarray) -> np.ndarray:
         """(n,) object: the name of each address, None where none is known."""
         at = positions_of(self.addr, addrs)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,10 +19,13 @@ class Organisations:
     asn : (n_ases,) int64, sorted, distinct
     organisation : (n_ases,) int64
         Equal for ASes of one organisation; the numbers mean nothing else.
+    as_names : mapping of int to str
+        Short names of ASes (``aut_name``); third-party text. Not all have one.
     """
 
     asn: np.ndarray
     organisation: np.ndarray
+    as_names: Mapping[int, str] = field(default_factory=dict)
 
     def of(self, asn: np.ndarray) -> np.ndarray:
         """Organisation of each AS, (n,) int64; ``UNKNOWN`` if not listed."""

@@ -8,18 +8,23 @@ import numpy as np
 
 from pipeline.model.tables.delegations import Delegations
 from pipeline.model.tables.exchanges import ExchangePoints
+from pipeline.model.tables.named_owners import NamedOwners
 from pipeline.model.tables.organisations import UNKNOWN, Organisations
 from pipeline.model.tables.relationships import SIBLING, Relationships
 
 
 @dataclass(frozen=True, eq=False)
 class Registries:
-    """Files about ASes and addresses; None for what was not given."""
+    """Files about ASes and addresses; None for what was not given.
+
+    ``named``: what host names say by rules, of which none is a registry's.
+    """
 
     relationships: Relationships | None = None
     organisations: Organisations | None = None
     delegations: Delegations | None = None
     exchanges: ExchangePoints | None = None
+    named: NamedOwners | None = None
 
     def siblings(self, near: np.ndarray, far: np.ndarray) -> np.ndarray | None:
         """Whether two ASes are of one organisation.

@@ -9,6 +9,7 @@ import numpy as np
 
 from pipeline.config import WhyConfig
 from pipeline.errors import UsageError
+from pipeline.infer.owners.terms import host_names
 from pipeline.infer.routers.joins import GIVEN
 from pipeline.infer.rules import RULES
 from pipeline.model.addresses import parse_addr
@@ -145,6 +146,10 @@ def _about_owner(owner: dict[str, Any], alone: bool) -> str:
     said = f"{of_part}{here}, not {other} ({nats:.1f} nats)"
     said += f": in {other} it would have {for_it}" if for_it else ""
     said += f"; against that, in {here} it has {against}" if against else ""
+    names = next((term for term in terms if term.name == host_names.TERM.name), None)
+    if names and names.n_there and not names.n_here:  # none says yet another AS
+        n = names.n_there
+        said += f"; its host {'name says' if n == 1 else 'names say'} {here}"
     if not decided_by and nats < 0:
         said += f". By itself it would be in {other}: routers beside it got another AS after it"
     if decided_by:

@@ -77,6 +77,9 @@ def _unmatched(
         add("--as2org", f"names 0 of {n_ases}")
     if held is not None and (held.holders_of(addrs) == NO_ASN).all():
         add("--delegated", f"its blocks have 0 of {n_addrs}")
+    n_named = sum(topology.counts.get("addresses_named", 0) for topology in observed)
+    if tables.name_rules is not None and "--name-rules" not in off and not n_named:
+        add("--name-rules", f"read an AS in the names of 0 of {n_addrs}")
     shares = [t.mapped for t in observed if t.mapped is not None]
     if known.exchanges is not None and not sum(share.n_on_lan for share in shares):
         n_answered = sum(share.n_addrs for share in shares)
@@ -93,6 +96,7 @@ def _without_election(config: IngestConfig, known: Registries) -> list[str]:
     unused = {
         "--as-rel": related is not None and SIBLING not in related.kind,
         "--delegated": known.delegations is not None,
+        "--name-rules": bool(config.name_rules),
         "--routers inferred": config.routers == "inferred",
     }
     return [flag for flag, is_unused in unused.items() if is_unused]

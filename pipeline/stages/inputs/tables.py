@@ -17,6 +17,7 @@ from pipeline.ingest.tables import (
     DELEGATIONS,
     EXCHANGES,
     HOST_NAMES,
+    NAME_RULES,
     ORGANISATIONS,
     PREFIXES,
     RELATIONSHIPS,
@@ -27,6 +28,7 @@ from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.tables.aliases import AliasTable
+from pipeline.model.tables.named_owners import NamedOwners, NameRules, words_of_ases
 from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.tables.registries import Registries
 from pipeline.model.words import number
@@ -38,13 +40,15 @@ _Held = TypeVar("_Held")
 class Tables:
     """What traces are interpreted with, and how reading each file went.
 
-    ``prefixes``, ``aliases``: None where no file was given. ``read``: by option, ``--as-rel``.
+    ``prefixes``, ``aliases``, ``name_rules``: None where no file was given. ``read``: by option,
+    ``--as-rel``.
     """
 
     prefixes: PrefixTable | None
     aliases: AliasTable | None
     registries: Registries
     read: dict[str, list[ReadReport]]
+    name_rules: NameRules | None = None
 
     @property
     def reports(self) -> list[ReadReport]:
@@ -86,7 +90,7 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
     registries = Registries(
         take(RELATIONSHIPS), take(ORGANISATIONS), take(DELEGATIONS), take(EXCHANGES)
     )
-    return Tables(prefixes, aliases, registries, read)
+    return Tables(prefixes, aliases, registries, read, take(NAME_RULES))
 
 
 def _given(config: IngestConfig, table: Table[Any]) -> Sequence[Path]:
@@ -107,6 +111,33 @@ def _usable(reports: Sequence[ReadReport]) -> list[ReadReport]:
 
 
 @dataclass(frozen=True, eq=False)
+class Hosts:
+    """Host names of some addresses, and how reading each file went."""
+
+    names: HostNames
+    reports: list[ReadReport]
+
+
+def read_hosts(config: IngestConfig, addrs: np.ndarray) -> Hosts:
+    """Host names of addresses, (n, 2) uint64, distinct; the last of several files counts."""
+    found, reports = HOST_NAMES.read_files(config.host_names, addrs)
+    at = np.array(sorted(found), np.int64)
+    names = HostNames(addrs[at], np.array([found[i] for i in at.tolist()], object))
+    return Hosts(names, reports)
+
+
+def read_named(config: IngestConfig, tables: Tables, hosts: Hosts) -> NamedOwners | None:
+    """What host names say by rules, if files with rules were given."""
+    if tables.name_rules is None:
+        return None
+    known = [] if tables.registries.organisations is None else [tables.registries.organisations]
+    of_ases = [each.as_names for each in known]
+    if paths := _given(config, AS_NAMES):
+        of_ases.append(AS_NAMES.read_files(paths)[0])
+    return NamedOwners.read(hosts.names, tables.name_rules, words_of_ases(*of_ases))
+
+
+@dataclass(frozen=True, eq=False)
 class Names:
     """Names of ASes and of addresses, and how reading each file went.
 
@@ -120,10 +151,10 @@ class Names:
     unused: list[str]
 
 
-def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
+def read_names(config: IngestConfig, graphs: GraphSet, hosts: Hosts | None = None) -> Names:
     """Names for some graphs, if files were given; a run does not fail if one cannot be used.
 
-    If several files with host names name an address, the last one counts.
+    ``hosts``: of all observed addresses, if they were read already.
     """
     of_ases: dict[int, str] = {}
     reports: list[ReadReport] = []
@@ -138,12 +169,12 @@ def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
         return Names(of_ases, None, reports, unused)
     columns = [each for each in (graphs.addrs, graphs.node_addr) if each is not None]
     addrs = unique_addrs(columns[:1])
-    found, of_files = HOST_NAMES.read_files(config.host_names, addrs)
+    hosts = hosts or read_hosts(config, addrs)
+    of_files = hosts.reports
     if not columns:  # the files are read all the same: one that cannot be used is named
         return Names(of_ases, None, reports + of_files, unused)
-    at = np.array(sorted(found), np.int64)
-    of_hosts = HostNames(addrs[at], np.array([found[i] for i in at.tolist()], object))
-    if not found and _usable(of_files):  # others are reported as rejected
+    of_hosts = hosts.names.among(addrs)
+    if not len(of_hosts) and _usable(of_files):  # others are reported as rejected
         named = f"names 0 of {number(len(addrs), 'address')}"
         unused.append(f"--host-names ({named}: {files_text(of_files)})")
     return Names(of_ases, of_hosts, reports + of_files, unused)

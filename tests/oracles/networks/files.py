@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from tests.oracles.networks.delays import Delays
-from tests.oracles.networks.names import name_interfaces
+from tests.oracles.networks.names import name_interfaces, rules_of_names
 from tests.oracles.networks.network import Link, Network
 
 _REGISTERED = 0.9  # members of exchange points that PeeringDB has
@@ -138,6 +138,8 @@ def write_files(network: Network, delays: Delays, folder: Path) -> None:
     (folder / "lab.names.tsv").write_text(
         "".join(f"{addr}\t{name}\n" for addr, (name, _) in names.items())
     )
+    rules = rules_of_names(network, names)
+    (folder / "lab.name-rules.jsonl").write_text("".join(f"{rule}\n" for rule in rules))
     stale = [addr for addr, (_, is_stale) in names.items() if is_stale]
     (folder / "stale_names.json").write_text(json.dumps(stale))
 

@@ -51,6 +51,15 @@ WAYS: Mapping[str, tuple[str, dict]] = {
         f"{REGISTRIES}, true aliases",
         {"registries": _ALL, "routers": "interfaces", "true_alias_sets": True},
     ),
+    "host-names": ("elected, host names", {"registries": ("named",), "routers": "interfaces"}),
+    "host-names-inferred-routers": (
+        "elected, host names, inferred routers",
+        {"registries": ("named",), "routers": "inferred"},
+    ),
+    "registries-host-names-inferred-routers": (
+        f"{REGISTRIES}, host names, inferred routers",
+        {"registries": (*_ALL, "named"), "routers": "inferred"},
+    ),
     **{
         name: (f"elected, {name} alone", {"registries": (name,), "routers": "interfaces"})
         for name in _ALL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +19,16 @@ from pipeline.ingest.tables import (
     read_aliases,
     read_delegations,
     read_exchanges,
+    read_host_names,
+    read_name_rules,
     read_organisations,
     read_pfx2as,
     read_relationships,
 )
 from pipeline.model.addresses import sort_addrs
+from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.tables.named_owners import NamedOwners
 from tests.addresses import format_addrs, parse_addrs
 from tests.oracles.truth.network import TRUTH, Truth, load_truth, plain_text, read_json
 from tests.oracles.truth.visible import Visible, find_visible
@@ -132,8 +136,11 @@ def load_aliases(folder: Path, truth: Truth) -> AliasTable:
     )
 
 
-def load_registries(folder: Path) -> Registries:
-    """The files about ASes and addresses that lie in a laboratory; some may hold nothing."""
+def load_registries(folder: Path, observations: Sequence[Observation] = ()) -> Registries:
+    """The files about ASes and addresses that lie in a laboratory; some may hold nothing.
+
+    Of host names those of observed addresses.
+    """
 
     def there(*names: str) -> tuple[list[Path], list[ReadReport]]:
         paths = [folder / name for name in names if (folder / name).is_file()]
@@ -146,7 +153,23 @@ def load_registries(folder: Path) -> Registries:
         table_of_file(read_organisations, org[0][0], org[1][0]) if org[0] else None,
         table_of_files(read_delegations, *held) if held[0] else None,
         table_of_files(read_exchanges, *met) if met[0] else None,
+        _named_owners(there("lab.names.tsv"), there("lab.name-rules.jsonl"), observations),
     )
+
+
+def _named_owners(
+    names: tuple[list[Path], list[ReadReport]],
+    rules: tuple[list[Path], list[ReadReport]],
+    observations: Sequence[Observation],
+) -> NamedOwners | None:
+    """What host names of observed addresses say; None: there are none, or no rules."""
+    if not (names[0] and rules[0] and observations):
+        return None
+    addrs = merge_addresses(list(observations)).addrs
+    found = table_of_files(lambda *of_files: read_host_names(*of_files, addrs), *names)
+    at = np.array(sorted(found), np.int64)
+    of_hosts = HostNames(addrs[at], np.array([found[i] for i in at.tolist()], object))
+    return NamedOwners.read(of_hosts, table_of_files(read_name_rules, *rules), {})
 
 
 def _listed(folder: Path, beside: Path) -> Visible | None:
@@ -186,7 +209,7 @@ def read_lab(
         programs,
         load_prefixes(folder),
         load_aliases(folder, truth),
-        load_registries(folder),
+        load_registries(folder, observations),
         find_visible(truth, observations),
         _listed(folder, place.with_name(f"{name}.shown.json")),
     )

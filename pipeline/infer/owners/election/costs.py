@@ -20,6 +20,7 @@ from pipeline.infer.owners.election.surroundings import (
     HOST,
     HOST_OR_ROUTER,
     MEMBER,
+    NAMED,
     ONLY,
     ONLY_OF_SIBLINGS,
     PRIVATE,
@@ -32,6 +33,7 @@ from pipeline.infer.owners.terms import (
     broken_off,
     destinations,
     habit,
+    host_names,
     hosts,
     hosts_past,
     links,
@@ -61,7 +63,7 @@ _WAY, _ORGANISATIONS, _STRANGERS = (
 )
 _PRIVATE, _HOSTS, _HOSTS_PAST = (TERMS.index(of.TERM) for of in (private_links, hosts, hosts_past))
 _DESTINATIONS, _BROKEN_OFF = (TERMS.index(of.TERM) for of in (destinations, broken_off))
-_ONLY, _MEMBERS = (TERMS.index(of.TERM) for of in (only_destination, members))
+_ONLY, _MEMBERS, _NAMES = (TERMS.index(of.TERM) for of in (only_destination, members, host_names))
 
 
 class Costs(NamedTuple):
@@ -294,6 +296,9 @@ def _sum_up(case, group, label, limit, tally):
         elif other[i] == ONLY_OF_SIBLINGS:
             if z != label and relation(ways.relations, label, z) == SIBLING:
                 more, term = costs.only_else, _ONLY
+        elif other[i] <= NAMED:
+            if z != label:
+                more, term = NAMED - other[i], _NAMES
         elif other[i] == MEMBER:
             is_registered = True
             is_member = is_member or z == label

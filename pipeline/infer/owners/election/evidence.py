@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -44,6 +44,33 @@ class Members:
 
 
 @dataclass(frozen=True, eq=False)
+class Named:
+    """ASes that host names say, by router.
+
+    Attributes
+    ----------
+    router : (n,) int64
+        Interface, ascending; each at most once.
+    asn : (n,) int64
+    nats : (n,) float64
+        Log-odds that it is right.
+    name : (n,) int64
+        Equal for equal names.
+    """
+
+    router: np.ndarray
+    asn: np.ndarray
+    nats: np.ndarray
+    name: np.ndarray
+
+    @classmethod
+    def none(cls) -> Named:
+        """No names."""
+        whole = np.empty(0, np.int64)
+        return cls(whole, whole, np.empty(0), whole)
+
+
+@dataclass(frozen=True, eq=False)
 class AddressEvidence:
     """What is known of addresses, whichever of them are one router.
 
@@ -60,6 +87,8 @@ class AddressEvidence:
     members : Members
     possible : Possible
         What placeholders in ``origin`` may be named after.
+    named : Named
+        Of ASes that something else names, too.
     """
 
     links: DirectedLinks
@@ -70,6 +99,7 @@ class AddressEvidence:
     aims: Aims
     members: Members
     possible: Possible
+    named: Named = field(default_factory=Named.none)
 
     def ases(self) -> np.ndarray:
         """(n_ases,) int64: all ASes and placeholders that are named, ascending."""

@@ -12,10 +12,11 @@ import numpy as np
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.earlier import Knowledge
-from pipeline.infer.owners.election.evidence import AddressEvidence
+from pipeline.infer.owners.election.evidence import AddressEvidence, Named
 from pipeline.infer.owners.terms import (
     broken_off,
     destinations,
+    host_names,
     hosts,
     hosts_past,
     members,
@@ -37,6 +38,9 @@ AIMED_BROKEN = -11  # the same, though others go on from the group: traces may b
 ONLY = -6  # the only AS that traces through the group were aimed at
 ONLY_OF_SIBLINGS = -9  # the same, said of siblings alone
 MEMBER = -7  # a member registered with an address of the group on the LAN of an exchange point
+
+# A host name that says an AS; less that, what any other AS costs, in tenths of a nat.
+NAMED = -100
 
 # In place of the AS that a link is numbered from:
 ADJACENCY = -2  # not known to be one link
@@ -63,7 +67,7 @@ class Surroundings:
     other : (n_rows,) int64
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
         ``AIMED_PERHAPS``, ``AIMED_SILENT``, ``AIMED_BROKEN``, ``ONLY``, ``ONLY_OF_SIBLINGS``,
-        ``MEMBER``.
+        ``MEMBER``, ``NAMED`` and less.
     numbered : (n_rows,) int64
         AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``,
         ``PRIVATE``. The AS row of hosts or destinations.
@@ -171,14 +175,17 @@ def surround(
     member, registered = split_key(
         distinct_keys((group[registered_members.router] << 32) | registered)
     )
-    source = np.concatenate([one, other[linked], a, group[gate], past, member])
-    target = np.concatenate([other, one[linked], b, behind, aimed, np.full(len(member), MEMBER)])
+    named, say, named_as = _names_of_groups(shown.named, group, ases, rules)
+    source = np.concatenate([one, other[linked], a, group[gate], past, member, named])
+    of_members = np.full(len(member), MEMBER)
+    target = np.concatenate([other, one[linked], b, behind, aimed, of_members, say])
     certain = np.zeros(n, bool)
     certain[group[known.in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
     hidden = private[links.far[direct]]
     between[is_among(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE
-    kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at, registered])
+    rows = [numbered, numbered[linked], between, host, aimed_at, registered, named_as]
+    kind = np.concatenate(rows)
     if broken_off.TERM not in rules:
         target = np.where(target == AIMED_BROKEN, AIMED_SILENT, target)
     kept = ~np.isin(target, [end for term, ends in _ENDS for end in ends if term not in rules])
@@ -186,6 +193,18 @@ def surround(
     order = np.lexsort((kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     return Surroundings(ptr, target[order], kind[order])
+
+
+def _names_of_groups(
+    named: Named, group: np.ndarray, ases: np.ndarray, rules: Rules
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Group, ``NAMED`` less its weight and AS row of what host names say of each group."""
+    weight = np.minimum(named.nats, host_names.TERM.weights["named_most"])
+    _, first = np.unique((group[named.router] << 32) | named.name, return_index=True)
+    if host_names.TERM not in rules:
+        first = first[:0]
+    say = NAMED - np.rint(10 * weight[first]).astype(np.int64)
+    return group[named.router[first]], say, np.searchsorted(ases, named.asn[first])
 
 
 def aims_of_groups(

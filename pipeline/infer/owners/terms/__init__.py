@@ -9,6 +9,7 @@ from pipeline.infer.owners.terms import (
     broken_off,
     destinations,
     habit,
+    host_names,
     hosts,
     hosts_past,
     links,
@@ -34,4 +35,5 @@ TERMS = (
     broken_off.TERM,
     only_destination.TERM,
     members.TERM,
+    host_names.TERM,
 )

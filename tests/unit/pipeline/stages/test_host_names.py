@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.config import IngestConfig
+from pipeline.errors import UsageError
 from pipeline.model.addresses import format_addr
 from pipeline.report import write_reports
 from pipeline.stages.ingest import ingest
@@ -152,3 +153,28 @@ def test_names_for_a_topology_without_addresses_are_read_and_said_to_be_without_
     assert sum("--host-names" in line for line in summary.warnings) == 1
     with open_snapshot(tmp_path / "store") as snapshot:
         assert snapshot.host_names() is None
+
+
+def test_rules_that_read_ases_need_host_names_and_say_what_they_read(tmp_path, store):
+    rules = tmp_path / "rules.jsonl"
+    rule = {"domain": "x.net", "re": [r"^as(\d+)-"], "score": {"tp": 99, "fp": 1, "class": "good"}}
+    rules.write_text(json.dumps(rule) + "\n")
+    with pytest.raises(UsageError, match="--host-names"):
+        ingest(config(tmp_path / "s", name_rules=(rules,)))
+    with open_snapshot(store, "plain") as plain:
+        asn = int(plain.asn[0])
+        lows = plain.addresses()["addr_low"].to_pylist()
+    names = tmp_path / "names"
+    texts = [format_addr(0, low) for low in lows]
+    names.write_text("".join(f"{text} as{asn}-{text}.x.net\n" for text in texts))
+    summary = ingest(config(tmp_path / "s", names, name_rules=(rules,), snapshot="ruled"))
+    assert summary.complete
+    assert not any("without effect" in line for line in summary.warnings)
+    with open_snapshot(tmp_path / "s", "ruled") as ruled, open_snapshot(store, "plain") as plain:
+        assert len(ruled.host_names()) == ruled.addresses().num_rows
+        assert len(ruled.asn) < len(plain.asn)  # every name says the same AS
+        said_by = [why for why in ruled.reasons().owners.term if why == "host-names"]
+    assert said_by
+    names.write_text("".join(f"{text} core.x.net\n" for text in texts))
+    summary = ingest(config(tmp_path / "s", names, name_rules=(rules,), snapshot="none"))
+    assert any("--name-rules (read an AS in the names of 0 of" in w for w in summary.warnings)

@@ -36,6 +36,11 @@ TEXTS = [  # option, text of two records
     ("ixp", '{"data": [{"prefix": "195.42.144.0/23"}, {"prefix": "195.42.146.0/23"}]}'),
     ("as_names", "1|one\n2|two\n"),
     ("as_names", '{"1": "one", "2": "two"}'),
+    (
+        "name_rules",
+        '{"domain":"a.net","re":["^as([0-9]+)"],"score":{"tp":3,"fp":0,"class":"good"}}\n'
+        '{"domain":"b.net","re":["^as([0-9]+)"],"score":{"tp":3,"fp":0,"class":"good"}}\n',
+    ),
     ("host_names", "9.9.9.1 a.example.net\n9.9.9.2 b.example.net\n"),
 ]
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}

@@ -22,6 +22,7 @@ from pipeline.infer.owners.election.surroundings import (
     HOST,
     HOST_OR_ROUTER,
     MEMBER,
+    NAMED,
     ONLY,
     ONLY_OF_SIBLINGS,
     PRIVATE,
@@ -137,6 +138,8 @@ def test_a_border_between_two_ases_of_one_organisation_costs_less_however_it_is_
         ([(MEMBER, 1)], 34),
         ([(MEMBER, 1), (MEMBER, 2)], 34),
         ([(MEMBER, 1), (MEMBER, 0)], 0),
+        ([(NAMED - 22, 1)], 22),  # host names weigh what their rules do
+        ([(NAMED - 22, 1), (NAMED - 7, 1), (NAMED - 9, 0)], 29),
         ([(ONLY, 1)], 12),
         ([(ONLY_OF_SIBLINGS, 1)], 0),
     ],
