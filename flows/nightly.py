@@ -47,7 +47,7 @@ from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary
 from prefect.states import Failed, State
 
 from flows.analyze import analyzed
-from flows.compare import compared_with_night_before
+from flows.compare import compared_with_night_before, next_compared
 from flows.ingest import ingest_stage
 from flows.notices.emit import emit
 from flows.notices.nights import as_page_of, events_before, events_of, wanted_asns
@@ -173,7 +173,7 @@ def _in_turn(parameters: Mapping[str, Any]) -> State:
         ingest_config, analyze_config = _checked(parameters)
     except EXPECTED as error:
         return Failed(message=in_one_line(error))
-    night = functools.partial(_shown_night, ingest_config, analyze_config)
+    night = functools.partial(shown_night, ingest_config, analyze_config)
     return in_turn(ingest_config.store, night, makes_store=True)
 
 
@@ -248,17 +248,23 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig
     return ingest_config, analyze_config
 
 
-def _shown_night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
+def shown_night(
+    ingest_config: IngestConfig, analyze_config: AnalyzeConfig, *, with_next: bool = True
+) -> State:
+    """All stages of a night, as metrics show them; the state that the flow ends with.
+
+    ``with_next``: a later night that is there is compared with this one.
+    """
     from pipeline.stages.run_metrics import stages_of_a_run  # not needed to deploy
 
     with contextlib.suppress(OSError):  # the stage that needs it says so
         # So that a first night is counted too, however it ends.
         analyze_config.out.mkdir(parents=True, exist_ok=True)
     with stages_of_a_run(ingest_config.store, analyze_config.out):
-        return _night(ingest_config, analyze_config)
+        return _night(ingest_config, analyze_config, with_next)
 
 
-def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
+def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig, with_next: bool) -> State:
     """The stages, one after the other; the state that the flow ends with."""
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
     if failure is not None:
@@ -273,6 +279,7 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
         return failure
     places = analyze_config.store, analyze_config.out
     compared, not_compared = compared_with_night_before(*places, ingested.snapshot)
+    not_compared += next_compared(*places, ingested.snapshot) if with_next else []
     from pipeline.stages.analyze import without_old_nights  # not needed to deploy
 
     # Only now: the night to compare with may be one of those that go.

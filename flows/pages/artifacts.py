@@ -77,6 +77,12 @@ def show_events(
     _try(lambda: create_link_artifact(link, link_text=shown, key="changes", description=shown))
 
 
+def show_nights(nights: Mapping[str, str]) -> None:
+    """Table of the nights of a backfill, and what became of each."""
+    rows = [{"night": night, "became": inert(what)} for night, what in nights.items()]
+    _try(lambda: create_table_artifact(rows, key="nights", description="Nights, oldest first."))
+
+
 def show_dashboard(link: str) -> None:
     """Link to the Dask dashboard of the run."""
     words = f"[{link}]({link}) while the searches run; its rows name the AS."

@@ -8,11 +8,13 @@ and the run passes through Crashed, for which there are alarms. The server knows
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import Callable
 
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.exceptions import TerminationSignal
+from prefect.runtime import flow_run
 from prefect.states import Cancelled, State
 
 
@@ -37,6 +39,14 @@ def _is_cancelling() -> bool:
     if context is None or context.flow_run is None:
         return False
     with contextlib.suppress(Exception), get_client(sync_client=True) as client:
-        state = client.read_flow_run(context.flow_run.id).state
-        return state is not None and (state.is_cancelling() or state.is_cancelled())
+        states = [client.read_flow_run(run).state for run in _with_root(context.flow_run.id)]
+        return any(state and (state.is_cancelling() or state.is_cancelled()) for state in states)
     return False  # a server that does not answer knows of no request
+
+
+def _with_root(run: uuid.UUID) -> set[uuid.UUID]:
+    """A run, and the one that it is a part of: a backfill is cancelled as a whole."""
+    root = None
+    with contextlib.suppress(Exception):
+        root = flow_run.get_root_flow_run_id()
+    return {run, uuid.UUID(root)} if root else {run}

@@ -46,8 +46,10 @@ class Overlapping(UsageError):
 
 
 @contextlib.contextmanager
-def turn(store: Path) -> Iterator[None]:
+def turn(store: Path, *, patient: bool = False) -> Iterator[None]:
     """Hold the turn of this run on a store; wait for the run that works.
+
+    ``patient``: wait also for a place to wait, as a run that has many turns does.
 
     Raises
     ------
@@ -64,7 +66,7 @@ def turn(store: Path) -> Iterator[None]:
     # So that a run whose process was killed can be distinguished from one that works.
     _show(lambda client, run: client.update_flow_run_labels(run, {PROCESS_LABEL: me.to_text()}))
     # Every run passes through a waiting place, so none overtakes the one that waits there.
-    place = _soon(waiting, me)
+    place = waiting.take(me, wait=True) if patient else _soon(waiting, me)
     if place is None:
         raise Overlapping(
             f"{_words(working)} is running on {store} and {_words(waiting)} is waiting: "
@@ -84,7 +86,9 @@ def turn(store: Path) -> Iterator[None]:
             os.close(held)
 
 
-def in_turn(store: Path, work: Callable[[], State], *, makes_store: bool) -> State:
+def in_turn(
+    store: Path, work: Callable[[], State], *, makes_store: bool, patient: bool = False
+) -> State:
     """Work once it is the turn of this run: the state of the work, or why it had no turn.
 
     Of runs that do not make a store none waits for one that is not there, since that would make its
@@ -98,7 +102,7 @@ def in_turn(store: Path, work: Callable[[], State], *, makes_store: bool) -> Sta
         with contextlib.ExitStack() as held:
             try:
                 if has_turns:
-                    held.enter_context(turn(store))
+                    held.enter_context(turn(store, patient=patient))
             except Overlapping as error:
                 return Cancelled(name=OVERLAPPING_STATE, message=str(error))
             except OSError as error:

@@ -23,6 +23,8 @@ from pipeline.stages.nights.references import keep_up_to, references_up_to
 from pipeline.stages.nights.snapshots import (
     before,
     figures_warning,
+    gap_warning,
+    night_after,
     night_before,
     open_night,
     order_warning,
@@ -30,6 +32,7 @@ from pipeline.stages.nights.snapshots import (
 )
 from pipeline.stages.places import check_comparison
 from pipeline.store import Snapshot, open_snapshot
+from pipeline.store.pointers.versions import versions_named
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         _check_not_own(config)
         progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
         warnings = [order_warning(old, new, config.out), *map(synthetic_warning, (old, new))]
+        warnings.append(gap_warning(config.store, config.out, old.name, new.name))
         warnings += [figures_warning(night, config.out) for night in (old, new)]
         warnings = [line for line in warnings if line]
         nights = open_night(old, config.out), open_night(new, config.out)
@@ -199,6 +203,28 @@ def compare_with_night_before(
         return NightCompared(None, passed_over)
     config = CompareConfig(found.night, new, store, out)
     return NightCompared(compare(config, progress), passed_over)
+
+
+def compare_next(
+    store: Path, out: Path, night: str, progress: ProgressCallback = no_progress
+) -> CompareSummary | None:
+    """Compare the night after a late one with it, if that was compared with an older one.
+
+    Nights may be ingested in any order, and again; each is then compared with the one before it.
+    None: there is no night after it, or it was compared with this version.
+
+    Raises
+    ------
+    UsageError, StoreError
+        As ``compare`` does.
+    """
+    later = night_after(store, out, night)
+    if later is None:
+        return None
+    versions, there = versions_named(store), compared_in(out / later)
+    if there.old == night and there.is_of(versions[later]) and not there.is_replaced(versions):
+        return None
+    return compare(CompareConfig(night, later, store, out), progress)
 
 
 def count_changes(changes: Changes) -> dict[str, int]:

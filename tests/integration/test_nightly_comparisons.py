@@ -8,8 +8,10 @@ import os
 
 import pytest
 
+from flows.backfill import NO_DATA, THERE, backfill
 from flows.nightly import nightly
 from pipeline.config import AnalyzeConfig, IngestConfig, StatusConfig
+from pipeline.report.compared import compared_in
 from pipeline.report.nights import NIGHTS_PAGE
 from pipeline.stages.analyze import analyze
 from pipeline.stages.contents.status import lateness, staleness
@@ -75,6 +77,86 @@ def test_a_late_night_is_compared_before_the_night_before_it_is_removed(server, 
     page = (out / NIGHTS_PAGE).read_text()
     linked = [night for night in (FIRST, SECOND, THIRD, FOURTH) if f'href="{night}/' in page]
     assert linked == [THIRD, FOURTH]
+
+
+def compared(out, *nights):
+    return [compared_in(out / night).old for night in nights]
+
+
+def test_a_night_that_came_late_is_put_between_those_around_it(server, tmp_path):
+    by_flow(tmp_path, FIRST)
+    by_flow(tmp_path, THIRD)
+    by_flow(tmp_path, FOURTH)
+    _, out, _ = options(tmp_path)
+    assert compared(out, THIRD, FOURTH) == [FIRST, THIRD]
+    by_flow(tmp_path, SECOND)
+    assert compared(out, SECOND, THIRD, FOURTH) == [FIRST, SECOND, THIRD]
+    before = (out / FOURTH / "events.parquet").stat().st_mtime_ns
+    by_flow(tmp_path, SECOND)  # the same measurements again: what is there stays right
+    assert compared(out, SECOND, THIRD) == [FIRST, SECOND]
+    assert (out / FOURTH / "events.parquet").stat().st_mtime_ns == before
+
+
+def test_two_nights_of_one_date_follow_each_other(server, tmp_path):
+    by_flow(tmp_path, FIRST)
+    by_flow(tmp_path, THIRD)
+    store, out, table = options(tmp_path)
+    evening = tmp_path / "evening.jsonl"
+    noon = datetime.datetime.fromisoformat(f"{FIRST}T12:00Z").timestamp()
+    text = (tmp_path / f"{FIRST}.jsonl").read_text()
+    evening.write_text(text.replace(str(int(noon)), str(int(noon + 6 * 3600))))
+    state = nightly(
+        inputs=[str(evening)],
+        store=str(store),
+        out=str(out),
+        ip2as=[str(table)],
+        options={"workers": 1, "device": "cpu"},
+        return_state=True,
+    )
+    second = state.result().analyzed.snapshot
+    assert second.startswith(f"{FIRST}T180000Z")
+    assert compared(out, second, THIRD) == [FIRST, second]
+
+
+def test_a_backfill_makes_what_is_missing_and_says_what_has_no_data(server, tmp_path):
+    store, out, table = options(tmp_path)
+    for day in (1, 2, 5, 6, 14):
+        traces(tmp_path, f"2026-11-{day:02}")
+    by_flow(tmp_path, "2026-11-14")
+    by_flow(tmp_path, SECOND)
+    (tmp_path / "2026-11-06.jsonl").write_text("no traces")
+
+    def run(first, last):
+        return backfill(
+            first=datetime.date.fromisoformat(first),
+            last=datetime.date.fromisoformat(last),
+            inputs=[str(tmp_path / "%Y-%m-%d.jsonl")],
+            store=str(store),
+            out=str(out),
+            ip2as=[str(table)],
+            options={"workers": 1, "device": "cpu"},
+            return_state=True,
+        )
+
+    state = run("2026-11-01", "2026-11-07")
+    assert state.name == "Partial"
+    became = state.result()
+    assert [name for name, what in became.items() if what == THERE] == [SECOND]
+    assert [name for name, what in became.items() if what == NO_DATA] == [
+        THIRD,
+        FOURTH,
+        "2026-11-07",
+    ]
+    assert became["2026-11-06"].startswith("Failed: ")
+    assert compared(out, SECOND, "2026-11-05", "2026-11-14") == [FIRST, SECOND, "2026-11-05"]
+    assert "2 nights of 7 made" in state.message
+    assert "failed: 2026-11-06" in state.message
+    # A week without a night is said where changes are.
+    assert "within 9 days" in (out / "2026-11-14" / "changes.html").read_text()
+    assert "within" not in (out / SECOND / "changes.html").read_text()
+    (tmp_path / "2026-11-06.jsonl").unlink()
+    assert run("2026-11-01", "2026-11-07").name == "Completed"
+    assert run("2026-11-08", "2026-11-09").is_failed()
 
 
 def test_a_broken_night_before_makes_the_run_partial_and_counts_for_nothing(server, tmp_path):

@@ -37,7 +37,7 @@ from tests.server_log import faults
 pytest_plugins = ("tests.browser",)
 
 SCHEDULED = {"state": {"type": {"any_": ["SCHEDULED"]}}}
-DEPLOYED = {"ingest", "analyze", "compare", "nightly", "notify"}
+DEPLOYED = {"ingest", "analyze", "compare", "nightly", "backfill", "notify"}
 EVIL = "evil.example"
 HOSTILE = [
     f"![x](http://{EVIL}/image)",

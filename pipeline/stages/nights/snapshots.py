@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import held_by, origins_of
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.topology import SILENT
+from pipeline.model.words import number
 from pipeline.places.command_lines import command_line
 from pipeline.report.names import ASES
 from pipeline.stages.contents.snapshots import report_folder
@@ -46,6 +48,8 @@ _DECIDING = {
     "inference_rules": "rules of inference",  # a snapshot without their number is of older ones
 }
 _ALWAYS = {"asn": "--asn"}  # decides where nothing is inferred, too
+
+_NIGHTS_OF_A_WEEK = 7
 
 # Figures of reports that are compared.
 _FIGURES = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius")
@@ -143,6 +147,39 @@ def before(store: Path, out: Path, name: str) -> Before:
     since = since[: since.index(name)] if name in since else []
     since = since[since.index(night) + 1 :] if night in since else since
     return Before(night, {known: broken[known] for known in since if known in broken})
+
+
+def night_after(store: Path, out: Path, name: str) -> str | None:
+    """The night whose night before is this one; None: there is none, or it is in no series."""
+    if not is_night(name):
+        return None
+    series = [*filter(is_night, _ordered(store, out, name, snapshot_names(store))[0])]
+    later = series[series.index(name) + 1 :] if name in series else []
+    return later[0] if later else None
+
+
+def gap_warning(store: Path, out: Path, old: str, new: str) -> str:
+    """What to say if nights are missing between two of a series; empty: none are.
+
+    A gap is more than twice as long as usual between the last nights up to the older one.
+    """
+    if not (is_night(old) and is_night(new)):
+        return ""
+    ordered = filter(is_night, _ordered(store, out, new, snapshot_names(store))[0])
+    gap = _day(new) - _day(old)
+    days = sorted({day for day in map(_day, ordered) if day <= _day(old)})
+    steps = np.diff(days)[-_NIGHTS_OF_A_WEEK:]
+    usual = float(np.median(steps)) if len(steps) else 1.0
+    if gap <= 2 * usual:
+        return ""
+    return (
+        f"{old} is the last night before {new}: what is reported as changed has changed within "
+        f"{number(gap, 'day')}"
+    )
+
+
+def _day(night: str) -> int:
+    return datetime.date.fromisoformat(age_of(night)[0]).toordinal()
 
 
 def _ordered(
