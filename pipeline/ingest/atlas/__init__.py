@@ -50,6 +50,7 @@ from pipeline.ingest.atlas.grammar import MAX_DEPTH
 from pipeline.ingest.atlas.record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
+from pipeline.ingest.text.json_layout import record_lines
 from pipeline.json_text import parse_json
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
@@ -61,6 +62,7 @@ _MIN_REPLY_BYTES = len('{"from":"::"}')
 
 _ATLAS_KEY = re.compile(rb'"(?:prb_id|msm_id|msm_name|fw)"\s*:')
 _TRACEROUTE = re.compile(rb'"type"\s*:\s*"traceroute"')
+_RESULT = re.compile(rb'"type"\s*:\s*"traceroute"|"(?:prb_id|fw)"\s*:')
 # Of a result without them: other programs have results of that type, too.
 _RESULT_KEY = re.compile(rb'"(?:(?:dst|src)_addr|dst_name|paris_id)"\s*:|"result"\s*:\s*\[')
 _FIRST_KEY = re.compile(rb'\{\s*("[A-Za-z_]{1,40}")')
@@ -101,14 +103,16 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     FormatError
         After everything valid: the file is empty, cut short, or holds no usable traceroute result.
     """
-    return ColumnReader(stream, report, AtlasDecoder(report)).batches()
+    lines = record_lines(stream, _RESULT)
+    return ColumnReader(lines, report, AtlasDecoder(report)).batches()
 
 
 def compile_kernels() -> None:
     """Compile what reading needs, or load it from numba's cache."""
     result = b'{"type":"traceroute","dst_addr":"192.0.2.1","result":[]}\n'
-    for _ in read(io.BytesIO(result), ReadReport("none")):
-        pass
+    for text in (result, b'{"results":[' + result + b"]}"):
+        for _ in read(io.BytesIO(text), ReadReport("none")):
+            pass
 
 
 class AtlasDecoder(TraceDecoder):

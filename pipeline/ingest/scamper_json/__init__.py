@@ -8,7 +8,11 @@ types (cycles, pings, ...) and M-Lab's line of metadata are skipped and counted.
 - A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop is kept.
 - A ``start`` that is not ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
   trace is kept.
-- M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace.
+- M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace. So are
+  its parsed rows and exports from BigQuery, which have it under ``raw``: their keys may be in
+  camel case, their numbers strings.
+- A record may be spread over lines (``jq .``). What is broken ends where the next record begins, in
+  the first column.
 - Records may follow one another on a line, as when a file without a last line break was appended.
 - A broken line is rejected alone. In an array, a broken element is rejected alone as long as its
   brackets and quotes are paired; otherwise the following elements cannot be separated, and the file
@@ -34,6 +38,7 @@ from pipeline.ingest.columns import (
 )
 from pipeline.ingest.scamper_json import decode as fast
 from pipeline.ingest.scamper_json.scan import MORE, find_close, find_newline
+from pipeline.ingest.scamper_json.rows import of_row
 from pipeline.ingest.scamper_json.tracelb import take_paths
 from pipeline.ingest.scamper_json.values import (
     BrokenRecord,
@@ -44,6 +49,7 @@ from pipeline.ingest.scamper_json.values import (
     read_rtt,
     read_start,
 )
+from pipeline.ingest.text.json_layout import record_lines
 from pipeline.json_text import nesting, parse_json
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
@@ -60,7 +66,7 @@ SKIPPED_TYPES = frozenset((
 # fmt: on
 # Those that change the flow: "icmp-echo" its checksum, "udp" its ports.
 CLASSIC_METHODS = ("icmp-echo", "udp")
-_TRACE = re.compile(rb'"type"\s*:\s*"trace(?:lb)?"')
+_TRACE = re.compile(rb'"[Tt]ype"\s*:\s*"trace(?:lb)?"')
 _SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
 # RIPE Atlas has pings and more of the same names: each of its results has one of these.
 _NOT_OURS = re.compile(rb'"(?:msm_id|prb_id)"\s*:|"type"\s*:\s*"traceroute"')
@@ -96,7 +102,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     FormatError
         After everything valid: the file is empty, cut short, or not scamper JSON.
     """
-    return ColumnReader(stream, report, ScamperJsonDecoder(report)).batches()
+    return ColumnReader(record_lines(stream), report, ScamperJsonDecoder(report)).batches()
 
 
 def compile_kernels() -> None:
@@ -104,8 +110,9 @@ def compile_kernels() -> None:
     usual = b'{"type":"trace","dst":"192.0.2.1"}\n'
     unusual = b'{"type":"trace","dst":"192.0.2.1","hops":[],"note":"\\n"}\n'
     paths = b'{"type":"tracelb","dst":"192.0.2.1"}\n'
-    for _ in read(io.BytesIO(usual + unusual + paths), ReadReport("none")):
-        pass
+    for text in (usual + unusual + paths, usual.replace(b",", b",\n")):
+        for _ in read(io.BytesIO(text), ReadReport("none")):
+            pass
 
 
 class ScamperJsonDecoder(TraceDecoder):
@@ -280,9 +287,11 @@ def _parse(line: bytes) -> Any:
 
 
 def _kind(record: Any) -> tuple[str, dict[str, Any]]:
-    """Type of a record, and the record itself out of M-Lab's archived form."""
+    """Type of a record, and the record itself out of M-Lab's forms."""
     if not isinstance(record, dict):
         raise BrokenRecord("not a JSON object", type(record).__name__)
+    if "type" not in record:
+        record = of_row(record)
     if "type" not in record and isinstance(record.get("Trace"), dict):
         record = record["Trace"]
     kind = record.get("type")

@@ -1,0 +1,48 @@
+"""M-Lab's rows of scamper's records: as parsed, and as BigQuery exports them.
+
+https://www.measurementlab.net/tests/traceroute/. A row has the record under ``raw``, beside what
+M-Lab knows of the test. In parsed rows keys are in camel case; BigQuery has no list of lists, so
+hops are objects with a list, and writes whole numbers as strings.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WHOLE = re.compile(r"-?\d{1,18}")
+_RECORDS = ("tracelb", "trace")
+_TEXTS = frozenset(("addr", "src", "dst", "name", "method", "type", "version", "ftime"))
+
+
+def of_row(row: dict[str, Any]) -> dict[str, Any]:
+    """The record in a row, as scamper writes it; ``row`` itself where it is none."""
+    raw = row.get("raw", row.get("Raw"))
+    if not isinstance(raw, dict):
+        return row
+    for key, value in raw.items():
+        if key.lower() in _RECORDS and isinstance(value, dict):
+            return dict(_as_written(value))
+    return row
+
+
+def _as_written(value: Any, key: str = "") -> Any:
+    """A value with scamper's keys and numbers; text stays text."""
+    if isinstance(value, dict):
+        named = ((_HUMP.sub("_", name).lower(), each) for name, each in value.items())
+        return {name: _as_written(each, name) for name, each in named}
+    if isinstance(value, list):
+        if key == "links":
+            value = [_hop(each) for each in value]
+        return [_as_written(each) for each in value]
+    if isinstance(value, str) and key not in _TEXTS and _WHOLE.fullmatch(value):
+        return int(value)
+    return value
+
+
+def _hop(links: Any) -> Any:
+    """The links of a hop, out of the object around them."""
+    if isinstance(links, dict) and len(links) == 1:
+        return next(iter(links.values()))
+    return links
