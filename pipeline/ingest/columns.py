@@ -15,6 +15,7 @@ from pipeline.errors import FormatError
 from pipeline.model.measured.reading import CLASSIC, ReadReport
 from pipeline.model.measured.traces import LABELLED, PART_FURTHER, TraceBatch
 
+MAX_RTT_MS = 1e9
 NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
 CLOCK_LEAD_S = 2 * 86_400.0  # how far a clock may run ahead of ours and still be believed
 
@@ -92,6 +93,25 @@ class ColumnArrays(NamedTuple):
     counts: np.ndarray
 
 
+class Reply(NamedTuple):
+    """An answer: TTL of the probe, words of who answered, RTT in ms or NaN, KIND_*."""
+
+    ttl: int
+    addr: tuple[int, int]
+    rtt_ms: float
+    kind: int
+
+
+class Trace(NamedTuple):
+    """One trace on its way into columns; zeros are an unknown address or time."""
+
+    src: tuple[int, int]
+    dst: tuple[int, int]
+    start_s: float
+    replies: list[Reply]  # by ascending TTL
+    is_classic: bool
+
+
 class TraceColumns:
     """Columns of a TraceBatch under construction.
 
@@ -125,6 +145,24 @@ class TraceColumns:
     def notes(self) -> dict[str, int]:
         """Oddities that were counted while decoding, by name."""
         return {note: n for name, note in NOTES.items() if (n := int(self.count[name]))}
+
+    def append(self, trace: Trace) -> None:
+        """Add a trace that was read in Python; round-trip times out of range are NaN and noted."""
+        row, first = int(self.count["n_traces"]), int(self.count["n_replies"])
+        self.src_addr[row], self.dst_addr[row] = trace.src, trace.dst
+        self.start_s[row] = trace.start_s
+        after = first + len(trace.replies)
+        if trace.replies:
+            ttl, addr, rtt_ms, kind = zip(*trace.replies, strict=True)
+            rtt = np.array(rtt_ms, np.float64)
+            is_bad = (rtt < 0) | (rtt > MAX_RTT_MS)
+            self.count["n_bad_rtt"] += int(is_bad.sum())
+            self.rtt_ms[first:after] = np.where(is_bad, np.nan, rtt)
+            self.ttl[first:after], self.kind[first:after] = ttl, kind
+            self.addr[first:after] = np.array(addr, np.uint64)
+        self.count["n_classic"] += trace.is_classic
+        self.count["n_traces"] = row + 1
+        self.count["n_replies"] = self.reply_ptr[row + 1] = after
 
     def take(self) -> TraceBatch | None:
         """The complete traces as a batch of their own, or None; empties the columns."""

@@ -37,8 +37,8 @@ from pipeline.ingest.columns import (
     TraceColumns,
 )
 from pipeline.ingest.scamper_json import decode as fast
-from pipeline.ingest.scamper_json.scan import MORE, find_close, find_newline
 from pipeline.ingest.scamper_json.rows import of_row
+from pipeline.ingest.scamper_json.scan import MORE, find_close, find_newline
 from pipeline.ingest.scamper_json.tracelb import take_paths
 from pipeline.ingest.scamper_json.values import (
     BrokenRecord,

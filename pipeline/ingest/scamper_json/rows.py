@@ -2,7 +2,7 @@
 
 https://www.measurementlab.net/tests/traceroute/. A row has the record under ``raw``, beside what
 M-Lab knows of the test. In parsed rows keys are in camel case; BigQuery has no list of lists, so
-hops are objects with a list, and writes whole numbers as strings.
+hops are objects with a list, and writes whole numbers as strings, or as floats.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def _as_written(value: Any, key: str = "") -> Any:
             value = [_hop(each) for each in value]
         return [_as_written(each) for each in value]
     if isinstance(value, str) and key not in _TEXTS and _WHOLE.fullmatch(value):
+        return int(value)
+    if isinstance(value, float) and key != "rtt" and value.is_integer():
         return int(value)
     return value
 

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.files import BOM
+from pipeline.ingest.text.beginning import peek
 
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 20
@@ -77,7 +78,9 @@ def is_spread(head: bytes) -> bool:
     return b"\n" in head
 
 
-def record_lines(stream: BinaryIO, mark: re.Pattern[bytes] | None = None) -> BinaryIO:
+def record_lines(
+    stream: BinaryIO, mark: re.Pattern[bytes] | None = None, always: bool = False
+) -> BinaryIO:
     """``stream``, or its records one on a line where they are laid out otherwise.
 
     An array of records, and records that each stand on a line, are returned as they are.
@@ -88,52 +91,23 @@ def record_lines(stream: BinaryIO, mark: re.Pattern[bytes] | None = None) -> Bin
         Decompressed bytes.
     mark : re.Pattern or None
         What stands in each record and nowhere around one; None: records are in nothing.
+    always : bool
+        Whether arrays of records are laid out, too, and lines that hold several.
     """
-    head = b""
-    fault: Exception | None = None
-    try:
-        while len(head) < HEAD_BYTES and (more := stream.read(HEAD_BYTES - len(head))):
-            head += more
-    except Exception as error:  # it comes again once the head was read
-        fault = error
+    head, stream = peek(stream, HEAD_BYTES)
     text = head.removeprefix(BOM).lstrip()
     depth, begin = (first_object(text, mark) if mark is not None else None) or (0, b"")
-    in_others = depth > text.startswith(b"[")
+    in_others = always or depth > text.startswith(b"[")
     if in_others or (depth == 0 and text.startswith(b"{") and is_spread(text)):
-        lines = _RecordLines(stream, head.removeprefix(BOM), fault, depth, begin)
-        return lines  # type: ignore[return-value]
-    return _Joined(stream, head, fault)  # type: ignore[return-value]
-
-
-class _Joined(io.RawIOBase):
-    """A stream whose first bytes, or the fault that ended them, were already taken."""
-
-    def __init__(self, stream: BinaryIO, head: bytes, fault: Exception | None) -> None:
-        super().__init__()
-        self._stream, self._head, self._fault = stream, memoryview(head), fault
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer) -> int:
-        if self._head:
-            view = memoryview(buffer).cast("B")
-            taken = self._head[: len(view)]
-            view[: len(taken)] = taken
-            self._head = self._head[len(taken) :]
-            return len(taken)
-        if self._fault is not None:
-            raise self._fault
-        return self._stream.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+        return _RecordLines(stream, depth, begin)  # type: ignore[return-value]
+    return stream
 
 
 class _RecordLines(io.RawIOBase):
-    def __init__(
-        self, stream: BinaryIO, head: bytes, fault: Exception | None, depth: int, begin: bytes
-    ) -> None:
+    def __init__(self, stream: BinaryIO, depth: int, begin: bytes) -> None:
         super().__init__()
+        self._stream = stream
         self._begin = np.frombuffer(begin, np.uint8)
-        self._blocks = _Joined(stream, head, fault)
         self._states = np.zeros(1, STATE)
         self._states["wanted"] = depth
         self._states["line_begins"] = True
@@ -145,7 +119,7 @@ class _RecordLines(io.RawIOBase):
     def readinto(self, buffer) -> int:
         view = memoryview(buffer).cast("B")
         while not self._ready:
-            block = self._blocks.read(BLOCK_BYTES)
+            block = self._stream.read(BLOCK_BYTES)
             if not block:
                 return 0
             room = np.empty(2 * len(block) + int(self._states[0]["n_breaks"]) + 1, np.uint8)
@@ -162,10 +136,10 @@ def _begins(data, at, begin):
     """Whether ``begin`` stands there; not if the block ends before."""
     if len(begin) == 0 or at + len(begin) > len(data):
         return False
-    for i in range(len(begin)):
-        if data[at + i] != begin[i]:
-            return False
-    return True
+    n = 0
+    while n < len(begin) and data[at + n] == begin[n]:
+        n += 1
+    return n == len(begin)
 
 
 @njit(cache=True, nogil=True)

@@ -37,6 +37,9 @@ class Reject:
 
 # A note: of traces in which each probe may have gone another way (``TraceBatch.n_classic``).
 CLASSIC = "traces by a classic method"
+# Notes: of traces that are from no known vantage point, or to no known address.
+NO_SOURCE = "traces without a source"
+NO_TARGET = "traces without a destination"
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import time
 
 import pytest
@@ -205,3 +206,108 @@ def test_traces_of_a_laboratory():
     found = [each for batch in open_reader(path, report)[1] for each in unpack(batch)]
     assert (report.n_records, report.n_hops, dict(report.rejected)) == (7, 150, {})
     assert found[-1].replies[-1] == (4, "198.18.128.5", 0.009, KIND_UNREACHABLE)
+
+
+class TestTracert(TraceReaderContract):
+    format = "traceroute_text"
+    sample = "traceroute_text/tracert.txt"
+    traces = [
+        Trace(
+            "::",
+            "203.0.113.9",
+            0.0,
+            [
+                (1, "192.0.2.1", None, KIND_UNKNOWN),
+                (1, "192.0.2.1", 1.0, KIND_UNKNOWN),
+                (3, "198.51.100.1", 9.0, KIND_UNKNOWN),
+                (3, "198.51.100.1", 8.0, KIND_UNKNOWN),
+                (4, "198.51.100.1", None, KIND_UNREACHABLE),
+            ],
+        ),
+        Trace(
+            "::",
+            "2001:db8::9",
+            0.0,
+            [(1, "2001:db8::1", rtt, KIND_UNKNOWN) for rtt in (2.0, 2.0, 3.0)],
+        ),
+    ]
+    broken_record = b"Tracing route to 192.0.2.9 over a maximum of 30 hops\n 1  2 ms  gw.example\n"
+    broken_reason = "no address that answered"
+    bad = {
+        "cut.txt": (
+            b"Tracing route to 192.0.2.9 over\n\n  1     2 ms  2 ms  2 ms  192.",
+            fault("cut short: the last line does not end"),
+        ),
+        "no_address.txt": (
+            b"Tracing route to [::1]\nTracing route to a.example over a maximum of 30 hops\n",
+            fault(n_traces=1, no_address_of_the_destination=1),
+        ),
+        "falling.txt": (
+            b"Tracing route to ::1 over 30\n 1 2 ms ::2\n 1 2 ms ::2\nTracing route to ::1 over\n",
+            fault(n_traces=1, hop_numbers_fall=1),
+        ),
+    }
+
+
+class TestParisTraceroute(TraceReaderContract):
+    format = "traceroute_text"
+    sample = "traceroute_text/paris.txt"
+    traces = [
+        Trace(
+            "192.0.2.9",
+            "203.0.113.9",
+            0.0,
+            [
+                (1, "192.0.2.1", 0.34, KIND_UNKNOWN),
+                (2, "198.51.100.1", 0.815, KIND_UNKNOWN | LABELLED),
+                (4, "203.0.113.1", 5.125, KIND_UNREACHABLE),
+            ],
+        ),
+        Trace(
+            "2001:db8:1::9",
+            "2001:db8::9",
+            0.0,
+            [(1, "2001:db8::1", rtt, KIND_UNKNOWN) for rtt in (2.5, 0.5, 0.75)],
+        ),
+    ]
+    broken_record = b"traceroute [(192.0.2.9:1) -> (192.0.2.1:2)], protocol\n 1  P(6, 6) gw  1 ms\n"
+    broken_reason = NO_RESULT
+    bad = {
+        "no_address.txt": (
+            b"traceroute [(a:1) -> (192.0.2.1:2)], x\ntraceroute [(::1:1) -> (::2:2)], x\n",
+            fault(n_traces=1, not_an_address=1),
+        ),
+        "cut.txt": (
+            b"traceroute [(192.0.2.9:1) -> (192.0.2.1:2)], protocol udp\n 1  P(6, 6) gw (192.0.",
+            fault("cut short: the last line does not end"),
+        ),
+        "flows.txt": (
+            b"traceroute [(::1:1) -> (::2:2)], x\n"
+            + b" 1 P(9, 9) a (::3):65000 1 ms b (::4):1 1 ms\n"
+            + b"".join(b" %d P(99999, 99999) a (::5) 1 ms\n" % ttl for ttl in range(2, 9))
+            + b"traceroute [(::1:1) -> (::2:2)], x\n",
+            fault(n_traces=1, more_flows_than_a_trace_has=1),
+        ),
+    }
+
+    def test_its_traces_are_of_one_flow_each(self, path):
+        _, report, _ = self.read_file(path)
+        assert not report.notes[CLASSIC]
+
+
+def test_addresses_of_one_flow_alone_are_joined():
+    text = (
+        "traceroute [(192.0.2.9:33456) -> (203.0.113.10:33457)], protocol tcp, algo exhaustive\n"
+        " 1  P(6, 6) 192.0.2.1 (192.0.2.1)  0.375 ms\n"
+        " 2  P(11, 11) a (198.51.100.1):0,2,4 0.5/1/1/1 ms  b (198.51.100.2):1,3,5,7 0.625 ms\n"
+        " 3  P(11, 11) c (198.51.100.3):0,2,4,7 0.5 ms  d (198.51.100.4):1,3,5 0.625 ms\n"
+    )
+    report = ReadReport("text")
+    (batch,) = read(io.BytesIO(text.encode()), report)  # type: ignore[arg-type]
+    links = set()
+    for trace in unpack(batch):
+        hops = [(ttl, addr[-1]) for ttl, addr, *_ in trace.replies]
+        links |= {(a, b) for (t, a), (u, b) in itertools.pairwise(hops) if t + 1 == u}
+    assert links == {("1", "1"), ("1", "2"), ("1", "3"), ("2", "4"), ("2", "3")}
+    assert report.n_records == 1
+    assert not report.notes[CLASSIC]
