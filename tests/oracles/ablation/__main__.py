@@ -26,7 +26,7 @@ from tests.oracles.truth.sources import ON_DISK, find_sources
 USUAL = "inferred-routers"  # what is known: no more than traces and prefixes
 WITH_FILES = "registries-inferred-routers"
 # Minutes a network by themselves; they are judged where they are named.
-LARGE = ("large_exchange", "big", "big_one_vantage")
+LARGE = ("large_exchange", "big", "big_one_vantage", "big_internet")
 ALL = (
     *(kind for kind in KINDS if kind not in LARGE),
     ON_DISK,

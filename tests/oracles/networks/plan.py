@@ -173,6 +173,21 @@ _BIG: dict[str, Any] = {
     "tunnels": 0.15,
     "private_inside": 0.05,
 }
+_INTERNET: dict[str, Any] = _BIG | {  # 10,000 ASes, 60,000 routers, two million traces
+    "n_tier1": 14,
+    "n_transit": 400,
+    "n_regional": 1600,
+    "n_stub": 7980,
+    "tier1": (150, 230),
+    "transit": (42, 84),
+    "regional": (6, 15),
+    "cloud": (80, 120),
+    "exchange_members": (0.12, 0.1, 0.08, 0.06, 0.05),
+    "exchange_peering": 0.08,
+    "n_vantage_points": 100,
+    "blocks": (2, 2, 2, 4, 4),
+    "siblings": 40,
+}
 _IXP300: dict[str, Any] = {
     "n_transit": 24,
     "n_regional": 120,
@@ -219,6 +234,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "large_exchange": _IXP300,
     "big": _BIG,
     "big_one_vantage": _BIG | {"n_vantage_points": 1},
+    "big_internet": _INTERNET,
 }
 
 

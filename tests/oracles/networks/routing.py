@@ -8,6 +8,7 @@ peers and providers of its customers' routes alone.
 from __future__ import annotations
 
 import heapq
+from array import array
 from collections import defaultdict
 
 from tests.oracles.networks.network import Link, Network
@@ -16,14 +17,21 @@ _FAR = 1 << 30
 
 
 class Routes:
-    """Where packets go next, of a network; what was computed is kept."""
+    """Where packets go next, of a network; what was computed is kept.
+
+    Of ten thousand ASes there are a hundred million pairs: sets of next ASes are numbered, and the
+    number of each AS's set is kept for each destination.
+    """
 
     def __init__(self, network: Network) -> None:
         self._network = network
+        self._place_of = {asn: at for at, asn in enumerate(network.ases.tier)}
+        self._sets: list[frozenset[int]] = [frozenset()]
+        self._number_of = {self._sets[0]: 0}
         self._distances: dict[int, dict[int, int]] = {}
-        self._next_ases: dict[int, dict[int, frozenset[int]]] = {}
+        self._next_sets: dict[int, array[int]] = {}
         self._next_links: dict[tuple[int, object], list[Link] | None] = {}
-        self._exits: dict[tuple[int, frozenset[int]], dict[int, Link]] = {}
+        self._exits: dict[tuple[int, int], dict[int, Link]] = {}
 
     def links_toward(self, router: int, asn: int, gateways: tuple[int, ...]) -> list[Link] | None:
         """Links over which a router sends packets for customers of an AS behind some gateways.
@@ -42,7 +50,7 @@ class Routes:
                 gateway = min(gateways, key=lambda g: (self._distance(g).get(router, _FAR), g))
                 self._next_links[key] = self._inside(router, gateway)
             return self._next_links[key]
-        nexts = self.next_ases(asn).get(here)
+        nexts = self._next_set(here, asn)
         if not nexts:
             return []
         key = (router, nexts)
@@ -56,13 +64,23 @@ class Routes:
             self._next_links[key] = found
         return self._next_links[key]
 
-    def next_ases(self, destination: int) -> dict[int, frozenset[int]]:
-        """ASes that each AS sends packets for ``destination`` to, all equally good."""
-        if destination not in self._next_ases:
-            self._next_ases[destination] = self._spread(destination)
-        return self._next_ases[destination]
+    def _next_set(self, asn: int, destination: int) -> int:
+        """Number of the set of ASes that an AS sends packets for another to; 0: none."""
+        if destination not in self._next_sets:
+            of_each = array("i", bytes(4 * len(self._place_of)))
+            for one, nexts in self._spread(destination).items():
+                of_each[self._place_of[one]] = self._number(nexts)
+            self._next_sets[destination] = of_each
+        return self._next_sets[destination][self._place_of[asn]]
+
+    def _number(self, nexts: frozenset[int]) -> int:
+        number = self._number_of.setdefault(nexts, len(self._sets))
+        if number == len(self._sets):
+            self._sets.append(nexts)
+        return number
 
     def _spread(self, destination: int) -> dict[int, frozenset[int]]:
+        """ASes that each AS sends packets for one to, all equally good."""
         ases = self._network.ases
         if not self._network.plan.policy:
             return self._spread_evenly(destination)
@@ -120,11 +138,11 @@ class Routes:
             level = list(found)
         return best
 
-    def _exits_of(self, asn: int, nexts: frozenset[int]) -> dict[int, Link]:
-        """Routers of an AS with a link to one of others, and the first such link of each."""
-        key = (asn, nexts)
+    def _exits_of(self, asn: int, numbered: int) -> dict[int, Link]:
+        """Routers of an AS with a link to one of a set, and the first such link of each."""
+        key = (asn, numbered)
         if key not in self._exits:
-            network = self._network
+            network, nexts = self._network, self._sets[numbered]
             self._exits[key] = exits = {}
             for router in network.routers[asn]:
                 for link in network.links_of[router]:

@@ -45,7 +45,8 @@ class Walks:
         self._network = network
         self._routes = Routes(network)
         self._delays = Delays(network)
-        self._back: dict[tuple[int, str], tuple[int, float]] = {}
+        self._back: dict[int, tuple[int, float]] = {}  # of routers, to the last vantage point
+        self._back_to = ""
 
     @property
     def delays(self) -> Delays:
@@ -97,10 +98,11 @@ class Walks:
         has not (Y. Vanaubel et al., "Through the wormhole: tracking invisible MPLS tunnels", IMC
         2017).
         """
-        key = (router, vantage.name)
-        if key not in self._back:
-            self._back[key] = self._walk_back(router, vantage)
-        return self._back[key]
+        if vantage.name != self._back_to:
+            self._back, self._back_to = {}, vantage.name
+        if router not in self._back:
+            self._back[router] = self._walk_back(router, vantage)
+        return self._back[router]
 
     def _walk_back(self, router: int, vantage: Vantage) -> tuple[int, float]:
         network = self._network

@@ -56,7 +56,7 @@ _WAYS = [
     for routers, aliases in (("interfaces", False), ("inferred", False), ("inferred", True))
     for registries in ((), _REGISTRIES)
 ]
-_LARGE = ("large_exchange", "big", "big_one_vantage")  # minutes each
+_LARGE = ("large_exchange", "big", "big_one_vantage", "big_internet")  # minutes each
 
 
 def pool_violators(n: Sequence[float], right: Sequence[float]) -> list[float]:
