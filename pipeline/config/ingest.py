@@ -45,11 +45,11 @@ class IngestConfig:
     )
     ip2as: tuple[Path, ...] = option(
         default=(),
-        help="CAIDA pfx2as file, IPv4 or IPv6; repeatable.",
+        help="Prefix table: pfx2as, MRT RIB, CSV, ROAs ...; repeatable.",
         metavar="FILE",
         is_parameter=True,
         needs="traces",
-        rows=rf"{_IP}[\t ]\d{{1,3}}[\t ]\d+(?:[_,]\d+)*\s*$",
+        rows=rf"{_IP}(?:[\t ]|/)\d{{1,3}}[\t ,](?:AS)?\d+(?:[_,]\d+)*\s*$",
     )
     as_names: Path | None = option(
         default=None, help="Names of ASes: JSON or text.", metavar="FILE"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pipeline.infer import Observer, PrefixTable, Registries, infer_topology
 from pipeline.ingest import open_reader
-from pipeline.ingest.tables import read_exchanges, read_pfx2as
+from pipeline.ingest.tables import read_exchanges, read_prefixes
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.addresses import format_addrs, parse_addrs
@@ -53,7 +53,7 @@ def prefixes_of_ranges(folder: Path, scratch: Path) -> PrefixTable:
         path = scratch / f"v{version}.pfx2as"
         path.write_text("".join(_lines(folder / f"asn-ipv{version}.csv.gz")))
         paths.append(path)
-    return table_of_files(read_pfx2as, paths, [ReadReport(str(path)) for path in paths])
+    return table_of_files(read_prefixes, paths, [ReadReport(str(path)) for path in paths])
 
 
 def _as(asn: int) -> str:

@@ -23,7 +23,7 @@ from pipeline.ingest.tables.host_names import read_host_names
 from pipeline.ingest.tables.lines import Blocks
 from pipeline.ingest.tables.name_rules import read_name_rules
 from pipeline.ingest.tables.organisations import read_organisations
-from pipeline.ingest.tables.pfx2as import read_pfx2as
+from pipeline.ingest.tables.prefixes import read_prefixes
 from pipeline.ingest.tables.relationships import read_relationships
 from pipeline.model.measured.reading import ReadReport, printable_path
 
@@ -75,7 +75,7 @@ def _of_one(
     return read_one
 
 
-PREFIXES = Table("ip2as", "pfx2as", read_pfx2as)
+PREFIXES = Table("ip2as", "pfx2as", read_prefixes)
 ALIASES = Table("aliases", "", _of_one(read_aliases))
 RELATIONSHIPS = Table("as_rel", "as-rel", _of_one(read_relationships))
 ORGANISATIONS = Table("as2org", "as2org", _of_one(read_organisations))

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from kernels import Shard, components
 from pipeline.compare import Night
 from pipeline.errors import StoreError, UsageError, first_line
+from pipeline.ingest.tables.prefixes.forms import NAMES as PREFIX_FORMS
 from pipeline.model.addresses import HIGH_OF_AS_0
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import held_by, origins_of
@@ -31,7 +32,7 @@ from pipeline.store.pointers.nights import age_of, is_night
 # those of aliases left out, and options.
 _ONLY_NAMES = ("as-names", "host-names")  # tables that decide nothing
 _TABLES = {
-    "pfx2as": "--ip2as",
+    **dict.fromkeys(PREFIX_FORMS, "--ip2as"),
     "as-rel": "--as-rel",
     "as2org": "--as2org",
     "delegated": "--delegated",

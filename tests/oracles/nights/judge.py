@@ -16,7 +16,7 @@ from pipeline.compare import Night as Compared
 from pipeline.compare.changes import WIDTHS
 from pipeline.graphs import build_graphs
 from pipeline.infer import AliasTable, Observer, PrefixTable, infer_topology
-from pipeline.ingest.tables import read_pfx2as
+from pipeline.ingest.tables import read_prefixes
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
@@ -222,4 +222,4 @@ def _aliases(night: Night) -> AliasTable:
 def _prefixes(table: str, folder: Path) -> PrefixTable:
     path = folder / "table.pfx2as"
     path.write_text(table)
-    return table_of_files(read_pfx2as, [path], [ReadReport(str(path))])
+    return table_of_files(read_prefixes, [path], [ReadReport(str(path))])

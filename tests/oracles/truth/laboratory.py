@@ -22,7 +22,7 @@ from pipeline.ingest.tables import (
     read_host_names,
     read_name_rules,
     read_organisations,
-    read_pfx2as,
+    read_prefixes,
     read_relationships,
 )
 from pipeline.model.addresses import sort_addrs
@@ -111,7 +111,7 @@ def load_prefixes(folder: Path) -> PrefixTable:
     """The prefix tables of a laboratory; UsageError if one of them cannot be used."""
     paths = sorted(folder.glob("lab.pfx2as*"))
     reports = [ReadReport(str(path)) for path in paths]
-    prefixes = table_of_files(read_pfx2as, paths, reports)
+    prefixes = table_of_files(read_prefixes, paths, reports)
     if unusable := [report.error for report in reports if report.status == "rejected"]:
         raise UsageError("; ".join(unusable))
     return prefixes

@@ -16,7 +16,7 @@ import numpy as np
 from pipeline.infer import AliasTable, Observation, Observer, PrefixTable, infer_topology
 from pipeline.infer.traces.distinct import DistinctPaths, find_distinct_paths
 from pipeline.infer.traces.passes import Spools
-from pipeline.ingest.tables import read_pfx2as
+from pipeline.ingest.tables import read_prefixes
 from pipeline.model.addresses import parse_addr, sort_addrs
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (
@@ -89,7 +89,7 @@ def prefix_table(folder: Path, text: str = PREFIXES) -> PrefixTable:
     """A prefix table from the text of a pfx2as file."""
     path = folder / "test.pfx2as"
     path.write_text(text)
-    return table_of_files(read_pfx2as, [path], [ReadReport(str(path))])
+    return table_of_files(read_prefixes, [path], [ReadReport(str(path))])
 
 
 def infer(scratch: Path, *lines: str, **options) -> Topology:

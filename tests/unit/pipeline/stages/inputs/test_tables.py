@@ -120,8 +120,8 @@ def test_tables_that_say_nothing_about_the_traces_are_named(tmp_path):
     assert "--as2org" not in warning
 
 
-PYASN = "198.51.100.0/24\t64500\n203.0.113.0/24\t64501\n"
-FOREIGN = "a pyasn table (prefix/length, AS), not CAIDA pfx2as; convert it: "
+REGISTRY = "route: 198.51.100.0/24\norigin: AS64500\n"
+FOREIGN = "objects of a routing registry, not a prefix table; convert them: "
 
 
 def prefix_tables(tmp_path, **texts):
@@ -132,7 +132,7 @@ def prefix_tables(tmp_path, **texts):
 
 
 def test_a_wrong_prefix_table_is_named_beside_one_that_is_right_but_maps_nothing(tmp_path):
-    given = prefix_tables(tmp_path, wrong=PYASN, v6="2600::\t32\t1\n")
+    given = prefix_tables(tmp_path, wrong=REGISTRY, v6="2600::\t32\t1\n")
     with pytest.raises(UsageError) as caught:
         ingest(given)
     said = str(caught.value)
@@ -144,7 +144,7 @@ def test_a_wrong_prefix_table_is_named_beside_one_that_is_right_but_maps_nothing
 
 
 def test_a_file_that_could_not_be_read_is_named_beside_a_table_that_could_not(tmp_path):
-    given = prefix_tables(tmp_path, wrong=PYASN, v6="2600::\t32\t1\n")
+    given = prefix_tables(tmp_path, wrong=REGISTRY, v6="2600::\t32\t1\n")
     cut = tmp_path / "cut.json.gz"
     cut.write_bytes(gzip.compress(ATLAS.read_bytes())[:-40])
     with pytest.raises(UsageError) as caught:
@@ -154,7 +154,7 @@ def test_a_file_that_could_not_be_read_is_named_beside_a_table_that_could_not(tm
 
 
 def test_a_wrong_prefix_table_costs_the_status_and_is_the_remedy_beside_one_that_maps(tmp_path):
-    given = prefix_tables(tmp_path, wrong=PYASN, v4="198.51.100.0\t24\t64500\n")
+    given = prefix_tables(tmp_path, wrong=REGISTRY, v4="198.51.100.0\t24\t64500\n")
     done = ingest(replace(given, allow_special=(*SPECIAL, "192.0.2.0/24")))
     assert not done.complete
     low, *_ = done.warnings

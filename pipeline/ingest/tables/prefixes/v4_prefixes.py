@@ -15,7 +15,10 @@ from numba import njit
 from kernels.host import check_fits
 from pipeline.model.tables.prefixes import NO_ORIGIN
 
-_LENGTH_BITS = 6  # of a key: start << 6 | length sorts by start, wider prefixes first
+# A key is start, length, source: it sorts by start, wider prefixes first, files given first first.
+_LENGTH_BITS, _SOURCE_BITS = 6, 8
+_BELOW_START = _LENGTH_BITS + _SOURCE_BITS
+_MOST_SOURCES = (1 << _SOURCE_BITS) - 1  # further files count like the last of these
 _LEAST_ROWS = 1 << 16
 _GROWTH = 1.25
 
@@ -33,8 +36,12 @@ class V4Prefixes:
         self._key = np.empty(_LEAST_ROWS, np.uint64)
         self._origin = np.empty(_LEAST_ROWS, np.uint32)
 
-    def add(self, start: np.ndarray, length: np.ndarray, origin: np.ndarray) -> None:
+    def add(
+        self, start: np.ndarray, length: np.ndarray, origin: np.ndarray, source: int = 0
+    ) -> None:
         """Append prefixes: first address, length 1 to 32 and AS of each, whole numbers.
+
+        ``source`` is the number of their file, in the order in which files were given.
 
         Raises
         ------
@@ -47,9 +54,15 @@ class V4Prefixes:
             check_fits(12 * (n_rows - len(self._key)), f"a table of {n:,} prefixes and more")
             self._key.resize(n_rows, refcheck=False)
             self._origin.resize(n_rows, refcheck=False)
-        self._key[self.n : n] = (start << _LENGTH_BITS) | length
+        below = (length << _SOURCE_BITS) | min(source, _MOST_SOURCES)
+        self._key[self.n : n] = (start << _BELOW_START) | below
         self._origin[self.n : n] = origin
         self.n = n
+
+    @property
+    def starts(self) -> np.ndarray:
+        """(n,) uint64: first address of each, in no order."""
+        return self._key[: self.n] >> np.uint64(_BELOW_START)
 
     def space_of(self, asns: np.ndarray) -> np.ndarray:
         """(n,) int64: addresses in the prefixes of each of (n,) sorted AS numbers.
@@ -79,7 +92,8 @@ class V4Prefixes:
         n_prefixes : int
             Distinct ones.
         n_changed : int
-            Origins of prefixes that were listed with a smaller one too.
+            Origins of prefixes that were listed with another one too, which is used: that of the
+            file given first, and in one file the smaller one.
 
         Raises
         ------
@@ -94,7 +108,7 @@ class V4Prefixes:
             order = np.argsort(key, kind="stable")
             key, origin = key[order], origin[order]
             del order
-            key, origin, n_changed = _without_repeats(key, origin)
+        key, origin, n_changed = _without_repeats(key, origin)
         n_intervals = _flatten_v4(key, origin, np.empty(0, np.uint32), np.empty(0, np.uint32))
         check_fits(8 * n_intervals, f"a table of {n_intervals:,} intervals")
         first, asn = np.empty(n_intervals, np.uint32), np.empty(n_intervals, np.uint32)
@@ -103,20 +117,26 @@ class V4Prefixes:
 
 
 def _without_repeats(key: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Sorted keys once each, with the smallest origin; how many other origins there were."""
+    """Sorted prefixes once each, with the origin that counts; how many other ones there were."""
     first = np.ones(len(key), bool)
-    first[1:] = key[1:] != key[:-1]
+    place = key >> np.uint64(_SOURCE_BITS)
+    first[1:] = place[1:] != place[:-1]
     if first.all():
         return key, origin, 0
     again = ~first
     again[:-1] |= again[1:]  # the first of each run of repeats too
     rows = np.flatnonzero(again)
     rows = rows[np.lexsort((origin[rows], key[rows]))]
-    same = key[rows[1:]] == key[rows[:-1]]
+    same = place[rows[1:]] == place[rows[:-1]]
     n_changed = int(np.count_nonzero(same & (origin[rows[1:]] != origin[rows[:-1]])))
     origin = origin.copy()
-    origin[np.flatnonzero(again)] = origin[rows]  # within its key, the smallest now comes first
+    origin[np.flatnonzero(again)] = origin[rows]  # of equal files, the smallest comes first
     return key[first], origin[first], n_changed
+
+
+@njit(cache=True, nogil=True)
+def _length_of(key):
+    return np.int64(key >> np.uint64(_SOURCE_BITS)) & ((1 << _LENGTH_BITS) - 1)
 
 
 @njit(cache=True, nogil=True)
@@ -124,8 +144,8 @@ def _add_space(key, row, space):
     """Add the sizes of prefixes, sorted by row, then key, without those inside another of a row."""
     last, end = np.int64(-1), np.int64(0)
     for i in range(len(key)):
-        start = np.int64(key[i] >> np.uint64(_LENGTH_BITS))
-        size = np.int64(1) << (32 - np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1)))
+        start = np.int64(key[i] >> np.uint64(_BELOW_START))
+        size = np.int64(1) << (32 - _length_of(key[i]))
         if row[i] != last or start >= end:  # wider ones come first, so that it is not inside one
             space[row[i]] += size
             last, end = row[i], start + size
@@ -164,14 +184,14 @@ def _flatten_v4(key, origin, first, asn):
     depth = 0
     so_far = _Intervals(np.int64(0), np.int64(NO_ORIGIN), np.int64(-1), np.int64(NO_ORIGIN))
     for i in range(len(key) + 1):
-        start = np.int64(key[i] >> np.uint64(_LENGTH_BITS)) if i < len(key) else size
+        start = np.int64(key[i] >> np.uint64(_BELOW_START)) if i < len(key) else size
         while depth > 0 and ends[depth - 1] <= start:
             depth -= 1
             if ends[depth] < size:
                 around = values[depth - 1] if depth > 0 else np.int64(NO_ORIGIN)
                 so_far = _emit_v4(first, asn, so_far, ends[depth], around)
         if i < len(key):
-            length = np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1))
+            length = _length_of(key[i])
             ends[depth] = start + (np.int64(1) << (32 - length))
             values[depth] = np.int64(origin[i])
             so_far = _emit_v4(first, asn, so_far, start, values[depth])
