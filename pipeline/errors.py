@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
+from collections.abc import Iterable
 
 # Bytes of address space below which small runs have failed: libraries, threads and the code that is
 # compiled at the first run map far more than they use (2.5 GiB with one worker on two cores). How
@@ -23,6 +25,12 @@ def remedy_for(error: OSError, remedy: str) -> str:
     if error.errno != errno.EFBIG:
         return remedy
     return "raise the limit of file sizes (ulimit -f), or use a file system with larger files"
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the known one that is most like it, if any is."""
+    close = difflib.get_close_matches(str(word), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def first_line(error: BaseException) -> str:

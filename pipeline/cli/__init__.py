@@ -43,7 +43,7 @@ from pipeline.generate import check_sizes
 from pipeline.places import url_of
 from pipeline.processes.stopping import stop_on_signals
 from pipeline.terminal import lines, log
-from pipeline.terminal.arguments import Given, takes, with_hint
+from pipeline.terminal.arguments import Given, takes, with_hint, wrong_words
 from pipeline.terminal.changes import print_removed, print_renamed, print_restored
 from pipeline.terminal.contents import (
     print_as,
@@ -423,11 +423,10 @@ def _run_command(arguments: list[str] | None) -> int | None:
         status = app(arguments, standalone_mode=False)
         flush()
     except TyperException as error:
-        message = error.format_message() if hasattr(error, "format_message") else str(error)
         if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
-            lines.to_stderr(message + "\n")
+            lines.to_stderr(error.format_message() + "\n")
         else:
-            fail(with_hint(" ".join(message.split())))
+            fail(with_hint(wrong_words(error)))
     except PipelineError as error:
         fail(str(error))
     except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.config import completing
 from pipeline.config.shared import (
     MAX_WORKERS,
     ONE_PER_GPU,
@@ -34,6 +35,7 @@ class AnalyzeConfig:
         word="asn",
         metavar="N,N,...",
         parser=as_numbers,
+        completes=completing.ases,
         minimum=0,
         maximum=MAX_ASN,
         commas=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.config import completing
 from pipeline.config.shared import out_option, store_option
 from pipeline.config.values import snapshot_name
 from pipeline.model.choices import NAME_PATTERN
@@ -20,6 +21,7 @@ class CompareConfig:
         metavar="OLD",
         parser=snapshot_name,
         pattern=f"^{NAME_PATTERN}$",
+        completes=completing.snapshots,
         variable=None,
         is_argument=True,
         is_parameter=True,
@@ -29,6 +31,7 @@ class CompareConfig:
         metavar="NEW",
         parser=snapshot_name,
         pattern=f"^{NAME_PATTERN}$",
+        completes=completing.snapshots,
         variable=None,
         is_argument=True,
         is_parameter=True,

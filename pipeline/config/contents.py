@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from pipeline.config import completing
 from pipeline.config.shared import named_snapshot, out_option, snapshot_option, store_option
 from pipeline.config.values import as_number, snapshot_name
 from pipeline.model.choices import MAX_ASN
@@ -78,6 +79,7 @@ class ShowConfig:
         variable=None,
         metavar="ASN",
         parser=as_number,
+        completes=completing.ases,
         minimum=0,
         maximum=MAX_ASN,
         is_argument=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.config import completing
 from pipeline.config.shared import (
     ONE_PER_GPU,
     asn_option,
@@ -131,6 +132,7 @@ class IngestConfig:
         default=(),
         help="Inference rule to leave out, a name from --list-rules; repeatable.",
         metavar="NAME",
+        completes=completing.rules,
         needs="traces",
     )
     asn: int | None = asn_option()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pipeline.config import completing
 from pipeline.config.values import asn_of_inputs, snapshot_name
 from pipeline.model.choices import MAX_ASN, NAME_PATTERN
 from pipeline.options import option
@@ -44,6 +45,7 @@ def snapshot_option(help: str) -> Any:
         metavar="NAME",
         parser=snapshot_name,
         pattern=f"^{NAME_PATTERN}$",
+        completes=completing.snapshots,
         is_parameter=True,
     )
 
@@ -55,6 +57,7 @@ def named_snapshot() -> Any:
         variable=None,
         metavar="SNAPSHOT",
         parser=snapshot_name,
+        completes=completing.snapshots,
         is_argument=True,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, did_you_mean
 
 # Origins of weights that several rules share.
 CHOSEN = "chosen on simulated networks"
@@ -83,7 +83,8 @@ class Rules:
         names = {rule.name for rule in table}
         self.without = frozenset(without)
         for name in sorted(self.without - names):
-            raise UsageError(f"no rule is named {name!r}: --list-rules lists them")
+            hint = did_you_mean(name, names)
+            raise UsageError(f"no rule is named {name!r}: --list-rules lists them{hint}")
 
     def __contains__(self, rule: Rule) -> bool:
         return rule.name not in self.without

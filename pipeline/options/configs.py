@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, field, fields, replace
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -32,6 +32,7 @@ def option(
     maximum: float | None = None,
     pattern: str = "",
     commas: bool = False,
+    completes: Callable[[Mapping[str, Any]], Iterable[str]] | None = None,
     unset: str = "",
     shared_help: str = "",
     needs: str = "",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import UsageError, WrongPartError
+from pipeline.errors import UsageError, WrongPartError, did_you_mean
 from pipeline.places.urls import is_url, redacted, shown
 
 TRUE, FALSE = ("1", "true", "t", "yes", "y", "on"), ("0", "false", "f", "no", "n", "off")
@@ -52,6 +52,9 @@ class Option:
         Pattern that a text must match, for forms.
     commas : bool
         A list in one text, ``a,b``.
+    completes : callable or None
+        What a shell offers where ``choices`` are not known beforehand: what was typed so far, by
+        names of fields -> words.
     unset : str
         The word that stands for None.
     is_argument : bool
@@ -80,6 +83,7 @@ class Option:
     maximum: float | None
     pattern: str
     commas: bool
+    completes: Callable[[Mapping[str, Any]], Iterable[str]] | None
     unset: str
     shared_help: str
     needs: str
@@ -139,9 +143,13 @@ class Option:
             given = self.split(value) if isinstance(value, str) else value
             return tuple(self._one_of_many(item) for item in _typed(given, Sequence, "a list"))
         except WrongPartError as error:
-            raise UsageError(f"{called} takes {error}, not {error.part!r}") from None
+            raise UsageError(
+                f"{called} takes {error}, not {error.part!r}{did_you_mean(error.part, self.known)}"
+            ) from None
         except ValueError as error:
-            raise UsageError(f"{called} takes {error}, not {value!r}") from None
+            raise UsageError(
+                f"{called} takes {error}, not {value!r}{did_you_mean(value, self.known)}"
+            ) from None
 
     def split(self, text: str) -> list[str]:
         """The list that a variable holds: paths as in ``PATH``, other words between blanks."""

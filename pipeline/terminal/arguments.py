@@ -179,7 +179,7 @@ def read_words(
     try:
         given = command(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
-        raise UsageError(with_hint(_wrong_words(error))) from None
+        raise UsageError(with_hint(wrong_words(error))) from None
     return given if isinstance(given, Given) else None
 
 
@@ -190,7 +190,8 @@ def with_hint(message: str) -> str:
     return f"{message.removesuffix('.')}; see --help"
 
 
-def _wrong_words(error: TyperException) -> str:
+def wrong_words(error: TyperException) -> str:
+    """What the parser says, in one line, with the variable that would do instead."""
     words = error.format_message() if hasattr(error, "format_message") else str(error)
     variable = getattr(getattr(error, "param", None), "envvar", None)
     if words.startswith("Missing") and variable:
@@ -216,9 +217,13 @@ def _annotation(given: Option) -> Any:
     if given.is_list and not given.commas:
         # Typer splits a variable at os.pathsep for a list of paths without its own parser;
         # ``path_type`` leaves an empty path empty.
-        facts = {"path_type": str, "readable": False} if given.kind is Path else {}
+        facts: dict[str, Any] = {}
+        if given.kind is Path:
+            facts = {"path_type": str, "readable": False}
+        if given.completes:
+            facts["autocompletion"] = _completing(given)
         return Annotated[list[given.kind], _info(given, **about, **facts)]  # type: ignore[name-defined]
-    if given.choices:
+    if given.choices or given.completes:
         about["autocompletion"] = _completing(given)
     if given.commas:  # may be given several times: what each names is one list
         return Annotated[list[str], _info(given, **about)]
@@ -237,15 +242,16 @@ def _info(given: Option, **about: Any) -> Any:
     return typer.Option(flag, **about)
 
 
-def _completing(given: Option) -> Callable[[str], list[str]]:
+def _completing(given: Option) -> Callable[[typer.Context, str], list[str]]:
     """For shells: what was typed -> the choices that begin with it, or with its last part."""
 
-    def completed(incomplete: str) -> list[str]:
+    def completed(ctx: typer.Context, incomplete: str) -> list[str]:
+        known = given.completes(ctx.params) if given.completes else given.known
         before, comma, last = incomplete.rpartition(",") if given.commas else ("", "", incomplete)
         said = {*before.split(",")}
         return [
             before + comma + choice
-            for choice in given.known
+            for choice in known
             if choice.startswith(last) and choice not in said
         ]
 

@@ -15,7 +15,7 @@ import shutil
 import time
 from pathlib import Path
 
-from pipeline.errors import StoreError, said_by_system
+from pipeline.errors import StoreError, did_you_mean, said_by_system
 from pipeline.places.command_lines import command_line
 from pipeline.store.pointers.garbage import set_garbage_aside
 from pipeline.store.snapshot import Snapshot
@@ -115,6 +115,7 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
         if not _is_there(path):
             raise StoreError(
                 f"{store}: no snapshot {name!r}; available snapshots: {_listed(store)}"
+                f"{did_you_mean(name, snapshot_names(store))}"
             )
         folder = store / VERSIONS / read_pointer(path).version
         bring_version(folder)

@@ -101,7 +101,7 @@ def test_a_command_says_that_it_loads_and_only_what_compiles_says_that(module, w
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["analyze"], "Missing option '--store'; see --help"),
+        (["analyze"], "Missing option '--store': pass it or set HOPSCOPE_STORE; see --help"),
         (["ingest"], "Missing argument 'INPUT'; see --help"),
         (["frobnicate"], "No such command 'frobnicate'; see --help"),
         (["analyse"], "No such command 'analyse'. Did you mean 'analyze'? See --help"),
