@@ -5,15 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, NotifyConfig
 from pipeline.options import options_of
 from pipeline.terminal.arguments import HELP, PlainCommand
 
 _USUAL = {
     *("inputs", "store", "out", "snapshot", "ip2as", "as_names"),
-    *("metrics", "device", "workers", "scheduler", "keep_nights"),
+    *("metrics", "device", "workers", "scheduler", "keep_nights", "notify"),
 }
-_STAGES = {"ingest": IngestConfig, "analyze": AnalyzeConfig}
+_STAGES = {"ingest": IngestConfig, "analyze": AnalyzeConfig, "notify": NotifyConfig}
 _IS_ASKED = "pipeline.terminal.help_of_stages"  # in the context's notes
 
 
@@ -46,6 +46,8 @@ class HelpOfStages(PlainCommand):
             words = [
                 max(param.opts, key=len) for param in super().get_params(ctx) if param.name in names
             ]
+            if not words:
+                continue
             formatter.write_paragraph()
             text = (
                 f"Also the options of {stage}, described by 'hopscope {stage} --help': "

@@ -61,5 +61,5 @@ def test_help_of_several_stages_fits_a_screen_and_names_each_option(name):
 def test_every_command_has_its_file(said):
     lines = (GOLDEN / "hopscope.txt").read_text().partition("Commands:\n")[2].partition("\n\n")[0]
     commands = {line.split()[0] for line in lines.splitlines() if line[2] != " "}
-    assert commands == {*COMMANDS, "serve"}
+    assert commands == {*COMMANDS, "notify", "serve"}
     assert said.keys() == set(GOLDEN.iterdir())
