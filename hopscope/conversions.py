@@ -9,7 +9,7 @@ columns of ``edges``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,15 +18,32 @@ from kernels import CSRGraph, GraphError
 from kernels.arguments import unexpected
 from kernels.edges import named_weights
 
+if TYPE_CHECKING:
+    import cugraph
+    import igraph
+    import networkx
+    import pandas
+    import scipy.sparse
 
-def to_arrow(graph: Any) -> pa.Table:
+
+class HasGraph(Protocol):
+    """An AS of a snapshot, what ``hopscope.read`` gives of a topology, and the like."""
+
+    @property
+    def graph(self) -> CSRGraph: ...
+
+
+AnyGraph: TypeAlias = CSRGraph | HasGraph
+
+
+def to_arrow(graph: AnyGraph) -> pa.Table:
     """Edge list: ``source`` < ``target``, and ``weight`` if there are weights; sorted."""
     tails, heads, weights = _edges(_graph_of(graph))
     columns = {"source": tails, "target": heads}
     return pa.table(columns if weights is None else columns | {"weight": weights})
 
 
-def to_pandas(graph: Any) -> Any:
+def to_pandas(graph: AnyGraph) -> pandas.DataFrame:
     """The same as a pandas.DataFrame, as ``networkx.from_pandas_edgelist`` takes it.
 
     Raises
@@ -42,7 +59,7 @@ def to_pandas(graph: Any) -> Any:
         ) from error
 
 
-def to_scipy(graph: Any) -> Any:
+def to_scipy(graph: AnyGraph) -> scipy.sparse.csr_array:
     """``scipy.sparse.csr_array``: weights, else ones, at both arcs of each edge."""
     from scipy.sparse import csr_array
 
@@ -53,7 +70,7 @@ def to_scipy(graph: Any) -> Any:
     return csr_array(arrays, shape=(plain.n_nodes, plain.n_nodes))
 
 
-def to_networkx(graph: Any) -> Any:
+def to_networkx(graph: AnyGraph) -> networkx.Graph:
     """``networkx.Graph`` of nodes 0, 1, ...; attributes of an AS as above, none for a null."""
     import networkx as nx
 
@@ -72,7 +89,7 @@ def to_networkx(graph: Any) -> Any:
     return made
 
 
-def to_igraph(graph: Any) -> Any:
+def to_igraph(graph: AnyGraph) -> igraph.Graph:
     """``igraph.Graph``; attributes of an AS as above."""
     import igraph
 
@@ -87,7 +104,7 @@ def to_igraph(graph: Any) -> Any:
     )
 
 
-def to_cugraph(graph: Any) -> Any:
+def to_cugraph(graph: AnyGraph) -> cugraph.Graph:
     """``cugraph.Graph`` on the current GPU, vertices not renumbered.
 
     Raises
@@ -113,17 +130,26 @@ def to_cugraph(graph: Any) -> Any:
     return made
 
 
-def from_scipy(matrix: Any, *, weighted: bool = False, symmetrise: bool = False) -> CSRGraph:
+def from_scipy(
+    matrix: scipy.sparse.sparray | scipy.sparse.spmatrix,
+    *,
+    weighted: bool = False,
+    symmetrise: bool = False,
+) -> CSRGraph:
     """As ``CSRGraph.from_scipy``."""
     return CSRGraph.from_scipy(matrix, weighted=weighted, symmetrise=symmetrise)
 
 
-def from_networkx(graph: Any, *, weight: str | None = None, symmetrise: bool = False) -> CSRGraph:
+def from_networkx(
+    graph: networkx.Graph, *, weight: str | None = None, symmetrise: bool = False
+) -> CSRGraph:
     """As ``CSRGraph.from_networkx``."""
     return CSRGraph.from_networkx(graph, weight=weight, symmetrise=symmetrise)
 
 
-def from_igraph(graph: Any, *, weight: str | None = None, symmetrise: bool = False) -> CSRGraph:
+def from_igraph(
+    graph: igraph.Graph, *, weight: str | None = None, symmetrise: bool = False
+) -> CSRGraph:
     """An ``igraph.Graph``; node i is vertex i.
 
     ``weight`` is an attribute of edges, ``symmetrise`` as in ``CSRGraph.from_edges``; loops,
@@ -153,7 +179,7 @@ def from_igraph(graph: Any, *, weight: str | None = None, symmetrise: bool = Fal
 
 
 def from_pandas(
-    frame: Any,
+    frame: pandas.DataFrame | pa.Table,
     source: str = "source",
     target: str = "target",
     weight: str | None = None,
@@ -174,7 +200,7 @@ def from_pandas(
     return CSRGraph.from_edges(tails, heads, weights, n_nodes=n_nodes, symmetrise=True)
 
 
-def from_cugraph(graph: Any) -> CSRGraph:
+def from_cugraph(graph: cugraph.Graph) -> CSRGraph:
     """An undirected ``cugraph.Graph`` whose vertices are 0, 1, ...; copied to the host."""
     frame = graph.view_edge_list()
     source, target, *rest = frame.columns
