@@ -151,6 +151,15 @@ FORMATS: dict[str, Format] = {
         least="`destination_ip`, `hops`; of a hop `hop`",
         optional="`probes`, `ip`, `rtt`, `annotation`",
     ),
+    "reply_rows": Format(
+        "pipeline.ingest.reply_rows",
+        "traces",
+        (".yrp",),
+        "tables of replies: caracal, iris, yarrp, plain CSV or Parquet",
+        least="`probe_dst_addr`, `probe_ttl`, `reply_src_addr`; yarrp: all its columns; else "
+        "`vantage`, `destination`, `ttl`, `address`",
+        optional="source, ports, `rtt`, time, ICMP type and code, MPLS labels",
+    ),
     "brite": Format(
         "pipeline.ingest.brite",
         "topology",
