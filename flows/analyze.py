@@ -11,8 +11,8 @@ from prefect.states import Failed, State
 from flows.measure import measured
 from flows.options import with_config
 from flows.pages.artifacts import show_warnings
-from flows.report import report_stage
-from flows.runs.outcome import EXPECTED, ended, result_or_failure
+from flows.report import reported
+from flows.runs.outcome import EXPECTED, ended
 from flows.runs.turns import in_turn
 from pipeline.config import AnalyzeConfig
 from pipeline.places import in_one_line
@@ -41,7 +41,7 @@ def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
         handover, failure = measured(config)
         if failure is not None:
             return None, failure
-        return result_or_failure(report_stage(config, handover, return_state=True))
+        return reported(config, handover)
 
 
 @flow(name="analyze", persist_result=False)

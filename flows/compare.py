@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from prefect import flow, task
+from prefect import Task, flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 from prefect.states import State
@@ -13,6 +13,13 @@ from prefect.states import State
 from flows.options import with_config
 from flows.pages.artifacts import report_link, show_events
 from flows.pages.progress import progress_artifact
+from flows.runs.assets import (
+    CHANGES,
+    SNAPSHOTS,
+    asset_of,
+    materializing,
+    note_materialized,
+)
 from flows.runs.cancelling import unless_cancelled
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
@@ -38,11 +45,20 @@ def compare_stage(
                 compared = stage.NightCompared(stage.compare(config, progress))
     except EXPECTED as error:
         return failed(error)
-    if (summary := compared.summary) is not None:
+    if (summary := compared.summary) is None:
+        note_materialized()
+    else:
         link = report_link(summary.page, out)
         show_events(summary.events, summary.n_events, summary.old, summary.new, link)
         get_run_logger().info("Changes since %s: %s", summary.old, link)
+        facts = {"old": summary.old, "new": summary.new, "n_events": summary.n_events}
+        note_materialized(**facts, changes=link)
     return compared
+
+
+def _materializing(stage: Task, store: Path, out: Path) -> Any:
+    made_of = [asset_of(store, SNAPSHOTS), asset_of(out)]
+    return materializing(stage, asset_of(out, CHANGES), made_of)
 
 
 def compared_with_night_before(
@@ -53,7 +69,9 @@ def compared_with_night_before(
     Nothing that goes wrong here may cost a report, so no error leaves this function.
     """
     try:
-        compared, failure = result_or_failure(compare_stage(store, out, new, return_state=True))
+        compared, failure = result_or_failure(
+            _materializing(compare_stage, store, out)(store, out, new, return_state=True)
+        )
     except Exception as error:
         get_run_logger().warning("comparing failed", exc_info=True)
         said = " ".join(f"{type(error).__name__}: {error}".split())
@@ -71,9 +89,14 @@ def compare_next_stage(store: Path, out: Path, night: str) -> CompareSummary | S
     from pipeline.stages import compare as stage  # as above
 
     try:
-        return stage.compare_next(store, out, night)
+        summary = stage.compare_next(store, out, night)
     except EXPECTED as error:
         return failed(error)
+    if summary is None:
+        note_materialized()
+    else:
+        note_materialized(old=summary.old, new=summary.new, n_events=summary.n_events)
+    return summary
 
 
 def next_compared(store: Path, out: Path, night: str) -> list[str]:
@@ -82,7 +105,9 @@ def next_compared(store: Path, out: Path, night: str) -> list[str]:
     As ``compared_with_night_before`` no error leaves this function.
     """
     try:
-        again, failure = result_or_failure(compare_next_stage(store, out, night, return_state=True))
+        again, failure = result_or_failure(
+            _materializing(compare_next_stage, store, out)(store, out, night, return_state=True)
+        )
     except Exception as error:
         get_run_logger().warning("comparing failed", exc_info=True)
         said = " ".join(f"{type(error).__name__}: {error}".split())
@@ -106,7 +131,9 @@ def compare(config: CompareConfig) -> State:
 
 def _compare(config: CompareConfig) -> State:
     compared, failure = result_or_failure(
-        compare_stage(config.store, config.out, config.new, config.old, return_state=True)
+        _materializing(compare_stage, config.store, config.out)(
+            config.store, config.out, config.new, config.old, return_state=True
+        )
     )
     if failure is not None:
         return failure

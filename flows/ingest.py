@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -12,6 +12,7 @@ from flows.options import with_config
 from flows.pages.artifacts import show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
+from flows.runs.assets import SNAPSHOTS, asset_of, materializing, note_materialized
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
 from flows.runs.turns import in_turn
@@ -30,9 +31,17 @@ def ingest_stage(config: IngestConfig) -> IngestSummary | State:
 
     try:
         with progress_artifact("ingest-progress", "Ingest") as progress, without_main_module():
-            return ingest(config, progress)
+            summary = ingest(config, progress)
     except EXPECTED as error:
         return failed(error)
+    note_materialized(snapshot=summary.snapshot, version=summary.version)
+    return summary
+
+
+def ingested(config: IngestConfig) -> tuple[Any, State | None]:
+    """The summary of a snapshot, and None; or None, and the state to end the flow with."""
+    stage = materializing(ingest_stage, asset_of(config.store, SNAPSHOTS))
+    return result_or_failure(stage(config, return_state=True))
 
 
 @flow(name="ingest", persist_result=False)
@@ -46,7 +55,7 @@ def ingest(config: IngestConfig) -> State:
 
 
 def _ingest(config: IngestConfig) -> State:
-    summary, failure = result_or_failure(ingest_stage(config, return_state=True))
+    summary, failure = ingested(config)
     if failure is not None:
         return failure
     show_warnings(summary.warnings, complete=summary.complete)

@@ -48,7 +48,7 @@ from prefect.states import Failed, State
 
 from flows.analyze import analyzed
 from flows.compare import compared_with_night_before, next_compared
-from flows.ingest import ingest_stage
+from flows.ingest import ingested
 from flows.notices.emit import emit
 from flows.notices.nights import as_page_of, events_before, events_of, wanted_asns
 from flows.notices.notice import NightOutcome, make_notice
@@ -67,7 +67,6 @@ from flows.runs.outcome import (
     EXPECTED,
     ended,
     log_failed_states_in_one_line,
-    result_or_failure,
 )
 from flows.runs.turns import in_turn
 from flows.runs.unrecorded import note_end, noted_ends, send_no_more, stop_if_asked
@@ -266,27 +265,27 @@ def shown_night(
 
 def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig, with_next: bool) -> State:
     """The stages, one after the other; the state that the flow ends with."""
-    ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
+    found, failure = ingested(ingest_config)
     if failure is not None:
         return failure
     # From here on this one version, which is not removed before the report is written.
     analyze_config = dataclasses.replace(
-        analyze_config, snapshot=ingested.snapshot, version=ingested.version
+        analyze_config, snapshot=found.snapshot, version=found.version
     )
     report, failure = analyzed(analyze_config)
     if failure is not None:
-        show_warnings(ingested.warnings, complete=ingested.complete)
+        show_warnings(found.warnings, complete=found.complete)
         return failure
     places = analyze_config.store, analyze_config.out
-    compared, not_compared = compared_with_night_before(*places, ingested.snapshot)
-    not_compared += next_compared(*places, ingested.snapshot) if with_next else []
+    compared, not_compared = compared_with_night_before(*places, found.snapshot)
+    not_compared += next_compared(*places, found.snapshot) if with_next else []
     from pipeline.stages.analyze import without_old_nights  # not needed to deploy
 
     # Only now: the night to compare with may be one of those that go.
     report = without_old_nights(analyze_config, report)
-    summary = NightlySummary(ingested, report, compared, not_compared, _old_data(analyze_config))
+    summary = NightlySummary(found, report, compared, not_compared, _old_data(analyze_config))
     show_warnings(summary.warnings, complete=summary.complete)
-    return ended(f"report of {ingested.snapshot}", summary, complete=summary.complete)
+    return ended(f"report of {found.snapshot}", summary, complete=summary.complete)
 
 
 def _old_data(config: AnalyzeConfig) -> str:

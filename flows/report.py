@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -14,6 +14,7 @@ from flows.options import with_config
 from flows.pages.artifacts import report_link, show_ases, show_report, show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
+from flows.runs.assets import SNAPSHOTS, asset_of, materializing, note_materialized
 from flows.runs.handover import leave, read_measurement, remove
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import ONCE_MORE, failed
@@ -40,7 +41,15 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
     link = report_link(summary.index, config.out)
     show_report(link, summary.snapshot)
     get_run_logger().info("Report: %s", link)
+    note_materialized(snapshot=summary.snapshot, report=link)
     return summary
+
+
+def reported(config: AnalyzeConfig, handover: Path) -> tuple[Any, State | None]:
+    """The summary of a report, and None; or None, and the state to end the flow with."""
+    made_of = [asset_of(config.store, SNAPSHOTS)]
+    stage = materializing(report_stage, asset_of(config.out), made_of)
+    return result_or_failure(stage(config, handover, return_state=True))
 
 
 def _kept(handover: Path) -> str:
@@ -62,7 +71,7 @@ def report(config: AnalyzeConfig, measured: str) -> State:
     Args:
         measured: The path that ``measure`` returned.
     """
-    summary, failure = result_or_failure(report_stage(config, Path(measured), return_state=True))
+    summary, failure = reported(config, Path(measured))
     if failure is not None:
         return failure
     from pipeline.stages.analyze import without_old_nights  # not needed to deploy

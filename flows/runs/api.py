@@ -29,7 +29,14 @@ MAY_PASS = (
 )
 MAX_REASON = 500  # characters of a refusal's reason
 UNFINISHED = ["RUNNING", "PENDING", "CANCELLING"]
-DEPLOYED = ("ingest", "analyze", "compare", "nightly", "backfill")  # flows of prefect.yaml
+DEPLOYED = (
+    "ingest",
+    "analyze",
+    "compare",
+    "nightly",
+    "backfill",
+    "notify",
+)  # flows of prefect.yaml
 PROCESS_LABEL = "hopscope.process"  # label of a flow run: its Holder, as text
 
 
