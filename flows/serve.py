@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import os
 import shlex
 import socket
@@ -37,12 +38,13 @@ from flows.processes.server import (
 )
 from flows.processes.worker import PrefectWorker, prefect_worker
 from flows.runs.api import Api, end_lost_runs, existing, schedule_again, why_failed
+from flows.runs.arrivals import Arrivals, Watcher
 from flows.runs.schedules import check_times, when
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
 from pipeline.options import config_of, merged, options_of, values
-from pipeline.places import url_of
-from pipeline.places.urls import is_url
+from pipeline.places import folder_of, url_of
+from pipeline.places.urls import is_url, shown
 from pipeline.processes.stopping import Stopping, end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
 from pipeline.terminal.lines import fail, flush, print_line, status_of, warn, warn_of_limits
@@ -52,6 +54,8 @@ ROOT = Path(flows.__file__).resolve().parents[1]
 NIGHTLY = "nightly"  # flow and deployment
 POOL = "local"
 LOCK = "serve.lock"  # in PREFECT_HOME
+ARRIVALS = "arrivals"  # in PREFECT_HOME: what was there when a run was last started for new data
+NEW_DATA = "new-data"  # tag of such runs
 CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 # On each store one run works and one waits, others are refused within seconds; runs on other stores
 # work in parallel.
@@ -99,6 +103,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
     os.environ["HOPSCOPE_OUT"] = url_of(config.out) or str(config.out.resolve())
     _make_paths_absolute()
     check_times(config.cron, config.timezone)
+    _places(config)
     notify = config_of(NotifyConfig, values(options_of(NotifyConfig), {}))
     home = prefect_home()
     ui_url = f"http://{HOST}:{config.prefect_port}"
@@ -141,11 +146,45 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         print_line(when(existing(api.patient(), NIGHTLY, NIGHTLY), is_paused))
         print_line("To run it now, in another shell:")
         print_line(f"  {run_now}")
+        if config.watch:
+            arrivals = Arrivals(_places(config), config.watch_settle, home / ARRIVALS)
+            start = functools.partial(_start_nightly, api.patient())
+            stack.enter_context(Watcher(arrivals, start))
+            places = ", ".join(map(shown, config.watch))
+            print_line(f"And {config.watch_settle} s after new data have come to {places}.")
         for line in not_ready(notify, api.patient()):
             warn(line)
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         flush()
         return _watch(server, worker, api, stopping)
+
+
+def _places(config: ServeConfig) -> list[str]:
+    """What is watched: URLs, and absolute paths.
+
+    Raises
+    ------
+    UsageError
+        If a URL is of another kind, or a folder is not there.
+    """
+    places = []
+    for text in config.watch:
+        folder = folder_of(text)
+        if url_of(folder) is None and not folder.exists():
+            raise UsageError(f"--watch {text}: there is no such folder")
+        places.append(url_of(folder) or str(folder.resolve()))
+    return places
+
+
+def _start_nightly(api: Api) -> None:
+    """Start a nightly run, now; OSError or ValueError if the server does not."""
+    nightly = existing(api, NIGHTLY, NIGHTLY)
+    if nightly is None:
+        raise UsageError(f"there is no deployment {NIGHTLY}/{NIGHTLY}")
+    if nightly["paused"]:
+        return
+    state = {"type": "SCHEDULED", "message": "new data"}
+    api.post(f"/deployments/{nightly['id']}/create_flow_run", {"state": state, "tags": [NEW_DATA]})
 
 
 def _end_earlier_runs(api: Api, server: PrefectServer) -> None:
@@ -195,46 +234,61 @@ def _make_paths_absolute() -> None:
 
 
 def _watch(server: PrefectServer, worker: PrefectWorker, api: Api, stopping: Stopping) -> int:
-    """Watch server and worker until stopped; returns the exit status.
+    """Watch server and worker until stopped; returns the exit status."""
+    watch = _Watch(server, worker, api)
+    while True:
+        time.sleep(LOOK_EVERY_S)
+        if stopping.is_asked:
+            return 0
+        if not watch.look():
+            return 1
+
+
+class _Watch:
+    """Server and worker as they are looked at, again and again.
 
     What ended is started again. Runs continue without the server, and report to it afterwards.
     Runs end with the worker. Those that were just starting are scheduled again, each ``STARTS``
     times at most: a server that has just begun may be too busy to answer the next start, too.
     """
-    of_server, of_worker = _Restarts("Prefect server"), _Restarts("worker")
-    away = _Away()
-    is_stopped = False  # the worker, whose runs may not have been ended yet
-    again: collections.Counter[str] = collections.Counter()
-    looked = time.monotonic()
-    while True:
-        time.sleep(LOOK_EVERY_S)
-        if stopping.is_asked:
-            return 0
+
+    def __init__(self, server: PrefectServer, worker: PrefectWorker, api: Api):
+        self._server, self._worker, self._api = server, worker, api
+        self._of_server, self._of_worker = _Restarts("Prefect server"), _Restarts("worker")
+        self._away = _Away()
+        self._is_stopped = False  # the worker, whose runs may not have been ended yet
+        self._again: collections.Counter[str] = collections.Counter()
+        self._looked = time.monotonic()
+
+    def look(self) -> bool:
+        """Start what ended, and end or schedule again what ended with it; False: give up."""
+        server, worker, away = self._server, self._worker, self._away
         if server.process is not None and server.process.poll() is not None:
-            if not of_server.allows(server.process.returncode, server.log):
-                return 1
+            if not self._of_server.allows(server.process.returncode, server.log):
+                return False
             away.note()
             server.start()
             server.wait()
-        if not is_stopped and worker.process.poll() is not None:
-            if not of_worker.allows(worker.process.returncode, worker.log):
-                return 1
+        if not self._is_stopped and worker.process.poll() is not None:
+            if not self._of_worker.allows(worker.process.returncode, worker.log):
+                return False
             away.note()
             worker.stop()
-            is_stopped = True
+            self._is_stopped = True
         # Later they would look like those of the next worker. A server that has just begun
         # may be too busy to answer.
-        if is_stopped and end_lost_runs(api, no_worker=True) is not None:
+        if self._is_stopped and end_lost_runs(self._api, no_worker=True) is not None:
             away.note()
             worker.start_again()
-            is_stopped = False
+            self._is_stopped = False
         now = time.monotonic()
-        if now - looked >= LOOK_FOR_LOST_RUNS_EVERY_S:
-            looked = now
-            end_lost_runs(api)
+        if now - self._looked >= LOOK_FOR_LOST_RUNS_EVERY_S:
+            self._looked = now
+            end_lost_runs(self._api)
             if away.is_recent():
-                often = {run for run, starts in again.items() if starts >= STARTS}
-                again.update(schedule_again(api, away.since - CRASHES_BEFORE_S, often))
+                often = {run for run, starts in self._again.items() if starts >= STARTS}
+                self._again.update(schedule_again(self._api, away.since - CRASHES_BEFORE_S, often))
+        return True
 
 
 class _Away:

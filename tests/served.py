@@ -31,6 +31,7 @@ DATABASE = "prefect.db"  # in PREFECT_HOME
 START_S = 240.0  # on a busy machine
 RUN_S = 240.0
 STOP_S = 180.0
+WATCHED = "arriving"  # folder of ``served`` in which new data start a run
 # What ``serve`` starts with Python.
 WORKER = ("-m", "prefect", "worker", "start")
 SERVER = ("-m", "flows.processes.local_server")
@@ -256,5 +257,8 @@ def succeeds(ask: Callable[[], object]) -> object:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("served")) as found:
+    folder = tmp_path_factory.mktemp("served")
+    (folder / WATCHED).mkdir()
+    watched = {"HOPSCOPE_SERVE_WATCH": WATCHED, "HOPSCOPE_SERVE_WATCH_SETTLE": "1"}
+    with serving(folder, **watched) as found:
         yield found

@@ -58,6 +58,20 @@ class ServeConfig:
         variable="HOPSCOPE_SERVE_TIMEZONE",
         metavar="ZONE",
     )
+    watch: tuple[str, ...] = option(
+        default=(),
+        help="Folder or URL in which new data start a nightly run, too.",
+        variable="HOPSCOPE_SERVE_WATCH",
+        metavar="DIR",
+    )
+    watch_settle: int = option(
+        default=300,
+        help="Seconds without a change in --watch before a run starts.",
+        variable="HOPSCOPE_SERVE_WATCH_SETTLE",
+        metavar="S",
+        unit="s",
+        minimum=1,
+    )
     with_parent: bool = option(
         default=False, help="Stop when the parent process ends.", variable=None
     )

@@ -168,3 +168,24 @@ def test_a_run_that_is_cancelled_frees_its_gpu(served, tmp_path, capsys):
             f"after `prefect flow-run cancel`, which took {asked_s:.1f} s: no process of the run "
             f"on a GPU after {gpu_s:.1f} s, everything free after {all_s:.1f} s\n"
         )
+
+
+def test_a_paused_run_gives_its_turn_back_and_goes_on_when_it_is_resumed(served, tmp_path):
+    folder = tmp_path / "store"
+    folder.mkdir()
+    mine = Seat(folder / WORKING).take(Holder.me("the test"))
+    given = {"inputs": [str(LAB / "h0.icmp-paris.warts.gz")], "snapshot": "paused"}
+    options = {"allow_special": ["198.18.0.0/15"], "workers": 1}
+    run = served.start(**given, options=options, **of_its_own(tmp_path))
+    wait_until(lambda: served.state(run)["name"] == "Waiting", RUN_S, None, served.log)
+    details = {"pause_reschedule": True}  # as the button of the page asks for
+    asked = {"type": "PAUSED", "name": "Suspended", "state_details": details}
+    served.post(f"/flow_runs/{run['id']}/set_state", {"state": asked, "force": True})
+    os.close(mine)
+    wait_until(lambda: not processes(served, "prefect.engine"), STOP_S, None, served.log)
+    assert served.state(run)["name"] == "Suspended"
+    assert not (tmp_path / "out" / "paused").exists()
+    os.close(Seat(folder / WORKING).take(Holder.me("the test")))
+    served.post(f"/flow_runs/{run['id']}/resume", {})
+    wait_until(lambda: served.state(run)["type"] == "COMPLETED", RUN_S, None, served.log)
+    assert (tmp_path / "out" / "paused" / "index.html").is_file()

@@ -31,7 +31,7 @@ from flows.processes.server import HOST
 from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
-from tests.served import LAB, RUN_S, SERVER, STOP_S, succeeds, wait_until
+from tests.served import LAB, RUN_S, SERVER, STOP_S, WATCHED, succeeds, wait_until
 from tests.server_log import faults
 
 pytest_plugins = ("tests.browser",)
@@ -374,6 +374,20 @@ def test_lines_of_json_name_run_and_step_from_prefect_to_the_last_warning(served
     assert steps >= {"read", "infer", "build", "write", "search", "report"}
     (said,) = [line for line in lines if "empty.warts" in line["message"] and "step" not in line]
     assert said["level"] == "warning"
+
+
+def test_new_data_start_a_run_and_only_one(served):
+    of_new_data = {"flow_runs": {"tags": {"all_": ["new-data"]}}}
+    assert served.post("/flow_runs/filter", of_new_data) == []
+    folder = served.out.parent / WATCHED
+    for name in ("h0", "h5"):
+        traces = f"{name}.icmp-paris.warts.gz"
+        (folder / traces).write_bytes((LAB / traces).read_bytes())
+    wait_until(lambda: served.post("/flow_runs/filter", of_new_data), log=served.log)
+    (run,) = served.post("/flow_runs/filter", of_new_data)
+    wait_until(lambda: served.state(run)["type"] not in ("SCHEDULED", "PENDING", "RUNNING"))
+    assert len(served.post("/flow_runs/filter", of_new_data)) == 1
+    assert run["deployment_id"] == served.deployment()["id"]
 
 
 # Last of all: it stops what the others use.
