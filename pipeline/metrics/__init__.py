@@ -129,13 +129,17 @@ _OF_WIDTHS = (
     _width(
         "diameter",
         "How far apart are the two most distant nodes?",
-        ("diameter", "diameter_lower", "diameter_upper", "diameter_path", "diameter_path_addrs"),
+        (
+            *("diameter", "diameter_lower", "diameter_upper"),
+            *("diameter_likely_low", "diameter_likely_high"),
+            *("diameter_path", "diameter_path_addrs"),
+        ),
         40,
     ),
     _width(
         "radius",
         "How far is the farthest node from the most central one?",
-        ("radius", "radius_lower", "radius_upper"),
+        ("radius", "radius_lower", "radius_upper", "radius_likely_low", "radius_likely_high"),
         30,
     ),
     _width(

@@ -110,6 +110,12 @@ _HOPS = (
 
 _LOWER = "proven lower bound; equal to the value if it is exact, null if nothing is known"
 _UPPER = "proven upper bound, likewise"
+_LOW = (
+    "least {} that the whole AS probably has, of which traces show a part: nine of ten ASes of "
+    "simulated networks were in such a range. Null where nothing bounds that of the graph, and "
+    "without traces"
+)
+_HIGH = "largest one, likewise"
 # Results of tasks of kind ``widths``, in the order of the tables.
 _WIDTHS = (
     Column(
@@ -122,6 +128,8 @@ _WIDTHS = (
     ),
     Column("diameter_lower", "int64", "hops", _LOWER),
     Column("diameter_upper", "int64", "hops", _UPPER),
+    Column("diameter_likely_low", "int64", "hops", _LOW.format("diameter")),
+    Column("diameter_likely_high", "int64", "hops", _HIGH),
     Column(
         "radius",
         "int64",
@@ -132,6 +140,8 @@ _WIDTHS = (
     ),
     Column("radius_lower", "int64", "hops", _LOWER),
     Column("radius_upper", "int64", "hops", _UPPER),
+    Column("radius_likely_low", "int64", "hops", _LOW.format("radius")),
+    Column("radius_likely_high", "int64", "hops", _HIGH),
     Column(
         "exact", "bool", "", "whether everything requested is known exactly, in every component"
     ),
@@ -192,7 +202,13 @@ _WIDTHS = (
     Column("in_periphery", "bool", "", "likewise", "nodes"),
 )
 BY_WEIGHT_ONLY = ("diameter_path_at",)
-_BY_HOPS_ONLY = ("ecc_counts",)  # distances by weight are hardly ever equal
+LIKELY = (
+    "diameter_likely_low",
+    "diameter_likely_high",
+    "radius_likely_low",
+    "radius_likely_high",
+)
+_BY_HOPS_ONLY = ("ecc_counts", *LIKELY)  # distances by weight are hardly ever equal
 
 
 def meaning_by_weight(means: str) -> str:

@@ -56,7 +56,7 @@ _WAYS = [
     for routers, aliases in (("interfaces", False), ("inferred", False), ("inferred", True))
     for registries in ((), _REGISTRIES)
 ]
-_LARGE = ("large_exchange", "big", "big_one_vantage", "big_internet")  # minutes each
+LARGE = ("large_exchange", "big", "big_one_vantage", "big_internet")  # minutes each
 
 
 def pool_violators(n: Sequence[float], right: Sequence[float]) -> list[float]:
@@ -320,7 +320,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
 def main(words: Sequence[str] | None = None) -> int:
     """Print the tables, or write them into the module; the exit status."""
     given = _arguments(words)
-    kinds = [kind for kind in NETWORKS if kind not in _LARGE]
+    kinds = [kind for kind in NETWORKS if kind not in LARGE]
     named = [one for word in given.sources for one in (kinds if word == "all" else [word])]
     try:
         sources = find_sources(named, given.seeds)

@@ -13,7 +13,7 @@ from tests.oracles.truth.network import Truth
 from tests.oracles.truth.visible import Visible
 
 
-def _neighbors(links: Iterable[Iterable[Hashable]]) -> dict[Hashable, list[Hashable]]:
+def neighbors_of(links: Iterable[Iterable[Hashable]]) -> dict[Hashable, list[Hashable]]:
     near: dict[Hashable, list[Hashable]] = {}
     for one, other in links:
         near.setdefault(one, []).append(other)
@@ -21,7 +21,7 @@ def _neighbors(links: Iterable[Iterable[Hashable]]) -> dict[Hashable, list[Hasha
     return near
 
 
-def _hops(near: dict[Hashable, list[Hashable]], source: Hashable) -> dict[Hashable, int]:
+def hops_from(near: dict[Hashable, list[Hashable]], source: Hashable) -> dict[Hashable, int]:
     """Hops from ``source`` to all that it reaches, by plain breadth-first search."""
     hops, queue = {source: 0}, [source]
     for here in queue:
@@ -32,9 +32,11 @@ def _hops(near: dict[Hashable, list[Hashable]], source: Hashable) -> dict[Hashab
     return hops
 
 
-def _built(truth: Truth, links: Iterable[Iterable[str]]) -> dict[Hashable, list[Hashable]]:
+def near_inside(truth: Truth, links: Iterable[Iterable[str]]) -> dict[Hashable, list[Hashable]]:
     """Neighbors by the links that are inside an AS."""
-    return _neighbors(link for link in links if len({truth.asn_of[router] for router in link}) == 1)
+    return neighbors_of(
+        link for link in links if len({truth.asn_of[router] for router in link}) == 1
+    )
 
 
 def best_hops(truth: Truth, visible: Visible) -> tuple[int, int, float]:
@@ -42,11 +44,11 @@ def best_hops(truth: Truth, visible: Visible) -> tuple[int, int, float]:
 
     A gap is as long as it is shown to be, if links inside the AS are longer.
     """
-    shown, built = _built(truth, visible.links), _built(truth, truth.links)
+    shown, built = near_inside(truth, visible.links), near_inside(truth, truth.links)
     for ends, n in sorted(visible.gaps, key=lambda gap: (gap[1], sorted(gap[0]))):
         one, other = sorted(ends)
         inside = truth.asn_of[one] == truth.asn_of[other]
-        if inside and _hops(shown, one).get(other, n + 2) > n + 1:
+        if inside and hops_from(shown, one).get(other, n + 2) > n + 1:
             silent = [(one, other, i) for i in range(n)]
             for near, far in itertools.pairwise([one, *silent, other]):
                 shown.setdefault(near, []).append(far)
@@ -54,8 +56,8 @@ def best_hops(truth: Truth, visible: Visible) -> tuple[int, int, float]:
     return _sum_up(
         hops - true[router]
         for source in visible.borders
-        for true in (_hops(built, source),)
-        for router, hops in _hops(shown, source).items()
+        for true in (hops_from(built, source),)
+        for router, hops in hops_from(shown, source).items()
         if router != source and router in true
     )
 
@@ -67,13 +69,13 @@ def compare_hops(
     inside = topology.node_asn[topology.near] == topology.node_asn[topology.far]
     inside &= topology.node_asn[topology.near] != NO_ASN
     ends = np.column_stack([topology.near[inside], topology.far[inside]])
-    measured = _neighbors(ends.tolist())
-    built = _built(truth, truth.links)
+    measured = neighbors_of(ends.tolist())
+    built = near_inside(truth, truth.links)
     return _sum_up(
         hops - true[names[node]]
         for source in sources
-        for true in (_hops(built, names[source]),)
-        for node, hops in _hops(measured, source).items()
+        for true in (hops_from(built, names[source]),)
+        for node, hops in hops_from(measured, source).items()
         if node != source and names[node] in true
     )
 

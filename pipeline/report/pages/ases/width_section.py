@@ -42,6 +42,7 @@ def _section(table: WidthTable, k: int, n_components: int) -> dict:
         "unit": table.unit,
         "diameter": _Width(table, k, "diameter"),
         "radius": _Width(table, k, "radius"),
+        "likely": _likely(table, k),
         "exact": bool(widths.exact[k]),
         "n_searches": int(widths.n_searches[k]),
         "figures": [],
@@ -75,6 +76,16 @@ class _Width:
         if not self.exact and lower >= 0:
             self.text = interval(lower, upper)
             self.between = self.text if upper < 0 else f"between {interval(lower, upper, ' and ')}"
+
+
+def _likely(table: WidthTable, k: int) -> list[tuple[str, str]]:
+    """Names of widths and the ranges in which those of the whole AS probably lie."""
+    ends = {name: (low[k].item(), high[k].item()) for name, (low, high) in table.likely.items()}
+    return [
+        (name, f"of {low:,}" if low == high else f"between {low:,} and {high:,}")
+        for name, (low, high) in ends.items()
+        if low >= 0 and table.asks_for(name)
+    ]
 
 
 def _members(named: list[str | None], n_all: int) -> dict | None:

@@ -7,7 +7,7 @@ both bounds are equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ from pipeline.model.search.results import Measurement, Widths
 from pipeline.report.tables.columns import arrow_type, lists, spread
 from pipeline.report.tables.figures import FigureTable, figure_table
 from pipeline.report.tables.node_names import N_NAMED, node_texts
+from pipeline.report.tables.width.likely import LINES, likely
 from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.report.texts import interval
 
@@ -64,6 +65,9 @@ class WidthTable:
         Positions in the columns ``component_*``, parallel to ``other_named.texts``.
     path_at : float64 or None
         Parallel to ``path.texts``: weights of all links before it; None in hops.
+    likely : dict of str to tuple of two (n_graphs,) int64
+        Least and largest ``diameter`` and ``radius`` that the whole AS probably has, -1 where the
+        graph's is not known, and without traces; empty by weight.
     """
 
     widths: Widths
@@ -77,6 +81,7 @@ class WidthTable:
     other_named: Named
     other_first: np.ndarray
     path_at: np.ndarray | None
+    likely: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @property
     def prefix(self) -> str:
@@ -230,7 +235,22 @@ def _table(snapshot, rows: np.ndarray, widths: Widths, unit: str) -> WidthTable:
         other_named=named[3],
         other_first=first,
         path_at=_along(snapshot, widths) if widths.is_weighted else None,
+        likely={} if widths.is_weighted else _likely(snapshot, widths),
     )
+
+
+def _likely(snapshot, widths: Widths) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Ranges of the widths of whole ASes, where traces show a part of them."""
+    has_traces = bool((snapshot.manifest.get("counts") or {}).get("n_traces"))
+    n_nodes = np.asarray(snapshot.n_nodes, np.int64)[widths.row]
+    found = {}
+    for name in LINES:
+        lower, upper = getattr(widths, f"{name}_lower"), getattr(widths, f"{name}_upper")
+        known = (lower >= 0) & (upper >= 0) & has_traces
+        ends = likely(name, lower, upper, n_nodes)
+        low, high = (np.where(known, end, -1) for end in ends)
+        found[name] = low, high
+    return found
 
 
 def _along(snapshot, widths: Widths) -> np.ndarray | None:
@@ -279,6 +299,8 @@ def _columns(table: WidthTable) -> dict[str, pa.Array]:
         made[name] = bound(name, lower, (lower == upper) & (lower >= 0))
         made[f"{name}_lower"] = bound(name, lower, lower >= 0)
         made[f"{name}_upper"] = bound(name, upper, upper >= 0)
+        for end, values in zip(("low", "high"), table.likely.get(name, ()), strict=False):
+            made[f"{name}_likely_{end}"] = bound(name, values, values >= 0)
     made["exact"] = spread(has, widths.exact[row], kinds["exact"])
     made["n_center"] = _number(has, np.diff(widths.center_ptr)[row])
     made["n_periphery"] = _number(has, np.diff(widths.periphery_ptr)[row])

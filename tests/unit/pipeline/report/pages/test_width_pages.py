@@ -17,6 +17,7 @@ from pipeline.report import write_reports
 from pipeline.report.pages.ases.width_section import MAX_PATH
 from pipeline.report.pages.plots import eccentricity_histogram
 from pipeline.report.tables.node_names import N_NAMED
+from pipeline.report.tables.width import likely
 from pipeline.report.texts import interval, width
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, effective_of, widths_of
@@ -72,6 +73,22 @@ def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
     assert "diameter 0 radius 0" in one
     assert "Other components" not in one
     assert "A path as long" not in one
+
+
+def test_beside_widths_that_traces_show_stands_where_those_of_the_as_lie(tmp_path, monkeypatch):
+    lines = {"diameter": ((1, 0.5, 0), (2, 1, 0)), "radius": ((0, 1, 0), (0, 1, 0))}
+    monkeypatch.setattr(likely, "LINES", lines)
+    snapshot = tree(manifest={"counts": {"n_traces": 7}})
+    snapshot.n_mpls_links[0] = 1
+    summary = report(snapshot, tmp_path, widths=widths_of(snapshot))
+    assert (
+        "These are the widths of what traces show of the AS. In networks of known truth nine of "
+        "ten ASes measured like this one had a diameter between 3 and 5 hops and a radius of 2 "
+        "hops. 1 of 4 links leads through MPLS tunnels, which may hide routers."
+    ) in page_text(summary, TREE)
+    assert "MPLS" not in page_text(summary, SPLIT)
+    files = report(tree(), tmp_path / "files", widths=widths_of(snapshot))
+    assert "known truth" not in page_text(files, TREE)
 
 
 def test_an_interval_is_shown_as_one(tmp_path):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.report.tables.summarise import summarise
+from pipeline.report.tables.width import likely
 from tests.soak import examples
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, effective_of, widths_of
@@ -41,6 +42,9 @@ def snapshot():
     )
 
 
+RADIUS = {"radius": ((0, 1, 0), (1, 1, 0))}
+
+
 def rows_of(snapshot, **given):
     return summarise(snapshot, replace(measured(snapshot), **given)).ases.to_pylist()
 
@@ -61,6 +65,18 @@ def test_widths_of_ases_are_those_counted_by_hand(snapshot):
     assert (split["other_diameters"], split["other_radii"]) == ([1], [1])
     assert (one["diameter"], one["radius"], one["diameter_path"]) == (0, 0, [0])
     assert none["diameter"] is none["radius"] is none["n_center"] is none["diameter_path"] is None
+
+
+def test_traces_show_a_part_of_an_as_whose_widths_lie_in_a_range(snapshot, monkeypatch):
+    without, *_ = rows_of(snapshot, widths=widths_of(snapshot))
+    assert without["diameter_likely_low"] is without["radius_likely_high"] is None
+    monkeypatch.setitem(snapshot.manifest, "counts", {"n_traces": 7})
+    monkeypatch.setattr(likely, "LINES", {"diameter": ((1, 0.5, 0), (2, 1, 1))} | RADIUS)
+    tree, split, one, none = rows_of(snapshot, widths=widths_of(snapshot))
+    assert (tree["diameter_likely_low"], tree["diameter_likely_high"]) == (3, 5)
+    assert (split["diameter_likely_low"], split["diameter_likely_high"]) == (2, 5)  # of 6 nodes
+    assert (one["radius_likely_low"], one["radius_likely_high"]) == (0, 1)
+    assert none["diameter_likely_low"] is none["radius_likely_high"] is None
 
 
 def test_an_interval_is_never_shown_as_a_value(snapshot):
