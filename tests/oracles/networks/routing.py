@@ -9,29 +9,38 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections import defaultdict
 
 from tests.oracles.networks.network import Link, Network
 
 _FAR = 1 << 30
+_OF_CUSTOMER, _OF_PEER, _OF_PROVIDER = 1, 2, 3  # by whose route an AS reaches another
 
 
 class Routes:
     """Where packets go next, of a network; what was computed is kept.
 
-    Of ten thousand ASes there are a hundred million pairs: sets of next ASes are numbered, and the
-    number of each AS's set is kept for each destination.
+    Of ten thousand ASes there are a hundred million pairs, so two numbers are kept of each: how
+    long the route is, and whose.
     """
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self._place_of = {asn: at for at, asn in enumerate(network.ases.tier)}
-        self._sets: list[frozenset[int]] = [frozenset()]
-        self._number_of = {self._sets[0]: 0}
+        ases = network.ases
+        self._ases = list(ases.tier)
+        self._place_of = {asn: at for at, asn in enumerate(self._ases)}
+
+        def places(near: dict[int, list[int]]) -> list[list[int]]:
+            return [[self._place_of[other] for other in near[asn]] for asn in self._ases]
+
+        self._above, self._below = places(ases.providers), places(ases.customers)
+        self._beside = places(ases.peers)
+        self._spreads: dict[int, tuple[array[int], bytearray]] = {}
+        self._even: dict[int, dict[int, frozenset[int]]] = {}
+        self._next_ases: dict[tuple[int, int], frozenset[int]] = {}
+        self._same: dict[frozenset[int], frozenset[int]] = {}
         self._distances: dict[int, dict[int, int]] = {}
-        self._next_sets: dict[int, array[int]] = {}
         self._next_links: dict[tuple[int, object], list[Link] | None] = {}
-        self._exits: dict[tuple[int, int], dict[int, Link]] = {}
+        self._exits: dict[tuple[int, frozenset[int]], dict[int, Link]] = {}
 
     def links_toward(self, router: int, asn: int, gateways: tuple[int, ...]) -> list[Link] | None:
         """Links over which a router sends packets for customers of an AS behind some gateways.
@@ -50,7 +59,7 @@ class Routes:
                 gateway = min(gateways, key=lambda g: (self._distance(g).get(router, _FAR), g))
                 self._next_links[key] = self._inside(router, gateway)
             return self._next_links[key]
-        nexts = self._next_set(here, asn)
+        nexts = self.next_ases(here, asn)
         if not nexts:
             return []
         key = (router, nexts)
@@ -64,64 +73,71 @@ class Routes:
             self._next_links[key] = found
         return self._next_links[key]
 
-    def _next_set(self, asn: int, destination: int) -> int:
-        """Number of the set of ASes that an AS sends packets for another to; 0: none."""
-        if destination not in self._next_sets:
-            of_each = array("i", bytes(4 * len(self._place_of)))
-            for one, nexts in self._spread(destination).items():
-                of_each[self._place_of[one]] = self._number(nexts)
-            self._next_sets[destination] = of_each
-        return self._next_sets[destination][self._place_of[asn]]
+    def next_ases(self, asn: int, destination: int) -> frozenset[int]:
+        """ASes that an AS sends packets for another to, all equally good; empty: no route."""
+        key = (asn, destination)
+        if key not in self._next_ases:
+            found = self._find_next(asn, destination)
+            self._next_ases[key] = self._same.setdefault(found, found)
+        return self._next_ases[key]
 
-    def _number(self, nexts: frozenset[int]) -> int:
-        number = self._number_of.setdefault(nexts, len(self._sets))
-        if number == len(self._sets):
-            self._sets.append(nexts)
-        return number
-
-    def _spread(self, destination: int) -> dict[int, frozenset[int]]:
-        """ASes that each AS sends packets for one to, all equally good."""
-        ases = self._network.ases
+    def _find_next(self, asn: int, destination: int) -> frozenset[int]:
         if not self._network.plan.policy:
-            return self._spread_evenly(destination)
-        best: dict[int, tuple[int, set[int]]] = {destination: (0, set())}
-        level, length = [destination], 0
-        while level:  # up: customers' routes
-            length += 1
-            found: dict[int, set[int]] = defaultdict(set)
-            for asn in level:
-                for above in ases.providers[asn]:
-                    if above not in best:
-                        found[above].add(asn)
-            best.update({asn: (length, nexts) for asn, nexts in found.items()})
-            level = list(found)
-        own = dict(best)  # what may be told to everybody
-        across: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
-        for asn, (length, _) in own.items():
-            for peer in ases.peers[asn]:
-                if peer not in own:
-                    across[peer][length + 1].add(asn)
-        for asn, by_length in across.items():
-            shortest = min(by_length)
-            best[asn] = shortest, by_length[shortest]
-        fixed = set(best)  # an AS with such a route takes none of its providers
-        queue = [(length, asn) for asn, (length, _) in best.items()]
-        heapq.heapify(queue)
-        done: set[int] = set()
-        while queue:  # down
-            length, asn = heapq.heappop(queue)
-            if asn in done:
-                continue
-            done.add(asn)
-            for below in ases.customers[asn]:
-                if below in fixed:
-                    continue
-                if below not in best or length + 1 < best[below][0]:
-                    best[below] = length + 1, {asn}
-                    heapq.heappush(queue, (length + 1, below))
-                elif best[below][0] == length + 1:
-                    best[below][1].add(asn)
-        return {asn: frozenset(nexts) for asn, (_, nexts) in best.items()}
+            if destination not in self._even:
+                self._even[destination] = self._spread_evenly(destination)
+            return self._even[destination].get(asn, frozenset())
+        if destination not in self._spreads:
+            self._spreads[destination] = self._spread(self._place_of[destination])
+        length, route = self._spreads[destination]
+        here = self._place_of[asn]
+        if not route[here]:
+            return frozenset()
+        near = (self._below, self._beside, self._above)[route[here] - 1][here]
+        of_customers = route[here] != _OF_PROVIDER  # that of the next AS, too
+        return frozenset(
+            self._ases[other]
+            for other in near
+            if length[other] + 1 == length[here]
+            and (route[other] == _OF_CUSTOMER if of_customers else route[other])
+        )
+
+    def _spread(self, destination: int) -> tuple[array[int], bytearray]:
+        """Length and kind of the route of every AS to one, both by place; kind 0: none."""
+        n = len(self._ases)
+        length, route = array("h", [-1]) * n, bytearray(n)
+        length[destination], route[destination] = 0, _OF_CUSTOMER
+        level, own = [destination], [destination]  # own: may be told to everybody
+        while level:  # up
+            found = []
+            for at in level:
+                for above in self._above[at]:
+                    if not route[above]:
+                        length[above], route[above] = length[at] + 1, _OF_CUSTOMER
+                        found.append(above)
+            own += found
+            level = found
+        fixed = own.copy()  # an AS with such a route takes none of its providers
+        for at in own:
+            for peer in self._beside[at]:
+                if route[peer] != _OF_CUSTOMER:
+                    if not route[peer]:
+                        route[peer] = _OF_PEER
+                        fixed.append(peer)
+                    elif length[at] + 1 >= length[peer]:
+                        continue
+                    length[peer] = length[at] + 1
+        by_length: list[list[int]] = [[] for _ in range(max(length[at] for at in fixed) + 2)]
+        for at in fixed:
+            by_length[length[at]].append(at)
+        for far, level in enumerate(by_length):  # down, the nearest first
+            for at in level:
+                for below in self._below[at]:
+                    if not route[below]:
+                        length[below], route[below] = far + 1, _OF_PROVIDER
+                        by_length[far + 1].append(below)
+            if level and len(by_length) == far + 2:
+                by_length.append([])
+        return length, route
 
     def _spread_evenly(self, destination: int) -> dict[int, frozenset[int]]:
         """By the fewest ASes, whatever their relationships; of several, the lowest number."""
@@ -138,11 +154,11 @@ class Routes:
             level = list(found)
         return best
 
-    def _exits_of(self, asn: int, numbered: int) -> dict[int, Link]:
-        """Routers of an AS with a link to one of a set, and the first such link of each."""
-        key = (asn, numbered)
+    def _exits_of(self, asn: int, nexts: frozenset[int]) -> dict[int, Link]:
+        """Routers of an AS with a link to one of others, and the first such link of each."""
+        key = (asn, nexts)
         if key not in self._exits:
-            network, nexts = self._network, self._sets[numbered]
+            network = self._network
             self._exits[key] = exits = {}
             for router in network.routers[asn]:
                 for link in network.links_of[router]:

@@ -140,7 +140,7 @@ def fit(networks: Sequence[Widths]) -> dict[str, tuple[tuple[float, ...], ...]]:
 
 
 def judge(family: str, networks: Sequence[Widths]) -> list[dict[str, Any]]:
-    """How many ASes of a kind the lines of today hold, and the hops of their ranges; a row a width."""
+    """How many ASes of a kind the lines of today hold, and hops of their ranges; a row a width."""
     one = together(networks)
     rows = []
     for name, measured in one.measured.items():
