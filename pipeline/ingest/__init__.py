@@ -67,6 +67,9 @@ class Format:
         What to do with a file that ends so and is not recognised.
     frames : tuple of str
         Types of records around measurements, as reports of reading name them.
+    alone : bool
+        Files of it look like tables that lie beside measurements, so it is only recognised in
+        files that are named themselves, and not beside traces.
     """
 
     reader: str
@@ -77,6 +80,7 @@ class Format:
     optional: str = ""
     hint: str = ""
     frames: tuple[str, ...] = ()
+    alone: bool = False
 
     def load(self) -> ModuleType:
         """The reader's module, imported at first use: some compile kernels."""
@@ -185,6 +189,73 @@ FORMATS: dict[str, Format] = {
         optional="neighbours, the comment",
         hint="if these are neighbour lists, let the file begin with the line "
         "'# Neighbours of node 0, 1, 2, ...'",
+    ),
+    "edge_list": Format(
+        "pipeline.ingest.edge_list",
+        "topology",
+        (),
+        "edge list with names, or with commas",
+        least="both ends of a link",
+        optional="header, weight, addresses of the ends, further columns",
+        alone=True,
+    ),
+    "matrix_market": Format(
+        "pipeline.ingest.matrix_market",
+        "topology",
+        (".mtx",),
+        "Matrix Market, a sparse matrix",
+        least="row and column",
+        optional="value, comments",
+    ),
+    "metis": Format(
+        "pipeline.ingest.metis",
+        "topology",
+        (),
+        "METIS graph",
+        least="the line of counts; a line of neighbours",
+        optional="neighbours, weights, comments",
+    ),
+    "csr": Format(
+        "pipeline.ingest.csr",
+        "topology",
+        (),
+        "row pointers and column indices, as two rows of CSV",
+        least="both rows",
+        optional="a row of weights",
+        alone=True,
+    ),
+    "graphml": Format(
+        "pipeline.ingest.graphml",
+        "topology",
+        (".graphml",),
+        "GraphML",
+        least="a node's `id`; an edge's `source` and `target`",
+        optional="all attributes",
+    ),
+    "gml": Format(
+        "pipeline.ingest.gml",
+        "topology",
+        (".gml",),
+        "GML, as the Topology Zoo publishes",
+        least="a node's `id`; an edge's `source` and `target`",
+        optional="all attributes",
+    ),
+    "itdk": Format(
+        "pipeline.ingest.itdk",
+        "topology",
+        (".links",),
+        "CAIDA's ITDK: links, and what is beside them",
+        least="a link's number and the nodes at its ends",
+        optional="addresses; the files of nodes, ASes and places",
+    ),
+    "as_rel": Format(
+        "pipeline.ingest.as_rel",
+        "topology",
+        (),
+        "CAIDA's AS relationships, as a graph of ASes",
+        least="two ASes and their relationship",
+        optional="comments, source",
+        alone=True,
     ),
 }
 

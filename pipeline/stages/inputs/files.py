@@ -100,13 +100,21 @@ def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | N
             return InputFile(path, forced)
         option = where_it_belongs(path)
         return InputFile(path, error=FormatError(path, "", option) if option else error)
-    if found in formats_of(choice):
+    if found in formats_of(choice) and not (in_folder and FORMATS[found].alone and not choice):
         return InputFile(path, found)
     if in_folder:
         return None
     held = {"traces": "traces", "topology": "a topology"}[FORMATS[found].kind]
     why = f"holds {held} ({found}), and --format {choice} was given; leave this file out"
     return InputFile(path, error=FormatError(path, "", why))
+
+
+def _unless_table(file: InputFile) -> InputFile:
+    """A file beside traces: what looks like a topology, but is a table for them, is refused."""
+    if not file.format or not FORMATS[file.format].alone:
+        return file
+    option = where_it_belongs(file.path)
+    return InputFile(file.path, error=FormatError(file.path, "", option)) if option else file
 
 
 def _lost_its_content(path: Path) -> bool:
@@ -164,6 +172,8 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
                 left_alone.setdefault(key, path)
             else:
                 files[key] = file
+    if any(file.format and FORMATS[file.format].kind == "traces" for file in files.values()):
+        files = {key: _unless_table(file) for key, file in files.items()}
     if not files:
         raise UsageError(_why_none(inputs, store, format, left_alone.values()))
     copies = _copies(files.values())

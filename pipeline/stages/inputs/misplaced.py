@@ -12,7 +12,6 @@ from pipeline.ingest.opening import open_bytes
 from pipeline.options import options_of
 
 _HEAD_BYTES = 1 << 16
-_ITDK_LINK = re.compile(r"link L\d+:\s")
 
 
 def where_it_belongs(path: Path) -> str:
@@ -32,8 +31,6 @@ def where_it_belongs(path: Path) -> str:
         for flag, pattern in patterns:
             if pattern.match(line):
                 return f"it looks like a table for {flag}: give it with {flag}, beside the inputs"
-        if _ITDK_LINK.match(line):
-            return "links of an ITDK are not read: give its nodes with --aliases, beside traces"
         if line.strip() and not line.startswith("#"):
             break
     return ""

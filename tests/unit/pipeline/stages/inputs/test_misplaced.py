@@ -10,6 +10,7 @@ import pytest
 from pipeline.cli import main
 from pipeline.config import IngestConfig
 from pipeline.options import options_of
+from pipeline.stages.inputs.files import find_inputs
 from pipeline.stages.inputs.misplaced import where_it_belongs
 from tests.real_data import REPOSITORY
 
@@ -21,13 +22,10 @@ TABLES = [
     ("--aliases", "# ITDK\nnode N1:  198.51.100.1 198.51.100.2\n"),
     ("--aliases", "198.51.100.1 N1 L1 T\n"),
     ("--aliases", "# made by MIDAR\n# set      0:    151\n198.51.100.1\n"),
-    ("--as-rel", "# source\n64500|64501|-1\n"),
-    ("--as-rel", "64500|64501|0|bgp\n"),
     ("--as2org", "# format:org_id|changed|org_name|country|source\nA|2020|A|US|ARIN\n"),
     ("--as2org", '{"asn":"3356","organizationId":"LPL-141-ARIN","type":"ASN"}\n'),
     ("--delegated", "2|apnic|20240101|3|19830613|20240101|+1000\n"),
     ("--delegated", "arin|US|ipv4|198.51.100.0|256|20200101|allocated|a\n"),
-    ("--aliases", "link L1:  N1:198.51.100.1 N2\n"),  # of no use, but the nodes are
 ]
 
 
@@ -66,3 +64,25 @@ def test_a_sample_of_the_repository_and_its_table(tmp_path):
     lab: Path = REPOSITORY / "data" / "samples" / "lab"
     assert "--ip2as" in where_it_belongs(lab / "lab.pfx2as")
     assert where_it_belongs(lab / "as_names.json") == ""
+
+
+def test_relationships_are_a_graph_by_themselves_and_a_table_beside_traces(tmp_path):
+    path = tmp_path / "as-rel.txt"
+    path.write_text("64500|64501|-1\n64501|64502|0\n")
+    traces = REPOSITORY / "data/samples/atlas/results.jsonl"
+    (file,) = find_inputs([path], None, tmp_path / "store").files
+    assert file.format == "as_rel"
+    beside = find_inputs([path, traces], None, tmp_path / "store").files
+    assert "--as-rel" in str(beside[0].error)
+    assert beside[1].error is None
+
+
+def test_what_looks_like_a_table_is_not_looked_for_in_folders(tmp_path):
+    (tmp_path / "as-rel.txt").write_text("64500|64501|-1\n64501|64502|0\n")
+    (tmp_path / "edges.csv").write_text("source,target\n1,2\n")
+    (tmp_path / "graph.mtx").write_text(
+        "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"
+    )
+    found = find_inputs([tmp_path], None, tmp_path / "store")
+    assert [file.path.name for file in found.files] == ["graph.mtx"]
+    assert len(found.left_alone) == 2
