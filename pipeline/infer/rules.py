@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pipeline.infer.conclude import MERGED_ROUTERS
 from pipeline.infer.destinations import PASSAGES
 from pipeline.infer.owners.election.earlier import CLEAR_CHANGES
-from pipeline.infer.owners.election.lending import REALLOCATED
+from pipeline.infer.owners.election.lending import REALLOCATED, SWALLOWED
 from pipeline.infer.owners.election.regions import REGIONS
 from pipeline.infer.owners.private import PRIVATE_ROUTERS
 from pipeline.infer.owners.repairs.loops import LOOPS
@@ -54,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     REGIONS,
     UNANNOUNCED,
     REALLOCATED,
+    SWALLOWED,
     CLEAR_CHANGES,
     MERGED_ROUTERS,
     PRIVATE_ROUTERS,

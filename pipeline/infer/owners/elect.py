@@ -24,6 +24,7 @@ known instead is how a router's links are numbered and who is at their other end
    may have broken off, that says less, and least if it is a customer's. If all traces
    through a group were aimed at a single AS, two of them by one address, that settles ties; not if
    an alias set knows a single address of it (``earlier``), save between ASes of one organisation.
+   Traces to several ASes cross only ASes that are seen to carry traffic of others (``transit``).
    A member of an exchange point that is registered with an address of a group is evidence for that
    AS; of several, any one.
 3. Each group starts with the AS that most of what is around it names (links, hosts, destinations),
@@ -81,6 +82,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.infer.owners.aims import MANY
 from pipeline.infer.owners.election.costs import (
     Case,
     Costs,
@@ -91,7 +93,7 @@ from pipeline.infer.owners.election.costs import (
 )
 from pipeline.infer.owners.election.earlier import CLEAR_CHANGES, Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.evidence import AddressEvidence, rows_of
-from pipeline.infer.owners.election.lending import REALLOCATED, find_users
+from pipeline.infer.owners.election.lending import REALLOCATED, SWALLOWED, find_users
 from pipeline.infer.owners.election.reasons import Explained, explain_groups
 from pipeline.infer.owners.election.regions import REGIONS
 from pipeline.infer.owners.election.relations import (
@@ -106,6 +108,7 @@ from pipeline.infer.owners.election.settling import (
 )
 from pipeline.infer.owners.election.surroundings import (
     AIMED,
+    CROSSED,
     HOST,
     ONLY,
     ONLY_OF_SIBLINGS,
@@ -201,6 +204,24 @@ def _learn(case: Case, rules: Rules) -> Case:
     return case
 
 
+def find_carriers(row: np.ndarray, only: np.ndarray, n_known: int, n_ases: int) -> np.ndarray:
+    """(n_ases + 1,) bool: ASes that carry traffic of others, as far as is seen (``terms.transit``).
+
+    Parameters
+    ----------
+    row : (n_interfaces,) int64
+        AS row that each address is numbered from, -1 for none.
+    only : (n_interfaces,) int64
+        AS row of the only AS that traces through it were aimed at, -1 for none, -2 for several.
+    n_known, n_ases : int
+        AS rows, with placeholders those after the first; of a placeholder nothing is known.
+    """
+    carries = np.ones(n_ases + 1, bool)
+    carries[:n_known] = False
+    carries[row[(row >= 0) & (only != -1) & (only != row)]] = True
+    return carries
+
+
 def _elect(
     around: Surroundings,
     group: np.ndarray,
@@ -212,6 +233,7 @@ def _elect(
     earlier: Earlier,
     paths: DistinctPaths | None,
     rules: Rules,
+    only: np.ndarray,
 ) -> _Outcome:
     """One election (steps 3 to 6); ``row`` is the AS row that each address is numbered from.
 
@@ -222,11 +244,12 @@ def _elect(
     size = np.bincount(row[row >= 0], minlength=len(ases))
     ways = without_habit(relations_among(ases, registries))
     costs = Costs.of(rules)
-    case = Case.of(around, labels, size, n_known, ways, earlier.held, costs)
+    carries = find_carriers(row, only, n_known, len(ases))
+    case = Case.of(around, labels, size, n_known, ways, earlier.held, costs, carries)
     other, numbered = case.other, case.numbered
     stands_for = np.arange(len(ases))
     is_host = other <= HOST  # or a destination beyond
-    is_host &= (other != ONLY) & (other != ONLY_OF_SIBLINGS)
+    is_host &= (other != ONLY) & (other != ONLY_OF_SIBLINGS) & (other != CROSSED)
     router, host = row_of_value(case.ptr)[is_host], numbered[is_host]
 
     def name(lead: float, earlier_names: np.ndarray | None = None) -> bool:
@@ -238,6 +261,7 @@ def _elect(
         for rows in (row, labels, numbered):
             rows[rows >= 0] = stands_for[rows[rows >= 0]]
         size[:] = np.bincount(row[row >= 0], minlength=len(ases))
+        carries[:] = find_carriers(row, only, n_known, len(ases))
         return bool((named != np.arange(len(ases))).any())
 
     if n_known < len(ases):
@@ -250,7 +274,11 @@ def _elect(
         if not name(LEAD):
             break
         case = _learn(case, rules)
-    lent_from = find_users(case) if REALLOCATED in rules else nothing_lent(case.ways.relations)
+    lent_from = (
+        find_users(case, SWALLOWED in rules)
+        if REALLOCATED in rules
+        else nothing_lent(case.ways.relations)
+    )
     if (lent_from >= 0).any():
         case = case._replace(ways=case.ways._replace(lent_from=lent_from))
         settle(case)
@@ -296,6 +324,7 @@ def elect_owners(
     stand_in, asn = shown.possible
     # One that nothing names is the row after the last.
     possible = (rows_of(ases, stand_in) << 32) | (rows_of(ases, asn) % (len(ases) + 1))
+    only = np.where(shown.aims.only == MANY, -2, rows_of(ases, shown.aims.only))
     last = None
     for now in known:
         if last is None or now.sees_more_than(last):
@@ -305,7 +334,17 @@ def elect_owners(
         earlier = Earlier.after(before, now, ases, n_known, rules)
         traces = paths if now is known[-1] else None
         found = _elect(
-            around, group, row, ases, n_known, possible, now.registries, earlier, traces, rules
+            around,
+            group,
+            row,
+            ases,
+            n_known,
+            possible,
+            now.registries,
+            earlier,
+            traces,
+            rules,
+            only,
         )
         asn = np.where(found.label >= 0, ases[np.maximum(found.label, 0)], NO_ASN)[group]
         before = Standing(asn, found.margin[group], group, ases, ases[found.stands_for])

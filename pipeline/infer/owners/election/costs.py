@@ -17,6 +17,7 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED_BROKEN,
     AIMED_PERHAPS,
     AIMED_SILENT,
+    CROSSED,
     HOST,
     HOST_OR_ROUTER,
     MEMBER,
@@ -43,6 +44,7 @@ from pipeline.infer.owners.terms import (
     organisations,
     private_links,
     strangers,
+    transit,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.model.tables.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
@@ -63,7 +65,9 @@ _WAY, _ORGANISATIONS, _STRANGERS = (
 )
 _PRIVATE, _HOSTS, _HOSTS_PAST = (TERMS.index(of.TERM) for of in (private_links, hosts, hosts_past))
 _DESTINATIONS, _BROKEN_OFF = (TERMS.index(of.TERM) for of in (destinations, broken_off))
-_ONLY, _MEMBERS, _NAMES = (TERMS.index(of.TERM) for of in (only_destination, members, host_names))
+_ONLY, _TRANSIT, _MEMBERS, _NAMES = (
+    TERMS.index(of.TERM) for of in (only_destination, transit, members, host_names)
+)
 
 
 class Costs(NamedTuple):
@@ -90,6 +94,7 @@ class Costs(NamedTuple):
     broken_at_other: int
     broken_else_again: int
     only_else: int
+    carried_else: int
     member_else: int
 
     @classmethod
@@ -131,6 +136,8 @@ class Case(NamedTuple):
         AS rows; those from here on are placeholders.
     ways : Ways
     costs : Costs
+    carries : (n_ases + 1,) bool
+        ASes that carry traffic of others, as far as is seen.
     held : (n,) int64
         AS row of each group in the election before; -1 for none.
     near, near_to : (n_ases,) int64
@@ -146,6 +153,7 @@ class Case(NamedTuple):
     n_known: int
     ways: Ways
     costs: Costs
+    carries: np.ndarray
     held: np.ndarray
     near: np.ndarray
     near_to: np.ndarray
@@ -161,8 +169,12 @@ class Case(NamedTuple):
         ways: Ways,
         held: np.ndarray,
         costs: Costs | None = None,
+        carries: np.ndarray | None = None,
     ) -> Case:
-        """The case of these surroundings; without ``costs`` every term is in force."""
+        """The case of these surroundings; without ``costs`` every term is in force.
+
+        Without ``carries`` every AS does.
+        """
         return cls(
             around.ptr,
             around.other,
@@ -172,6 +184,7 @@ class Case(NamedTuple):
             n_known,
             ways,
             Costs.of(EVERY_RULE) if costs is None else costs,
+            np.ones(len(size) + 1, bool) if carries is None else carries,
             held,
             np.empty(len(size), np.int64),
             np.empty(len(size), np.int64),
@@ -296,6 +309,9 @@ def _sum_up(case, group, label, limit, tally):
         elif other[i] == ONLY_OF_SIBLINGS:
             if z != label and relation(ways.relations, label, z) == SIBLING:
                 more, term = costs.only_else, _ONLY
+        elif other[i] == CROSSED:
+            if not case.carries[label]:
+                more, term = costs.carried_else, _TRANSIT
         elif other[i] <= NAMED:
             if z != label:
                 more, term = NAMED - other[i], _NAMES

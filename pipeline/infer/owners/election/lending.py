@@ -20,7 +20,8 @@ use B's addresses if that saves at least ``_PRIOR``, the cost of the assumption 
    traces that end at it depends on its neighbours' ASes, so moves may go round in a circle.
 
 Here an AS uses the addresses of at most one other AS; where relationships of both are known, of a
-provider.
+provider. The lender must keep a router: an AS of which none is left has lent nothing, it stands
+before the other, which all traces past it were aimed at (``swallowed-ases``).
 
 That an AS numbers its routers from addresses that its provider announces (*reallocated prefixes*)
 is known from bdrmapIT [1]_, which finds them by single /24; that a hypothesis on an AS is judged by
@@ -64,6 +65,13 @@ REALLOCATED = Rule(
     {"prior": 4.5},
 )
 
+SWALLOWED = Rule(
+    "swallowed-ases",
+    "owners",
+    "an AS that would lose all its routers to another has not lent it their addresses",
+    "routers by AS",
+)
+
 # How much an AS that uses another's addresses must explain.
 _PRIOR = REALLOCATED.tenths("prior")
 _MOVES = 8  # of one router for one pair, at most; usually one or two are made
@@ -83,8 +91,14 @@ class _Pairs(NamedTuple):
     group: np.ndarray
 
 
-def find_users(case: Case) -> np.ndarray:
+def find_users(case: Case, keeps_one: bool = True) -> np.ndarray:
     """AS row whose addresses each AS uses inside, -1 for none; moves labels accordingly.
+
+    Parameters
+    ----------
+    case : Case
+    keeps_one : bool
+        A lender keeps a router.
 
     Returns
     -------
@@ -100,6 +114,7 @@ def find_users(case: Case) -> np.ndarray:
     _lend(
         case._replace(ways=case.ways._replace(lent_from=lent_from)),
         _Pairs(user[order], lender[order], ptr[:-1][order], ptr[1:][order], group),
+        keeps_one,
     )
     return lent_from
 
@@ -138,11 +153,15 @@ def _distinct(key: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 @njit(cache=True, nogil=True)
-def _lend(case, pairs):
+def _lend(case, pairs, keeps_one):
     """Try each pair, in place of ``labels`` and ``ways.lent_from``."""
     ptr, other, labels, lent_from = case.ptr, case.other, case.labels, case.ways.lent_from
     queued = np.zeros(len(labels), np.bool_)
     n_moves = np.zeros(len(labels), np.int64)
+    n_routers = np.zeros(len(lent_from), np.int64)
+    for group in range(len(labels)):
+        if labels[group] >= 0 and ptr[group] < ptr[group + 1]:
+            n_routers[labels[group]] += 1
     for pair in range(len(pairs.user)):
         user, lender = pairs.user[pair], pairs.lender[pair]
         if lent_from[user] >= 0 or not _may_lend(case.ways.relations, user, lender):
@@ -162,6 +181,8 @@ def _lend(case, pairs):
             group = pairs.group[at]
             if labels[group] == lender:
                 saved += gain(case, group, lender, user)
+                n_routers[lender] -= 1
+                n_routers[user] += 1
                 labels[group] = user
                 moved.append(group)
             if not queued[group]:
@@ -188,6 +209,8 @@ def _lend(case, pairs):
                 saved = np.int64(0)
                 break
             saved += more
+            n_routers[here] -= 1
+            n_routers[there] += 1
             labels[group] = there
             n_moves[group] += 1
             moved.append(group)
@@ -199,10 +222,14 @@ def _lend(case, pairs):
             queued[group] = False
         for group in moved:
             n_moves[group] = 0
-        if saved < _PRIOR:
+        if saved < _PRIOR or (keeps_one and n_routers[lender] == 0):
             lent_from[user] = -1
             for group in moved[::-1]:  # each move went from one of the two to the other
-                labels[group] = lender if labels[group] == user else user
+                here = labels[group]
+                there = lender if here == user else user
+                n_routers[here] -= 1
+                n_routers[there] += 1
+                labels[group] = there
 
 
 @njit(cache=True, nogil=True)

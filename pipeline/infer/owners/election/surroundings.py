@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.infer.owners.aims import Aims
+from pipeline.infer.owners.aims import MANY, Aims
 from pipeline.infer.owners.election.earlier import Knowledge
 from pipeline.infer.owners.election.evidence import AddressEvidence, Named
 from pipeline.infer.owners.terms import (
@@ -21,6 +21,7 @@ from pipeline.infer.owners.terms import (
     hosts_past,
     members,
     only_destination,
+    transit,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.infer.traces.links import DirectedLinks
@@ -37,6 +38,7 @@ AIMED_SILENT = -10  # the same, and none of its destinations answered
 AIMED_BROKEN = -11  # the same, though others go on from the group: traces may break off there
 ONLY = -6  # the only AS that traces through the group were aimed at
 ONLY_OF_SIBLINGS = -9  # the same, said of siblings alone
+CROSSED = -12  # traces to several ASes cross the group
 MEMBER = -7  # a member registered with an address of the group on the LAN of an exchange point
 
 # A host name that says an AS; less that, what any other AS costs, in tenths of a nat.
@@ -53,6 +55,7 @@ _ENDS = (
     (hosts_past.TERM, (HOST_OR_ROUTER,)),
     (destinations.TERM, (AIMED, AIMED_PERHAPS, AIMED_SILENT, AIMED_BROKEN)),
     (only_destination.TERM, (ONLY, ONLY_OF_SIBLINGS)),
+    (transit.TERM, (CROSSED,)),
     (members.TERM, (MEMBER,)),
 )
 
@@ -176,16 +179,17 @@ def surround(
         distinct_keys((group[registered_members.router] << 32) | registered)
     )
     named, say, named_as = _names_of_groups(shown.named, group, ases, rules)
-    source = np.concatenate([one, other[linked], a, group[gate], past, member, named])
-    of_members = np.full(len(member), MEMBER)
-    target = np.concatenate([other, one[linked], b, behind, aimed, of_members, say])
+    crossed = _crossed(aims, group)
+    source = np.concatenate([one, other[linked], a, group[gate], past, member, named, crossed])
+    of_members, of_crossed = np.full(len(member), MEMBER), np.full(len(crossed), CROSSED)
+    target = np.concatenate([other, one[linked], b, behind, aimed, of_members, say, of_crossed])
     certain = np.zeros(n, bool)
     certain[group[known.in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
     hidden = private[links.far[direct]]
     between[is_among(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE
     rows = [numbered, numbered[linked], between, host, aimed_at, registered, named_as]
-    kind = np.concatenate(rows)
+    kind = np.concatenate([*rows, np.full(len(crossed), -1)])
     if broken_off.TERM not in rules:
         target = np.where(target == AIMED_BROKEN, AIMED_SILENT, target)
     kept = ~np.isin(target, [end for term, ends in _ENDS for end in ends if term not in rules])
@@ -205,6 +209,17 @@ def _names_of_groups(
         first = first[:0]
     say = NAMED - np.rint(10 * weight[first]).astype(np.int64)
     return group[named.router[first]], say, np.searchsorted(ases, named.asn[first])
+
+
+def _crossed(aims: Aims, group: np.ndarray) -> np.ndarray:
+    """Groups that traces to several ASes cross, ascending."""
+    some = np.flatnonzero(aims.only != NO_ASN)
+    several = np.zeros(len(group), bool)
+    several[group[some[aims.only[some] == MANY]]] = True
+    one = np.full(len(group), NO_ASN)
+    one[group[some]] = aims.only[some]
+    several[group[some[aims.only[some] != one[group[some]]]]] = True
+    return np.flatnonzero(several)
 
 
 def aims_of_groups(

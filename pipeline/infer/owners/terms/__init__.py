@@ -19,6 +19,7 @@ from pipeline.infer.owners.terms import (
     organisations,
     private_links,
     strangers,
+    transit,
 )
 
 TERMS = (
@@ -34,6 +35,7 @@ TERMS = (
     destinations.TERM,
     broken_off.TERM,
     only_destination.TERM,
+    transit.TERM,
     members.TERM,
     host_names.TERM,
 )

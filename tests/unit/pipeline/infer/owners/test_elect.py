@@ -6,8 +6,10 @@ The networks are like those of BRITE (``tests.oracles.networks``); none is a lab
 from collections import Counter
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 
+from pipeline.infer.owners.elect import find_carriers
 from tests.addresses import parse_addrs
 from tests.oracles.truth.scores import judge_lab
 from tests.oracles.truth.sources import drawn
@@ -54,6 +56,14 @@ def test_an_address_seen_after_several_routers_of_one_trace_joins_none_of_them(t
     assert topology.counts["suspect_addresses"] >= 1
     found = asn_of(topology)
     assert (found["20.1.0.5"], found["20.2.0.14"], found[BORDER]) == (1, 2, 2)
+
+
+def test_ases_carry_traffic_of_others_if_an_address_of_theirs_is_passed_on_the_way():
+    several, none = -2, -1
+    row = np.array([0, 0, 1, 1, 2, -1, 3])
+    only = np.array([1, 0, 1, none, several, several, none])
+    # AS row 3 is a placeholder; the last entry stands for an AS that is not around.
+    assert find_carriers(row, only, 3, 4).tolist() == [True, False, True, True, True]
 
 
 # Customers of AS 1, each seen by two addresses of its border router: one of AS 1, from there, and

@@ -19,6 +19,7 @@ from pipeline.infer.owners.election.surroundings import (
     AIMED_BROKEN,
     AIMED_PERHAPS,
     AIMED_SILENT,
+    CROSSED,
     HOST,
     HOST_OR_ROUTER,
     MEMBER,
@@ -49,6 +50,7 @@ def cost(
     registries=NONE,
     lent_from=(-1, -1, -1),
     costs=None,
+    carries=None,
 ):
     """Cost of group 0 in an AS row, beside groups 1 and 2, in AS rows 0 and 1; row 2 is a third."""
     other, numbered = np.array(entries, np.int64).T
@@ -58,7 +60,8 @@ def cost(
     of = [*organisations, UNKNOWN, UNKNOWN][:4]
     ways = without_habit(relations._replace(organisation=np.array(of, np.int64)))
     ways = ways._replace(lent_from=np.array([*lent_from, -1]))
-    case = Case.of(around, np.array([0, 0, 1]), np.array([5, 5, 5]), 3, ways, np.full(3, -1), costs)
+    labels, size, held = np.array([0, 0, 1]), np.array([5, 5, 5]), np.full(3, -1)
+    case = Case.of(around, labels, size, 3, ways, held, costs, carries)
     found = cost_of(case, 0, row, limit)
     if limit == UNLIMITED:
         tally = np.zeros((2, len(TERMS)), np.int64)
@@ -140,12 +143,19 @@ def test_a_border_between_two_ases_of_one_organisation_costs_less_however_it_is_
         ([(MEMBER, 1), (MEMBER, 0)], 0),
         ([(NAMED - 22, 1)], 22),  # host names weigh what their rules do
         ([(NAMED - 22, 1), (NAMED - 7, 1), (NAMED - 9, 0)], 29),
-        ([(ONLY, 1)], 12),
+        ([(ONLY, 1)], 6),
+        ([(CROSSED, -1)], 0),  # every AS carries traffic, as far as is known
         ([(ONLY_OF_SIBLINGS, 1)], 0),
     ],
 )
 def test_every_kind_of_evidence_has_its_cost(entries, costs):
     assert cost(0, entries) == costs
+
+
+def test_traces_to_several_ases_cross_no_as_that_never_carries_any():
+    carries = np.array([True, False, True, True])
+    assert cost(0, [(CROSSED, -1)], carries=carries) == 0
+    assert cost(1, [(CROSSED, -1)], carries=carries) == 30
 
 
 @pytest.mark.parametrize(
@@ -156,7 +166,7 @@ def test_every_kind_of_evidence_has_its_cost(entries, costs):
         ([(2, 2)], (5, 6, 5), 25 + 25),  # one to another AS, numbered from a sibling of either
         ([(2, 2)], (6, 5, 5), 25 + 25),
         ([(2, 2)], (5, 5, 5), 25 + 15),
-        ([(ONLY_OF_SIBLINGS, 1)], (5, 5), 12),
+        ([(ONLY_OF_SIBLINGS, 1)], (5, 5), 6),
     ],
 )
 def test_what_siblings_number_costs_less(entries, organisations, costs):

@@ -81,7 +81,8 @@ def test_two_routers_must_speak_for_the_user_unless_a_link_inside_it_does(n_rout
     around = Surroundings(offsets(np.array([len(rows) for rows in entries])), other, numbered)
     labels, held = np.array([1, 1]), np.full(2, -1)
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
-    find_users(Case.of(around, labels, np.array([5, 5]), 2, ways, held))
+    case = Case.of(around, labels, np.array([5, 5]), 2, ways, held)
+    find_users(case, keeps_one=False)
     assert labels.tolist() == [user, user]
 
 
@@ -96,7 +97,7 @@ def test_a_link_between_two_ases_shows_nothing_of_addresses_used_inside():
     assert labels.tolist() == [1, 0]
 
 
-def lent_in_a_row(held, registries):
+def lent_in_a_row(held, registries, keeps_one=False):
     """AS rows of three routers in a row, whose links AS row 1 numbers; who uses whose addresses.
 
     At two addresses of the first traces to AS row 0 end: 55 against what two links cost that are
@@ -107,7 +108,7 @@ def lent_in_a_row(held, registries):
     around = Surroundings(offsets(np.array([3, 2, 1])), other, numbered)
     labels, size = np.array([1, 1, 1]), np.array([5, 5, 5])
     ways = without_habit(relations_among(np.array([1, 2, 3]), registries))
-    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held)))
+    lent_from = find_users(Case.of(around, labels, size, 3, ways, np.array(held)), keeps_one)
     return labels.tolist(), lent_from.tolist()
 
 
@@ -137,3 +138,7 @@ def test_of_ases_with_known_relationships_only_a_provider_lends(tmp_path, relati
     registries = Registries(table_of_file(read_relationships, path, ReadReport(str(path))))
     expected = ([0] * 3, [1, -1, -1, -1]) if is_lent else ([1] * 3, [-1] * 4)
     assert lent_in_a_row([0, 0, 0], registries) == expected
+
+
+def test_an_as_that_would_lose_all_its_routers_lends_nothing():
+    assert lent_in_a_row([0, 0, 0], Registries(), keeps_one=True) == ([1] * 3, [-1] * 4)
