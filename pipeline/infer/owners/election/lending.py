@@ -159,9 +159,9 @@ def _lend(case, pairs, keeps_one):
     queued = np.zeros(len(labels), np.bool_)
     n_moves = np.zeros(len(labels), np.int64)
     n_routers = np.zeros(len(lent_from), np.int64)
-    for group in range(len(labels)):
-        if labels[group] >= 0 and ptr[group] < ptr[group + 1]:
-            n_routers[labels[group]] += 1
+    for one in range(len(labels)):
+        if labels[one] >= 0 and ptr[one] < ptr[one + 1]:
+            n_routers[labels[one]] += 1
     for pair in range(len(pairs.user)):
         user, lender = pairs.user[pair], pairs.lender[pair]
         if lent_from[user] >= 0 or not _may_lend(case.ways.relations, user, lender):
@@ -225,11 +225,9 @@ def _lend(case, pairs, keeps_one):
         if saved < _PRIOR or (keeps_one and n_routers[lender] == 0):
             lent_from[user] = -1
             for group in moved[::-1]:  # each move went from one of the two to the other
-                here = labels[group]
-                there = lender if here == user else user
-                n_routers[here] -= 1
-                n_routers[there] += 1
-                labels[group] = there
+                n_routers[labels[group]] -= 1
+                labels[group] = lender if labels[group] == user else user
+                n_routers[labels[group]] += 1
 
 
 @njit(cache=True, nogil=True)
