@@ -18,6 +18,7 @@ import yaml  # type: ignore[import-untyped]
 from prefect.flows import load_flow_from_entrypoint
 
 import flows
+from flows.options import with_values_in_force
 from flows.processes.server import auth_string
 from flows.runs.api import Api, existing, why_failed
 from pipeline import __version__
@@ -105,6 +106,7 @@ def _wanted(api: Api, defined: dict[str, Any]) -> dict[str, Any]:
     """A new deployment, from its entry in the file."""
     flow: Any = load_flow_from_entrypoint(defined["entrypoint"], use_placeholder_flow=False)
     schema = flow.parameters.model_dump(mode="json", exclude_unset=True)
+    schema = with_values_in_force(schema, getattr(flow.fn, "options", ()))
     return {
         "flow": flow.name,
         "flow_id": api.post("/flows/", {"name": flow.name}, TIMEOUT_S)["id"],

@@ -25,6 +25,7 @@ from flows.runs.handover import (
 )
 from flows.runs.outcome import EXPECTED, ended, result_or_failure
 from flows.runs.retries import CLUSTER_LOST, ONCE_MORE, failed
+from kernels.compiled import FIRST_RUN, has_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
@@ -43,6 +44,8 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     from pipeline.stages import analyze
 
     started = time.time()
+    if not has_compiled("kernels"):
+        get_run_logger().info("Searches: %s", FIRST_RUN)
     try:
         with (
             progress_artifact("search-progress", "Searches") as progress,

@@ -43,6 +43,7 @@ from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
+from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from prefect.states import Failed, State
 
@@ -53,7 +54,7 @@ from flows.notices.emit import emit
 from flows.notices.nights import as_page_of, events_before, events_of, wanted_asns
 from flows.notices.notice import NightOutcome, make_notice
 from flows.options import given_values, parameters_of, with_parameters
-from flows.pages.artifacts import report_link, show_warnings
+from flows.pages.artifacts import report_link, show_name, show_warnings
 from flows.pages.progress import listening
 from flows.processes.server import (
     auth_string,
@@ -143,7 +144,13 @@ class NightlySummary:
 log_failed_states_in_one_line()
 
 
-@flow(name="nightly", persist_result=False)
+def name_of_run() -> str:
+    """The night of a run, if it is given, or else when it was to begin; its snapshot follows."""
+    snapshot = (flow_run.parameters or {}).get("snapshot") or os.environ.get("HOPSCOPE_SNAPSHOT")
+    return snapshot or f"night of {flow_run.scheduled_start_time:%Y-%m-%d %H:%M}"
+
+
+@flow(name="nightly", flow_run_name=name_of_run, persist_result=False)
 @with_parameters(OPTIONS)
 def nightly(**parameters: Any) -> State:
     """Read the inputs into a snapshot, measure its ASes, report, compare with the night before.
@@ -268,6 +275,7 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig, with_next
     found, failure = ingested(ingest_config)
     if failure is not None:
         return failure
+    show_name(found.snapshot)
     # From here on this one version, which is not removed before the report is written.
     analyze_config = dataclasses.replace(
         analyze_config, snapshot=found.snapshot, version=found.version

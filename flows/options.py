@@ -7,8 +7,10 @@ from ``HOPSCOPE_*``, then from their defaults.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -56,6 +58,7 @@ def with_parameters(
         function.__doc__ = said + section + "\n" + "\n".join(lines)
         function.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
         function.__annotations__ = {each.name: each.annotation for each in named}
+        function.options = tuple(options)  # type: ignore[attr-defined]
         return function
 
     return decorate
@@ -91,6 +94,40 @@ def with_config(
         return with_parameters(options, **others)(run)
 
     return decorate
+
+
+def with_values_in_force(schema: dict[str, Any], options: Sequence[Option]) -> dict[str, Any]:
+    """The schema of a flow's parameters, in which defaults are what the environment says now.
+
+    Prefect's form shows them. A variable that is wrong is left out: the run says so.
+
+    Parameters
+    ----------
+    schema : dict
+        As Prefect has it.
+    options : sequence of Option
+        Those of the flow.
+    """
+    schema = copy.deepcopy(schema)
+    further = schema.get("definitions", {}).get("FurtherOptions", {}).get("properties", {})
+    said = []
+    for each in options:
+        try:
+            plain = each.plain(values((each,), {})[each.name])
+        except UsageError:  # it has no value, or a wrong one
+            continue
+        if plain in (None, []):
+            continue
+        own = (schema["properties"] if each.is_parameter else further).get(each.name)
+        if own is not None:
+            own["default"] = plain
+            said += [] if each.is_parameter else [f"{each.name}: {json.dumps(plain)}"]
+    if said and FURTHER in schema["properties"]:
+        about = schema["properties"][FURTHER]
+        about["description"] = (
+            f"{about.get('description', '')} In force: {', '.join(said)}.".strip()
+        )
+    return schema
 
 
 def _parameter(option: Option) -> inspect.Parameter:

@@ -106,8 +106,8 @@ def _subject(outcome: NightOutcome, n_events: int) -> str:
         what.append("old data")
     if outcome.status == "partial":
         what.append("something was left out")
-    night = inert(outcome.snapshot or outcome.run)
-    return f"hopscope, night {night}: {'; '.join(what)}"
+    night = f"night {inert(outcome.snapshot)}" if outcome.snapshot else inert(outcome.run)
+    return f"hopscope, {night}: {'; '.join(what)}"
 
 
 def _sentences(outcome: NightOutcome, events: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Artifacts on the page of a flow run: ASes, report, events, the Dask dashboard, warnings.
+"""The name of a flow run, and artifacts on its page: ASes, report, events, dashboard, warnings.
 
 Third-party text (file names, AS names, reasons) is shown as text, never as markup:
 ``flows.pages.inert``.
@@ -17,6 +17,8 @@ from prefect.artifacts import (
     create_markdown_artifact,
     create_table_artifact,
 )
+from prefect.client.orchestration import get_client
+from prefect.context import FlowRunContext
 
 from flows.pages.inert import inert
 from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
@@ -48,6 +50,21 @@ def report_link(index: Path, out: Path) -> str:
     if url and folder and Path(folder).resolve() == out and page.is_relative_to(out):
         return f"{url.rstrip('/')}/{urllib.parse.quote(page.relative_to(out).as_posix())}"
     return page.as_uri()
+
+
+def show_name(night: str) -> None:
+    """Call the run after its night."""
+    context = FlowRunContext.get()
+    run = context.flow_run if context else None
+    if run is None or run.name == night:
+        return
+    run.name = night
+
+    def rename() -> None:
+        with get_client(sync_client=True) as client:
+            client.update_flow_run(run.id, name=night)
+
+    _try(rename)
 
 
 def show_report(link: str, snapshot: str) -> None:

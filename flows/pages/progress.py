@@ -11,8 +11,11 @@ from typing import cast
 from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
+from prefect.exceptions import MissingContextError
+from prefect.logging import get_run_logger
 
 from flows.pages.inert import inert
+from kernels.compiled import FIRST_RUN
 from pipeline.model.progress import STEPS, Progress, ProgressCallback
 from pipeline.terminal import log
 from pipeline.terminal.progress_lines import ProgressLines
@@ -79,10 +82,15 @@ class _Publisher:
         self._artifact: UUID | None = None
         self._failed = False  # the last time, so that a failure is logged once
         self._lines = ProgressLines()
+        self._is_compiling = False
 
     def __call__(self, progress: Progress) -> None:
         self._newest = progress
         log.about(step=progress.stage)
+        if FIRST_RUN in progress.detail and not self._is_compiling:
+            self._is_compiling = True
+            with contextlib.suppress(MissingContextError):
+                get_run_logger().info("%s: %s", STEPS[progress.stage].title, FIRST_RUN)
         for listener in _listeners:
             listener(progress)
         if log.is_json() and not _listeners:

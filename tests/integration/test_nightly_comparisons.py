@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 
 import pytest
 
 from flows.backfill import NO_DATA, THERE, backfill
 from flows.nightly import nightly
+from flows.runs.api import Api
 from pipeline.config import AnalyzeConfig, IngestConfig, StatusConfig
 from pipeline.report.compared import compared_in
 from pipeline.report.nights import NIGHTS_PAGE
@@ -95,6 +97,22 @@ def test_a_night_that_came_late_is_put_between_those_around_it(server, tmp_path)
     by_flow(tmp_path, SECOND)  # the same measurements again: what is there stays right
     assert compared(out, SECOND, THIRD) == [FIRST, SECOND]
     assert (out / FOURTH / "events.parquet").stat().st_mtime_ns == before
+
+
+def test_a_run_is_named_after_the_night_that_its_data_are_of(server, tmp_path):
+    by_flow(tmp_path, FIRST)
+    newest = {"sort": "START_TIME_DESC", "limit": 1}
+    (run,) = Api(server.api_url).patient().post("/flow_runs/filter", newest)
+    assert run["name"] == FIRST
+    state = nightly(
+        inputs=[str(tmp_path / "none")],
+        store=str(tmp_path),
+        out=str(tmp_path / "o"),
+        return_state=True,
+    )
+    assert state.is_failed()
+    (run,) = Api(server.api_url).patient().post("/flow_runs/filter", newest)
+    assert re.fullmatch(r"night of \d{4}-\d\d-\d\d \d\d:\d\d", run["name"])
 
 
 def test_two_nights_of_one_date_follow_each_other(server, tmp_path):

@@ -129,6 +129,15 @@ def test_run_page_has_progress_table_links_and_the_dashboard(served, night):
         assert float(artifacts[key]["data"]) == 100.0
 
 
+def test_a_run_is_called_after_its_night_and_its_form_shows_what_is_in_force(served, night):
+    assert night[1]["name"] == "last-night"
+    schema = served.deployment()["parameter_openapi_schema"]["properties"]
+    assert schema["store"]["default"] == str(served.out.parent / "store")
+    assert schema["ip2as"]["default"] == [str(LAB / "lab.pfx2as")]
+    assert schema["metrics"]["default"] == ["hops"]
+    assert "notify_first: 3" in schema["options"]["description"]
+
+
 def test_file_that_is_cut_short_is_a_warning_and_no_failure(served, night):
     _, run = night
     warning = served.artifacts(run)["warnings"]
@@ -411,6 +420,6 @@ def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_h
     # Nothing else would ever report that it has ended.
     database = Path(served.environment["PREFECT_HOME"]) / "prefect.db"
     with contextlib.closing(sqlite3.connect(database)) as connection:
-        states = dict(connection.execute("select name, state_type from flow_run"))
-    assert states[run["name"]] == "CRASHED"
+        states = dict(connection.execute("select id, state_type from flow_run"))
+    assert states[run["id"]] == "CRASHED"
     assert "RUNNING" not in states.values()

@@ -17,7 +17,7 @@ from flows.measure import measure
 from flows.nightly import _configs as configs
 from flows.nightly import nightly
 from flows.nightly import words_given as parse
-from flows.options import further_options, given_values, parameters_of
+from flows.options import further_options, given_values, parameters_of, with_values_in_force
 from flows.report import report
 from pipeline.config import AnalyzeConfig, IngestConfig, NotifyConfig
 from pipeline.errors import UsageError
@@ -262,7 +262,7 @@ def test_options_as_the_form_gives_them_become_configs():
 
 def test_help_is_no_run(capsys):
     assert module.main(["--help"]) == 0
-    assert "--notify-first N" in capsys.readouterr().out
+    assert "--notify-first" in capsys.readouterr().out
 
 
 def test_forms_of_the_deployments_describe_every_parameter_and_require_the_two_nights():
@@ -275,3 +275,21 @@ def test_forms_of_the_deployments_describe_every_parameter_and_require_the_two_n
     assert validate({"old": "a", "new": "b"}, schema, raise_on_error=False) == []
     for wrong in ({"old": "a"}, {"old": "../a", "new": "b"}, {"old": "a", "new": "b", "x": 1}):
         assert validate(wrong, schema, raise_on_error=False), wrong
+
+
+def test_the_form_shows_what_the_environment_says(monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_STORE", "/data/store")
+    monkeypatch.setenv("HOPSCOPE_INPUTS", f"/data/a{os.pathsep}/data/b")
+    monkeypatch.setenv("HOPSCOPE_NOTIFY_FIRST", "7")
+    monkeypatch.setenv("HOPSCOPE_WORKERS", "many")  # wrong: the run says so
+    before = nightly.parameters.model_dump(mode="json", exclude_unset=True)
+    schema = with_values_in_force(before, OPTIONS)
+    shown = schema["properties"]
+    assert shown["store"]["default"] == "/data/store"
+    assert shown["inputs"]["default"] == ["/data/a", "/data/b"]
+    assert shown["snapshot"].get("default") is None
+    further = schema["definitions"]["FurtherOptions"]["properties"]
+    assert further["notify_first"]["default"] == 7
+    assert further["workers"].get("default") is None
+    assert "notify_first: 7" in shown["options"]["description"]
+    assert before["properties"]["store"].get("default") is None
