@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,29 +37,39 @@ def _dijkstra(graph: CSRGraph, source: int, _: int) -> SSSPResult:
     return SSSPResult(source, distance, float(reached.max(initial=0)), len(reached), graph=graph)
 
 
+NameOf = Callable[[int], str]
+
+
 def _bfs_facts(graph: CSRGraph, found: BFSResult) -> dict[str, Any]:
     return {
         "n_reached": found.n_reached,
         "eccentricity": found.eccentricity,
+        "farthest": int(np.argmax(found.level)),
         "hop_counts": counts_of(found.level),
     }
 
 
-def _bfs_text(facts: dict[str, Any], _: Any, noun: str) -> str:
+def _bfs_text(facts: dict[str, Any], name_of: NameOf, noun: str) -> str:
+    hops = number(facts["eccentricity"], "hop")
     return (
         f"{number(facts['n_reached'], noun)} reached; "
-        f"the farthest is {number(facts['eccentricity'], 'hop')} away"
+        f"the farthest, {name_of(facts['farthest'])}, is {hops} away"
     )
 
 
 def _sssp_facts(graph: CSRGraph, found: SSSPResult) -> dict[str, Any]:
-    return {"n_reached": found.n_reached, "eccentricity": found.eccentricity}
+    reached = np.where(np.isfinite(found.distance), found.distance, -1.0)
+    return {
+        "n_reached": found.n_reached,
+        "eccentricity": found.eccentricity,
+        "farthest": int(np.argmax(reached)),
+    }
 
 
-def _sssp_text(facts: dict[str, Any], _: Any, noun: str) -> str:
+def _sssp_text(facts: dict[str, Any], name_of: NameOf, noun: str) -> str:
     return (
         f"{number(facts['n_reached'], noun)} reached; "
-        f"the farthest is {amount(facts['eccentricity'])} away"
+        f"the farthest, {name_of(facts['farthest'])}, is {amount(facts['eccentricity'])} away"
     )
 
 

@@ -13,15 +13,17 @@ import os
 import secrets
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from pipeline.algorithms import ALGORITHMS
 from pipeline.config import ExploreConfig, GenerateConfig
 from pipeline.errors import PipelineError, UsageError, said_by_system
+from pipeline.explore.rows import DOWNLOADS
 from pipeline.explore.session import Session
 from pipeline.generate import MODELS
 from pipeline.model.choices import DEVICE_CHOICES, as_number_in
@@ -52,8 +54,11 @@ _FILES = {
 }
 MAX_REQUEST_BYTES = 1 << 16
 MAX_DISCARDED_BYTES = 64 << 20  # of a longer one, which is answered in words only once it is read
+MAX_FILTER = 200  # characters
 MAX_LISTED = 200  # ASes that the page offers; any other can be typed
-EXAMPLES = {"weights": "whole:1:1024"}  # in a field that may stay empty
+# In a field that may stay empty, and what an option is called in this field's terms.
+EXAMPLES = {"weights": "length, or whole:1:1024"}
+LABELS = {"m": "links of a new node (m)", "cut": "share of links cut", "n_rows": "rows"}
 
 
 class ExploreServer(LocalServer):
@@ -92,6 +97,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send_json(self.server.session.state())
         elif name == "api/choices":
             self._answer(lambda: choices(self.server.session.store))
+        elif name in (f"api/rows.{kind}" for kind in DOWNLOADS):
+            self._download(name.rpartition(".")[2])
         else:
             self._refuse(HTTPStatus.NOT_FOUND)
 
@@ -116,12 +123,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "api/graph": lambda: self.server.session.begin(graph_request(given)),
             "api/search": lambda: self.server.session.begin(search_request(given)),
             "api/cancel": self.server.session.cancel,
+            "api/rows": lambda: self.server.session.ask({**rows_request(given), "file": ""}),
             "api/ases": lambda: ases_of(self.server.session.store, given.get("snapshot")),
         }
         if name not in actions or not isinstance(given, dict):
             self._refuse(HTTPStatus.NOT_FOUND)
             return
         self._answer(actions[name])
+
+    def _download(self, kind: str) -> None:
+        """Rows as a file, which a link of the page asks for."""
+        given = {key: values[-1] for key, values in parse_qs(urlsplit(self.path).query).items()}
+        try:
+            answer = self.server.session.ask({**rows_request(given), "file": kind})
+        except PipelineError as error:
+            self._send_json({"error": in_one_line(error)}, HTTPStatus.UNPROCESSABLE_ENTITY)
+            return
+        saved = {"Content-Disposition": f'attachment; filename="result.{kind}"'}
+        self._send(answer["content"], DOWNLOADS[kind], more=saved)
 
     def _discard(self, length: int) -> None:
         """Read a request that is too long and refuse it: a browser reads no answer before."""
@@ -154,9 +173,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         data = json.dumps(value, allow_nan=False).encode()
         self._send(data, "application/json", status)
 
-    def _send(self, data: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+    def _send(
+        self,
+        data: bytes,
+        kind: str,
+        status: HTTPStatus = HTTPStatus.OK,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
         self.send_response(status)
-        for header, value in HEADERS.items():
+        for header, value in (HEADERS | dict(more or {})).items():
             self.send_header(header, value)
         self.send_header("Content-Security-Policy", _POLICY)
         self.send_header("Content-Type", kind)
@@ -182,7 +207,7 @@ def choices(store: Path | None) -> dict[str, Any]:
         fields = [
             {
                 "name": each,
-                "label": each.replace("_", " "),
+                "label": LABELS.get(each, each.replace("_", " ")),
                 "help": known[each].help,
                 "is_switch": known[each].kind is bool,
                 "example": EXAMPLES.get(each, "optional"),
@@ -192,7 +217,10 @@ def choices(store: Path | None) -> dict[str, Any]:
             }
             for each in names
         ]
-        models.append({"name": name, "help": MODELS[name].description, "fields": fields})
+        model = MODELS[name]
+        title = f"{model.known_as} ({name})" if model.known_as else name
+        about = {"name": name, "title": title, "help": model.description}
+        models.append(about | {"fields": fields})
     return {
         "algorithms": [
             {
@@ -268,6 +296,16 @@ def search_request(given: dict[str, Any]) -> dict[str, Any]:
         "compare": bool(given.get("compare")),
         **{end: text if end in used else "" for end, text in ends.items()},
     }
+
+
+def rows_request(given: dict[str, Any]) -> dict[str, Any]:
+    """Which rows of the result, from what the page sends; UsageError if it is wrong."""
+    try:
+        first = max(0, int(given.get("first", 0)))
+    except (TypeError, ValueError):
+        raise UsageError(f"first is a number of rows, not {given['first']!r}") from None
+    texts = {name: str(given.get(name, ""))[:MAX_FILTER] for name in ("filter", "sort")}
+    return {"do": "rows", "first": first, **texts}
 
 
 def serve_explorer(config: ExploreConfig, say: Callable[[str], None]) -> None:

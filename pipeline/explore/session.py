@@ -81,6 +81,26 @@ class Session:
             self._state["error"] = ""
         self._jobs.put(request)
 
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Rows of the result, once it is there; waits for them.
+
+        Raises
+        ------
+        UsageError
+            If a job is in progress, or the process that had the result is gone.
+        """
+        reply: queue.Queue[dict[str, Any]] = queue.Queue()
+        with self._lock:
+            if self._state["job"] is not None:
+                raise UsageError("something is in progress: wait for it, or cancel it")
+            self._cancelled = False
+            self._state["job"] = {"text": "Listing", "started": time.monotonic()}
+        self._jobs.put({**request, "reply": reply})
+        message = reply.get()
+        if message["kind"] == "error":
+            raise UsageError(message["message"])
+        return message["rows"]
+
     def cancel(self) -> None:
         """End the job in progress; the graph is read again when it is needed."""
         with self._lock:
@@ -93,13 +113,35 @@ class Session:
 
     def _run(self) -> None:
         while (request := self._jobs.get()) is not None:
+            reply = request.get("reply")
             try:
-                self._do(request)
+                if reply is None:
+                    self._do(request)
+                else:
+                    self._reply(request, reply)
             except (EOFError, OSError):  # the process is gone: cancelled, or killed
                 self._end_process()
                 with self._lock:
                     lost = "it ended unexpectedly, perhaps for lack of memory; see the terminal"
-                    self._outcome(error="cancelled" if self._cancelled else lost)
+                    error = "cancelled" if self._cancelled else lost
+                    if reply is None:
+                        self._outcome(error=error)
+                    else:
+                        self._state["job"] = None
+                        reply.put({"kind": "error", "message": error})
+
+    def _reply(self, request: Mapping[str, Any], reply: queue.Queue[dict[str, Any]]) -> None:
+        """Pass on what the process says to a question, which changes nothing that is shown."""
+        if self._connection is None:
+            message: dict[str, Any] = {"kind": "error", "message": "search again"}
+        else:
+            self._connection.send({key: value for key, value in request.items() if key != "reply"})
+            message = self._connection.recv()
+        with self._lock:
+            if self._cancelled:
+                raise EOFError
+            self._state["job"] = None
+        reply.put(message)
 
     def _do(self, request: Mapping[str, Any]) -> None:
         fresh = self._process is None

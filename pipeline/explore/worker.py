@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import time
 from collections.abc import Mapping
@@ -11,23 +12,30 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from pipeline.config import GenerateConfig
 from pipeline.errors import PipelineError, UsageError
+from pipeline.explore.rows import Listed
 from pipeline.model.progress import Progress
 from pipeline.model.words import number
+from pipeline.options import options_of
 from pipeline.places import in_one_line
 from pipeline.processes.stopping import end_with_parent
 
+Origin = tuple[tuple[str, ...], tuple[str, ...]]
 MAX_BARS = 60  # of levels; more are added up
 
 
 def work(connection: Connection, parent: int, store: Path | None) -> None:
     """Answer requests until the other end is closed: progress, then one graph, result or error.
 
-    A result is sent before it is checked, with its picture, and again with its certificate.
+    A result is sent before it is checked, with its picture, and again with its certificate. Its
+    rows are made when they are asked for, and kept until the next search.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
     end_with_parent(parent, signal.SIGKILL)
     graph: Any = None
+    listed: Listed | None = None
+    origin: Origin = ((), ())
     while True:
         try:
             request = connection.recv()
@@ -35,10 +43,19 @@ def work(connection: Connection, parent: int, store: Path | None) -> None:
             return
         try:
             if request["do"] == "graph":
+                listed = None
                 graph = _load(request, store, connection)
+                origin = _origin(request, store)
                 connection.send({"kind": "graph", "graph": _about(graph)})
+            elif request["do"] == "rows":
+                if listed is None:
+                    raise UsageError("search first: there is no result to list")
+                connection.send({"kind": "rows", "rows": listed.answer(request)})
             else:
-                connection.send({"kind": "result", "result": _search(graph, request, connection)})
+                listed = None
+                summary, result = _search(graph, request, connection, origin)
+                listed = Listed(summary)
+                connection.send({"kind": "result", "result": result})
         except (PipelineError, OSError) as error:  # of the latter: a name too long, no permission
             connection.send({"kind": "error", "message": in_one_line(error)})
         except MemoryError:
@@ -69,6 +86,30 @@ def _load(request: Mapping[str, Any], store: Path | None, connection: Connection
     return load_graph(f"AS{request['asn']}", store, request["snapshot"])
 
 
+def _origin(request: Mapping[str, Any], store: Path | None) -> Origin:
+    """Words of the command line that make the graph, and those that name it for a search."""
+    if request["from"] == "file":
+        return (), (request["path"],)
+    if request["from"] == "as":
+        return (), (f"AS{request['asn']}", "--store", str(store), "--snapshot", request["snapshot"])
+    words = {each.name: each.word for each in options_of(GenerateConfig)}
+    made = ["generate", request["model"]]
+    for name, value in request["options"].items():
+        if value not in (False, ""):
+            made += [f"--{words[name]}", *([] if value is True else [str(value)])]
+    return (*made, "--out", "graph.brite"), ("graph.brite",)
+
+
+def _command(summary: Any, origin: Origin) -> str:
+    """What does the same on the command line."""
+    made, named = origin
+    searched = ["search", summary.algorithm, *named]
+    for end, node in (("source", summary.source), ("target", summary.target)):
+        if node is not None:
+            searched += [f"--{end}", summary.graph.name_of(node).partition(" ")[0]]
+    return "; ".join(shlex.join(["hopscope", *words]) for words in (made, searched) if words)
+
+
 def _about(graph: Any) -> dict[str, Any]:
     """What the page shows of a graph."""
     return {
@@ -81,7 +122,10 @@ def _about(graph: Any) -> dict[str, Any]:
     }
 
 
-def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> dict[str, Any]:
+def _search(
+    graph: Any, request: Mapping[str, Any], connection: Connection, origin: Origin = ((), ())
+) -> tuple[Any, dict[str, Any]]:
+    """The summary of a search, and what the page shows of it."""
     if graph is None:
         raise UsageError("make or load a graph first")
     from pipeline.stages.search import certified, choose_implementation, search_graph
@@ -101,12 +145,12 @@ def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> d
         progress=tell,
     )
     _say(connection, "Drawing")
-    shown = _shown(summary)
+    shown = _shown(summary) | {"command": _command(summary, origin)}
     connection.send({"kind": "unchecked", "result": shown | {"checking": True}})
     _say(connection, "Checking the result")
     checked = certified(summary)
     more = {"certificate": checked.certificate, "certificate_s": checked.certificate_s}
-    return shown | more
+    return summary, shown | more
 
 
 def _shown(summary: Any) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def search_graph(
         target=ends["target"],
         implementation=implementation,
         facts=facts,
-        text=procedure.text(facts, graph.name_of, graph.noun),
+        text=procedure.text(facts, graph.name_of, graph.noun) + _in_unit(row, graph),
         seconds=seconds,
         certificate=None,
         certificate_s=0.0,
@@ -175,6 +175,11 @@ def search_graph(
         found=found,
     )
     return certified(summary) if check else summary
+
+
+def _in_unit(row: Algorithm, graph: NamedGraph) -> str:
+    unit = graph.weight_unit if "weights" in row.needs else ""
+    return f"; weights in {unit}" if unit else ""
 
 
 def as_reported(found: Any, graph: NamedGraph) -> Any:
@@ -297,21 +302,26 @@ def _errors_of(name: str) -> Iterator[None]:
 
 
 def write_table(summary: SearchSummary, path: Path) -> None:
-    """Write the result as Parquet, a row per node or edge, with addresses and ids of nodes.
+    """Write the result as Parquet, see ``result_table``.
 
     Raises
     ------
     UsageError
         If the file cannot be written.
     """
+    with written_whole(path) as file:
+        pq.write_table(result_table(summary), file, compression="zstd")
+
+
+def result_table(summary: SearchSummary) -> pa.Table:
+    """The result, a row per node or edge, with addresses and ids of nodes."""
     procedure = algorithm(summary.algorithm).load(summary.algorithm)
     columns: dict[str, Any] = {}
     for name, column in procedure.columns(summary.found).items():
         columns[name] = column
         if name in NODE_COLUMNS:
             columns |= _called(summary.graph, name, column)
-    with written_whole(path) as file:
-        pq.write_table(pa.table(columns), file, compression="zstd")
+    return pa.table(columns)
 
 
 def _called(graph: NamedGraph, name: str, nodes: np.ndarray) -> dict[str, Any]:

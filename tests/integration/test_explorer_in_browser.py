@@ -248,3 +248,45 @@ def test_the_command_says_its_address_and_ends_by_a_signal():
             assert process.wait(timeout=30) == 128 + signal.SIGTERM
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["desk", "phone"])
+def test_rows_are_filtered_sorted_and_downloaded(page, address, size):
+    if size:
+        page.set_viewport_size(size)
+    start(page, address)
+    make(page, 250)
+    search(page, "bfs", "7")
+    page.locator("#rows-note", has_text="Rows 1 to 100 of 250").wait_for()
+    page.click("#later")
+    page.locator("#rows-note", has_text="Rows 101 to 200 of 250").wait_for()
+    page.locator("#rows th button", has_text="level").click()
+    page.locator("#rows th[aria-sort=ascending]").wait_for()
+    assert page.locator("#rows tbody tr:first-child td").all_inner_texts()[:2] == ["7", "0"]
+    page.fill("#filter", "249")
+    page.locator("#rows-note", has_text="Rows 1 to 1 of 1, from 250 in all").wait_for()
+    with page.expect_download() as saved:
+        page.click("#as-csv")
+    lines = saved.value.path().read_text().splitlines()
+    assert lines[0].startswith('"node","level"')
+    assert len(lines) == 2
+    assert page.inner_text("#command").endswith("hopscope search bfs graph.brite --source 7")
+    assert findings(page) == []
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) <= 0
+
+
+def test_the_address_of_the_page_keeps_what_was_searched(page, address):
+    start(page, address)
+    make(page, 40)
+    search(page, "bfs", "3")
+    kept = page.url
+    assert "algorithm=bfs" in kept
+    page.goto("about:blank")
+    start(page, kept)
+    assert page.input_value("#source") == "3"
+    assert page.input_value("#algorithm") == "bfs"
+    assert page.input_value("[name=routers]") == "40"
+    page.goto("about:blank")  # else the page is not loaded again
+    start(page, f"{address}#from=nowhere&model=none&algorithm=none")
+    assert page.input_value("#model") == "ba"

@@ -6,6 +6,7 @@
   const POLL_MS = 250;
   const MAX_NAME = 40; // characters of a name in the picture
   const integer = new Intl.NumberFormat("en-US");
+  const listed = { filter: "", sort: "", first: 0 }; // which rows of the result are shown
   let choices = null, graph = null, picture = null, shown = -1, busy = false;
 
   function element(name, attributes = {}, text) {
@@ -124,6 +125,7 @@
   }
   function begin(name, given) {
     setBusy(true); // at once: a second click would only be refused
+    keepLink();
     attempt(async () => {
       try {
         await ask(name, given);
@@ -225,8 +227,62 @@
     showBars(at("times"), Object.entries(result.seconds), duration);
     showBars(at("levels"), result.levels, (n) => integer.format(n));
     at("levels-card").hidden = !result.levels.length;
+    at("command").textContent = result.command;
+    at("rows-card").hidden = result.checking;
+    if (!result.checking) list({ filter: at("filter").value = "", sort: "", first: 0 });
     picture = result.picture;
     showPicture(picture);
+  }
+  // ---- Rows of the result -----------------------------------------------------------------
+  const cell = (value) => value === null ? "" : typeof value === "number" && !Number.isInteger(value) ? value.toPrecision(6) : String(value);
+  async function showRows() {
+    await attempt(async () => {
+      const { columns, rows, first, n_rows, n_matching } = await ask("rows", listed);
+      at("rows").tHead.replaceChildren(element("tr"));
+      for (const name of columns) {
+        const sorted = listed.sort.replace("-", "") === name;
+        const th = element("th", sorted ? { "aria-sort": listed.sort[0] === "-" ? "descending" : "ascending" } : {});
+        const button = element("button", { type: "button" }, `${name}${sorted ? (listed.sort[0] === "-" ? " \u2193" : " \u2191") : ""}`);
+        button.addEventListener("click", () => list({ sort: listed.sort === name ? `-${name}` : name, first: 0 }));
+        th.append(button);
+        at("rows").tHead.rows[0].append(th);
+      }
+      at("rows").tBodies[0].replaceChildren(...rows.map((values) => row(values.map(cell))));
+      const shown = rows.length ? `${integer.format(first + 1)} to ${integer.format(first + rows.length)} of ${integer.format(n_matching)}` : "none";
+      at("rows-note").textContent = `Rows ${shown}${n_matching < n_rows ? `, from ${integer.format(n_rows)} in all` : ""}`;
+      at("earlier").disabled = first === 0;
+      at("later").disabled = first + rows.length >= n_matching;
+      const query = new URLSearchParams({ filter: listed.filter, sort: listed.sort });
+      for (const kind of ["csv", "parquet"]) at(`as-${kind}`).href = `api/rows.${kind}?${query}`;
+    });
+  }
+  function list(changed) {
+    Object.assign(listed, changed);
+    if (!busy) showRows();
+  }
+  // ---- Permalink: what is in the forms, in the address of the page ------------------------
+  const KEPT = ["model", "path", "snapshot", "asn", "algorithm", "source", "target", "device"];
+  function keepLink() {
+    const words = new URLSearchParams({ from: at("graph").elements.from.value });
+    for (const id of KEPT) if (at(id).value) words.set(id, at(id).value);
+    for (const input of at("model-fields").querySelectorAll("input")) {
+      const value = input.type === "checkbox" ? (input.checked ? "1" : "") : input.value;
+      if (value) words.set(`model.${input.name}`, value);
+    }
+    history.replaceState(null, "", `#${words}`);
+  }
+  function takeLink() {
+    const words = new URLSearchParams(location.hash.slice(1));
+    const from = [...at("graph").elements.from].find((input) => input.value === words.get("from"));
+    if (from) from.checked = true;
+    for (const id of KEPT) if (words.has(id)) at(id).value = words.get(id);
+    for (const id of ["model", "algorithm", "device"]) if (at(id).selectedIndex < 0) at(id).selectedIndex = 0; // a link of another version
+    showModel();
+    for (const input of at("model-fields").querySelectorAll("input")) {
+      const value = words.get(`model.${input.name}`);
+      if (input.type === "checkbox" && words.has("from")) input.checked = Boolean(value);
+      else if (value) input.value = value;
+    }
   }
   function showHistory(history) {
     at("past").hidden = !history.length;
@@ -284,7 +340,7 @@
 
   attempt(async () => {
     choices = await ask("choices");
-    fill(at("model"), choices.models.map(({ name }) => [name, name]));
+    fill(at("model"), choices.models.map(({ name, title }) => [name, title]));
     fill(at("algorithm"), choices.algorithms.map(({ name }) => [name, name]));
     fill(at("snapshot"), choices.snapshots.map((name) => [name, name]));
     at("no-store").hidden = choices.has_store;
@@ -298,8 +354,12 @@
     for (const input of at("graph").elements.from) input.addEventListener("change", () => { showOrigin(); if (input.value === "as") showAses(); });
     addEventListener("focus", catchUp);
     matchMedia("(max-width: 640px)").addEventListener("change", () => { if (picture) showPicture(picture); });
+    let typing = 0;
+    at("filter").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => list({ filter: at("filter").value, first: 0 }), 250); });
+    at("earlier").addEventListener("click", () => list({ first: Math.max(0, listed.first - 100) }));
+    at("later").addEventListener("click", () => list({ first: listed.first + 100 }));
+    takeLink();
     showOrigin();
-    showModel();
     showAlgorithm();
     show(await ask("state"));
     document.documentElement.dataset.ready = "";

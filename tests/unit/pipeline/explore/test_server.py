@@ -38,6 +38,10 @@ class Recorder:
     def cancel(self):
         self.requests.clear()
 
+    def ask(self, request):
+        self.requests.append(request)
+        return {"content": b"node,level\n"} if request["file"] else {"rows": []}
+
 
 @pytest.fixture
 def server():
@@ -157,9 +161,23 @@ def test_the_page_offers_every_algorithm_and_each_model_of_one_graph():
     assert "internet" not in models
     fields = {field["name"]: field for field in models["degrees"]}
     assert fields["connected"]["is_switch"]
-    assert fields["weights"]["example"] == "whole:1:1024"
+    assert fields["weights"]["example"] == "length, or whole:1:1024"
     assert fields["min_degree"]["default"] == "2"
     assert offered["snapshots"] == []
+
+
+def test_rows_are_asked_for_and_downloaded(server):
+    assert call(server, "api/rows", {"filter": "1.2", "sort": "-level", "first": 100})[0] == 200
+    status, text, headers = call(server, "api/rows.csv?filter=a%26b&sort=node")
+    assert (status, text) == (200, "node,level\n")
+    assert headers["Content-Disposition"] == 'attachment; filename="result.csv"'
+    assert headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert server.session.requests == [
+        {"do": "rows", "first": 100, "filter": "1.2", "sort": "-level", "file": ""},
+        {"do": "rows", "first": 0, "filter": "a&b", "sort": "node", "file": "csv"},
+    ]
+    assert call(server, "api/rows", {"first": "many"})[0] == 422
+    assert call(server, "api/rows.exe")[0] == 404
 
 
 def test_a_store_without_a_snapshot_is_refused(tmp_path):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from pipeline.errors import UsageError
 from pipeline.explore.session import Session
 
 SHOWN = dict.fromkeys(("algorithm", "graph", "size", "source", "target", "text", "seconds"), "")
@@ -63,3 +66,41 @@ def test_a_result_that_was_never_checked_does_not_stay(end):
     assert state["job"] is None
     assert state["history"] == []
     assert state["error"].startswith("wrong result" if end else "it ended unexpectedly")
+
+
+def asked(*answers: dict) -> tuple[Session, threading.Thread]:
+    """A session to which a question was put after a search."""
+    session, _ = answered(UNCHECKED, CHECKED)
+    session._connection, session._process = Answers(session, list(answers)), None
+    thread = threading.Thread(target=session._run)
+    thread.start()
+    return session, thread
+
+
+def test_a_question_is_answered_and_changes_nothing_that_is_shown():
+    session, thread = asked({"kind": "rows", "rows": {"n_rows": 3}})
+    before = session.state()
+    assert session.ask({"do": "rows"}) == {"n_rows": 3}
+    session._jobs.put(None)
+    thread.join(timeout=10)
+    assert session.state() == before
+
+
+def test_a_question_that_fails_says_why():
+    session, thread = asked({"kind": "error", "message": "too little memory"})
+    with pytest.raises(UsageError, match="too little memory"):
+        session.ask({"do": "rows"})
+    with pytest.raises(UsageError, match="it ended unexpectedly"):  # its process is gone
+        session.ask({"do": "rows"})
+    with pytest.raises(UsageError, match="search again"):
+        session.ask({"do": "rows"})
+    session._jobs.put(None)
+    thread.join(timeout=10)
+    assert session.state()["job"] is None
+
+
+def test_nothing_is_asked_during_a_search():
+    session = Session(None)
+    session.begin({"do": "search"})
+    with pytest.raises(UsageError, match="in progress"):
+        session.ask({"do": "rows"})

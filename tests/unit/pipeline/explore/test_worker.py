@@ -31,7 +31,7 @@ def test_a_result_is_shown_before_it_is_checked(algorithm):
     connection = Kept()
     source = "0" if algorithm == "bfs" else ""
     request = REQUEST | {"algorithm": algorithm, "source": source}
-    checked = worker._search(made(), request, connection)
+    _, checked = worker._search(made(), request, connection)
     kinds = [message["kind"] for message in connection.sent]
     assert kinds.count("unchecked") == 1
     at = kinds.index("unchecked")
@@ -43,6 +43,23 @@ def test_a_result_is_shown_before_it_is_checked(algorithm):
     assert not checked["checking"]
     changes = {key for key in checked if checked[key] != shown[key]}
     assert changes == {"certificate", "certificate_s", "checking"}
+
+
+def test_a_result_names_the_command_that_does_the_same(tmp_path):
+    request = {
+        "from": "model",
+        "model": "ba",
+        "options": {"routers": "50", "n_ases": "", "cut": False},
+    }
+    origin = worker._origin(request, None)
+    _, shown = worker._search(made(), REQUEST | {"algorithm": "bfs"}, Kept(), origin)
+    assert shown["command"] == (
+        "hopscope generate ba --routers 50 --out graph.brite; "
+        "hopscope search bfs graph.brite --source 0"
+    )
+    assert worker._origin({"from": "file", "path": "a b"}, None) == ((), ("a b",))
+    named = worker._origin({"from": "as", "asn": 7, "snapshot": "night"}, tmp_path)[1]
+    assert named == ("AS7", "--store", str(tmp_path), "--snapshot", "night")
 
 
 def test_a_result_that_its_certificate_refuses_is_an_error(monkeypatch):

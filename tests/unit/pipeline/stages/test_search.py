@@ -109,7 +109,7 @@ def test_a_search_is_printed_in_a_few_lines(store, capsys):
     assert run("search", "bfs", "grid", "--store", store, "--source", 0, "--compare") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "bfs of grid (12 routers, 17 links) from 0"
-    assert lines[1] == "Result: 12 routers reached; the farthest is 5 hops away"
+    assert lines[1] == "Result: 12 routers reached; the farthest, 11, is 5 hops away"
     assert lines[2].startswith("Certificate: every level is the distance in hops (")
     assert lines[3].startswith("Time: ")
     assert "(sequential)" in lines[3]
