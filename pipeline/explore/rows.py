@@ -15,7 +15,7 @@ DOWNLOADS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apach
 
 
 class Listed:
-    """What ``hopscope search --out`` writes of a search, made when it is first asked for.
+    """What ``hopscope search --out`` writes of a search, made when it is first requested.
 
     Parameters
     ----------
