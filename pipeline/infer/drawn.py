@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.infer.evidence import Evidence
 from pipeline.infer.given import Given
-from pipeline.infer.ingresses import Crossed, find_ingresses
+from pipeline.infer.ingresses import CLASSIC_ENTRIES, Crossed, find_doubtful, find_ingresses
 from pipeline.infer.owned import Owned
 from pipeline.infer.paths import collecting_paths
 from pipeline.infer.rtt import measuring_links
@@ -80,6 +80,9 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
     """Delays of links, ingresses and exits, and paths; one pass over the spools."""
     spools, observed = evidence.spools, evidence.observed
     node_of, silent = owned.nodes.node_of, links.silent
+    doubtful = None
+    if CLASSIC_ENTRIES in given.rules and evidence.is_classic:
+        doubtful = find_doubtful(evidence.links, node_of, owned.asn)
     high, low = observed.vantages.T
     with (
         measuring_links(
@@ -97,7 +100,9 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
     ):
         (weight, n_floored), crossed, observations = spools.read(
             finding_weights,
-            find_ingresses(node_of, owned.asn, given.origin_of(spools.vantages), owned.lans),
+            find_ingresses(
+                node_of, owned.asn, given.origin_of(spools.vantages), owned.lans, doubtful
+            ),
             finding_paths,
         )
     drawn, weight, gap = silent.draw(links.shown, weight, len(owned.nodes))

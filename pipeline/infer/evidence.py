@@ -76,6 +76,11 @@ class Evidence:
     dead_ends: DeadEnds
     scratch: Path | None
 
+    @property
+    def is_classic(self) -> bool:
+        """Whether most traces are by a classic method (``TraceBatch.n_classic``)."""
+        return 2 * self.counts["classic_traces"] > self.counts["traces"]
+
     @cached_property
     def observers(self) -> Observers:
         """From where each interface was seen."""

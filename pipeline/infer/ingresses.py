@@ -15,12 +15,21 @@ begins. A trace that leaves X and comes back enters it twice.
 
 The other side of a direct entry is an **exit** of Y: its last router, at the TTL just before.
 
+Classic traceroute shows links that do not exist where load is balanced [1]_: one probe goes one
+way, the next another of another length, so a hop deep inside X comes right after one of Y. By such
+traces an entry is direct only by an address to which most come from other ASes
+(``classic-entries``).
+
 A direct entry by an address on the LAN of an exchange point is an entry by that exchange point.
 
 A trace **begins inside** X if the first of its answers that is in any AS is in X, although it did
 not start there: its vantage point is in another AS by prefix, or, where that is unknown (a private
 address), an unanswered hop lies before. It crossed a border of X that it does not show, so these
 traces are counted for each AS.
+
+References
+----------
+.. [1] B. Augustin et al., "Avoiding traceroute anomalies with Paris traceroute", IMC 2006.
 """
 
 from __future__ import annotations
@@ -31,7 +40,9 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.routers.rules.exchange_lans import Lans
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
+from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import FURTHER
@@ -40,13 +51,22 @@ from pipeline.model.columns.keys import distinct_keys, split_key
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, ExitTable, IngressTable
 
+CLASSIC_ENTRIES = Rule(
+    "classic-entries",
+    "repairs",
+    "by classic traces an AS is entered only where most come from outside",
+    "method of traces, predecessors, owners",
+    "most traces of the measurement, most before an address: chosen",
+    "Augustin et al., IMC 2006",
+)
+
 # Entries, those by a LAN, exits, and by AS row the traces that begin inside.
 _Counts: TypeAlias = tuple[PairCounter, PairCounter, PairCounter, np.ndarray]
 
 
 @njit(cache=True, nogil=True)
 def _entries(
-    hop_ptr, flags, ttl, ids, vantage_as, node_of, as_of, on_lan, keys, counts, lan_keys,
+    hop_ptr, flags, ttl, ids, vantage_as, node_of, as_of, on_lan, doubtful, keys, counts, lan_keys,
     lan_counts, exit_keys, exit_counts, n_unseen,
 ):  # fmt: skip
     """Count entries by (node, AS row of the neighbour): direct, after a gap.
@@ -71,7 +91,7 @@ def _entries(
                 if keys[slot] != key:
                     keys[slot] = key
                     n_new += 1
-                is_direct = ttl[row] == last_ttl + 1
+                is_direct = ttl[row] == last_ttl + 1 and not doubtful[ids[row]]
                 counts[slot, 0 if is_direct else 1] += 1
                 if is_direct:
                     key = (last_node << 32) | here
@@ -106,11 +126,33 @@ class Crossed(NamedTuple):
     entered_unseen: dict[int, int]
 
 
+def find_doubtful(links: DirectedLinks, node_of: np.ndarray, node_asn: np.ndarray) -> np.ndarray:
+    """Addresses that traces come to from their own AS at least as often as from others.
+
+    Parameters
+    ----------
+    links : DirectedLinks
+        Between interfaces.
+    node_of : (n_interfaces,) int64
+    node_asn : (n_nodes,) int64
+
+    Returns
+    -------
+    (n_interfaces,) bool
+    """
+    near, far = node_asn[node_of[links.near]], node_asn[node_of[links.far]]
+    inside, apart = near == far, (near != far) & (near != NO_ASN)
+    n = len(node_of)
+    n_inside = np.bincount(links.far, links.n_router * inside, n)
+    return (n_inside > 0) & (n_inside >= np.bincount(links.far, links.n_router * apart, n))
+
+
 def find_ingresses(
     node_of: np.ndarray,
     node_asn: np.ndarray,
     vantage_asn: np.ndarray,
     lans: Lans | None = None,
+    doubtful: np.ndarray | None = None,
 ) -> Finding[_Counts, Crossed]:
     """Count how traces enter and leave each AS.
 
@@ -123,6 +165,8 @@ def find_ingresses(
         ASes by prefix of ``Spools.vantages``, ``NO_ASN`` where unmapped.
     lans : Lans or None
         None: it is not known which addresses are on LANs.
+    doubtful : (n_interfaces,) bool or None
+        Addresses by which no entry is direct (``find_doubtful``). None: there are none.
     """
     ases = distinct_keys(node_asn[node_asn != NO_ASN])
     if not len(ases):
@@ -132,6 +176,7 @@ def find_ingresses(
 
     vantage_rows = _rows_of(ases, vantage_asn)
     on_lan = np.zeros(len(node_of), bool) if lans is None else lans.row >= 0
+    unsure = np.zeros(len(node_of), bool) if doubtful is None else doubtful
 
     def step(counts: _Counts, batch: Batch) -> None:
         traces, vantage = batch.traces, batch.of_vantage(vantage_rows)
@@ -149,6 +194,7 @@ def find_ingresses(
             node_of,
             as_of,
             on_lan,
+            unsure,
             table.keys,
             table.counts,
             by_lan.keys,

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from pipeline.infer.conclude import MERGED_ROUTERS
 from pipeline.infer.destinations import PASSAGES
+from pipeline.infer.ingresses import CLASSIC_ENTRIES
 from pipeline.infer.owners.election.earlier import CLEAR_CHANGES
 from pipeline.infer.owners.election.lending import REALLOCATED, SWALLOWED
 from pipeline.infer.owners.election.regions import REGIONS
@@ -59,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     MERGED_ROUTERS,
     PRIVATE_ROUTERS,
     LOOPS,
+    CLASSIC_ENTRIES,
     SILENT_ROUTERS,
 )
 

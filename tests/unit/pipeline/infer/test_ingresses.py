@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from pipeline.infer import infer_topology
 from pipeline.model.topology import Topology
-from tests.unit.pipeline.infer.handmade import infer, nodes_of
+from tests.unit.pipeline.infer.handmade import infer, nodes_of, observe, prefix_table, traces
 
 A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))
 X, Y, Z = "20.2.0.10", "20.2.0.20", "20.3.0.10"
@@ -63,3 +66,31 @@ def test_every_direct_entry_has_its_exit(tmp_path):
     lines = [f"{A} {X} {Z} {B}", f"{C} {Y} {Z}", f"{Z} {B} {X}", f"{X} {Z}", f"{A} * {Y} {Z}"]
     topology = infer(tmp_path, *lines)
     assert topology.exits.n_traces.sum() == topology.ingresses.n_direct.sum() == 9
+
+
+# Y answers after X, a border router, and in one trace right after A, of the AS before.
+UNEVEN = [f"{A} {X} {Y} {Z}", f"{A} {X} {Y} {Z}", f"{B} {A} {Y} {Z}"]
+
+
+@pytest.mark.parametrize(
+    ("n_classic", "without", "entered"),
+    [
+        (0, (), {(X, 1), (Y, 1), (Z, 2)}),
+        (1, (), {(X, 1), (Y, 1), (Z, 2)}),  # most are not classic
+        (2, (), {(X, 1), (Z, 2)}),
+        (3, (), {(X, 1), (Z, 2)}),
+        (3, ("classic-entries",), {(X, 1), (Y, 1), (Z, 2)}),
+    ],
+)
+def test_classic_traces_enter_only_where_most_come_from_outside(
+    tmp_path, n_classic, without, entered
+):
+    seen = observe(tmp_path, replace(traces(*UNEVEN), n_classic=n_classic))
+    topology = infer_topology(
+        [seen],
+        prefixes=prefix_table(tmp_path),
+        borders="prefix",
+        routers="interfaces",
+        without=without,
+    )
+    assert {key for key, n_direct in entries_of(topology).items() if n_direct} == entered
