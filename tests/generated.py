@@ -24,6 +24,7 @@ from pipeline.terminal import reference, rules
 from tests import columns_page
 from tests.oracles.ablation.page import recorded_comparison, recorded_part
 from tests.oracles.truth.confidence_page import recorded_classes, recorded_kinds
+from tests.oracles.truth.widths_page import recorded_widths
 from tests.real_data import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -202,6 +203,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "accuracy in short": accuracy_in_short,
         "laboratories in short": laboratories_in_short,
         "confidence": recorded_classes,
+        "widths": recorded_widths,
     },
     DOCS / "accuracy-tables.md": {"confidence by kind": recorded_kinds},
     DOCS / "ablation.md": {"ablation": recorded_part, "subtracted": recorded_comparison},

@@ -114,6 +114,8 @@ def weigh(networks: Sequence[Widths]) -> np.ndarray:
 
 def quantile(x: np.ndarray, y: np.ndarray, weight: np.ndarray, share: float) -> np.ndarray:
     """Coefficients of the line that has a share of the weight of ``y`` below it."""
+    rows, which = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
+    x, y, weight = rows[:, :-1], rows[:, -1], np.bincount(which.ravel(), weight)
     n, m = x.shape
     costs = np.concatenate([np.zeros(m), share * weight, (1 - share) * weight])
     eye = sparse.identity(n, format="csr")

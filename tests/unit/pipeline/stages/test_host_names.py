@@ -13,6 +13,7 @@ from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
 from pipeline.model.addresses import format_addr
 from pipeline.report import write_reports
+from pipeline.stages.contents.why import reasons_for
 from pipeline.stages.ingest import ingest
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot
@@ -173,8 +174,15 @@ def test_rules_that_read_ases_need_host_names_and_say_what_they_read(tmp_path, s
     with open_snapshot(tmp_path / "s", "ruled") as ruled, open_snapshot(store, "plain") as plain:
         assert len(ruled.host_names()) == ruled.addresses().num_rows
         assert len(ruled.asn) < len(plain.asn)  # every name says the same AS
-        said_by = [why for why in ruled.reasons().owners.term if why == "host-names"]
-    assert said_by
+        owners = ruled.reasons().owners
+        row = next(
+            row
+            for row in range(len(owners))
+            if any(t.name == "host-names" and not t.n_here for t in owners.terms_of(row))
+        )
+        told = " ".join(reasons_for(ruled, format_addr(*owners.addr[row].tolist()))["sentences"])
+    assert re.search(rf"its host name(s say| says) AS{asn}", told)
+    assert "that says another AS" in told or "that say another AS" in told
     names.write_text("".join(f"{text} core.x.net\n" for text in texts))
     summary = ingest(config(tmp_path / "s", names, name_rules=(rules,), snapshot="none"))
     assert any("--name-rules (read an AS in the names of 0 of" in w for w in summary.warnings)
