@@ -29,7 +29,7 @@ def work(connection: Connection, parent: int, store: Path | None) -> None:
     """Answer requests until the other end is closed: progress, then one graph, result or error.
 
     A result is sent before it is checked, with its picture, and again with its certificate. Its
-    rows are made when they are asked for, and kept until the next search.
+    rows are made when they are requested, and kept until the next search.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
     end_with_parent(parent, signal.SIGKILL)
