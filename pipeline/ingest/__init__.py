@@ -21,7 +21,9 @@ import orjson
 
 from pipeline.errors import FormatError, PipelineError, UsageError
 from pipeline.files import BOM
-from pipeline.ingest.opening import InputStream, hash_file, name_inside, open_bytes, unread
+from pipeline.ingest.archives import members
+from pipeline.ingest.opening import InputStream, hash_file, name_inside, open_bytes
+from pipeline.ingest.signatures import described, recognise
 from pipeline.json_text import parse_json
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.measured.reading import ReadReport
@@ -327,16 +329,41 @@ def detect_format(path: Path) -> str:
         If the file cannot be read, is empty, or belongs to no format or to more than one.
     """
     with open_bytes(path) as stream:
-        return _match(path, _read_head(stream))
+        return _detect_in(stream)
+
+
+def _detect_in(stream: InputStream) -> str:
+    """Format of a file, or of the first in an archive that has one."""
+    others: list[str] = []
+    fault: FormatError | None = None
+    for name, member in members(stream):
+        try:
+            return _match(member.path, _read_head(member))
+        except FormatError as error:
+            if not name:
+                raise
+            others.append(name)
+            fault = fault or error
+    if len(others) == 1 and fault is not None:
+        raise fault
+    named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+    first = f"; the first: {fault.reason}" if fault is not None else ""
+    reason = f"an archive of {len(others)} files, none of a known format: {named}{first}"
+    raise FormatError(stream.path, "", reason)
+
+
+def _sniff(head: bytes) -> list[str]:
+    return [name for name, format in FORMATS.items() if format.load().sniff(head)]
 
 
 def _match(path: Path, head: bytes) -> str:
-    matches = [name for name, format in FORMATS.items() if format.load().sniff(head)]
-    known = ", ".join(FORMATS)
+    matches = _sniff(head)
     if not matches:
-        hints = [hint] if (hint := unread(head)) else []
-        hints += [format.hint for format in _claimed(path) if format.hint]
-        raise FormatError(path, "", "; ".join([f"unknown format; known formats: {known}", *hints]))
+        if what := recognise(head):
+            raise FormatError(path, "", what)
+        hints = [format.hint for format in _claimed(path) if format.hint]
+        unknown = f"unknown format ({described(head)}); known formats: {', '.join(FORMATS)}"
+        raise FormatError(path, "", "; ".join([unknown, *hints]))
     if len(matches) > 1:
         could_be = " or ".join(matches)
         raise FormatError(path, "", f"could be {could_be}: select one with --format")
@@ -351,7 +378,7 @@ def open_reader(
     Parameters
     ----------
     path : Path
-        Plain, gzip, bzip2 or xz.
+        Plain, compressed, or an archive.
     report : ReadReport
         Filled while the iterator is consumed, ``size_bytes`` with the stored bytes read so far;
         ``sha256``, ``status`` and ``error`` when it ends, even by an error.
@@ -399,7 +426,7 @@ def _detect(path: Path, report: ReadReport) -> str:
     """As detect_format; a refused file is hashed as well."""
     with open_bytes(path) as stream:
         try:
-            return _match(path, _read_head(stream))
+            return _detect_in(stream)
         except FormatError:
             stream.finish()
             report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
@@ -410,9 +437,9 @@ def _read(path: Path, report: ReadReport, format: Format) -> Iterator[TraceBatch
     try:
         with open_bytes(path) as stream:
             try:
-                for batch in format.load().read(stream, report):
+                for item in _read_stream(stream, report, format):
                     report.size_bytes = stream.size_bytes
-                    yield batch
+                    yield item
             finally:
                 stream.finish()
                 report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
@@ -428,6 +455,63 @@ def _read(path: Path, report: ReadReport, format: Format) -> Iterator[TraceBatch
         if fault is error:
             raise
         raise fault from error
+
+
+def _read_stream(
+    stream: InputStream, report: ReadReport, format: Format
+) -> Iterator[TraceBatch | Topology]:
+    """What a file holds, or the files in an archive that hold traces, or its one topology."""
+    faults: list[FormatError] = []
+    n_topologies = 0
+    for name, member in members(stream):
+        if not name:
+            yield from format.load().read(member, report)
+            return
+        chosen: Format | None = None
+        fault: FormatError | None = None
+        head = member.peek(HEAD_BYTES)
+        try:
+            if not head:
+                member.read(1)  # says why
+            chosen = _of_member(member.path, head, format, bool(n_topologies))
+        except FormatError as error:
+            if head and _is_other(name):
+                report.skip("file of no known format")
+                continue
+            fault = error
+        if chosen is not None and chosen.kind == "topology":
+            n_topologies = 1
+            yield from chosen.load().read(member, report)
+            continue
+        part = ReadReport(str(member.path))
+        try:
+            if chosen is not None:
+                yield from chosen.load().read(member, part)
+        except FormatError as error:
+            fault = error
+        report.absorb(part, name)
+        if fault is not None:
+            faults.append(fault)
+            place = f"{stream.path.name}!{name}"
+            report.reject(place, "file that cannot be read to its end", fault.reason)
+    if faults:
+        what = f"{len(faults)} of its files cannot be used, or not to the end"
+        raise FormatError(stream.path, "", f"{what}; the first: {faults[0]}")
+
+
+def _of_member(path: Path, head: bytes, format: Format, has_topology: bool) -> Format:
+    """Which of the formats of the same kind a file in an archive has."""
+    found = FORMATS[_match(path, head)]
+    if found.kind != format.kind:
+        raise FormatError(path, "", f"holds another kind: {found.description}")
+    if has_topology:
+        raise FormatError(path, "", "a second topology: unpack it, and give one")
+    return found
+
+
+def _is_other(name: str) -> bool:
+    """Whether a file without a known format claims none by its name, as in a folder."""
+    return name_inside(name).endswith(_OF_MANY_PROGRAMS) or not _claimed(Path(name))
 
 
 def _read_head(stream: InputStream) -> bytes:

@@ -1,53 +1,45 @@
-"""Open a file of others: plain, gzip, bzip2 or xz by its first bytes, never by its name.
+"""Open a file of others: plain or compressed, by its first bytes, never by its name.
 
 Measurements, topologies and tables are opened here and nowhere else. Decompression streams: however
 large a file claims to become, at most ``CHUNK`` decompressed bytes are held here, and a file that
 expands more than any measurement does ends there, as damaged ones do: a megabyte of bzip2 may hold
 a terabyte of zeros. Members of one kind may follow one another (``cat a.gz b.gz``); zero bytes
 after the last are padding. Cut-short or damaged data are returned up to the fault, then
-``FormatError`` is raised.
+``FormatError`` is raised. Text in UTF-16, as Windows writes it, is returned in UTF-8.
 
 Readers of tables take the blocks of ``table_blocks`` instead of a path. Limits: ``MAX_EXPANSION``
-of every file, ``MAX_TABLE_BYTES`` of a table; readers limit lines and whole documents.
+of every file, ``MAX_TABLE_BYTES`` of a table; readers limit lines and whole documents. Files in
+archives are in ``archives``; ``signatures`` says what a file is that is not read.
 """
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import hashlib
 import io
 import lzma
 import stat
+import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from pipeline.errors import FormatError, UnreadableError, said_by_system
 from pipeline.files import BOM
+from pipeline.ingest.archives import only_member
+from pipeline.ingest.signatures import SIGNATURE_BYTES, recognise
 from pipeline.model.measured.reading import ReadReport
 
 EMPTY = "empty"
+TOO_LARGE = "expands to more than {:,} times its stored size"
 COPY_AGAIN = "copy the file again"
 NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
 A_FOLDER = "is a folder; give a file"
-COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides the format
-# Of compressions and archives that are not read.
-UNREAD_SUFFIXES = (".7z", ".lz4", ".lzma", ".tar", ".tgz", ".z", ".zip", ".zst", ".zstd")
-# First bytes of what is not read, and how to make it readable.
-UNREAD = {
-    b"\x28\xb5\x2f\xfd": "compressed by zstd, which is not read: decompress it",
-    b"\x04\x22\x4d\x18": "compressed by lz4, which is not read: decompress it",
-    b"\x5d\x00\x00": "compressed by lzma, which is not read: decompress it, or use xz",
-    b"\x1f\x9d": "compressed by compress (.Z), which is not read: decompress it",
-    b"PK\x03\x04": "a zip archive, which is not read: unpack it",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive, which is not read: unpack it",
-    b"\xff\xfe": "text in UTF-16, which is not read: convert it to UTF-8",
-    b"\xfe\xff": "text in UTF-16, which is not read: convert it to UTF-8",
-}
-# A tar archive says so behind the name of its first member.
-TAR_AT, TAR_MAGIC = 257, b"ustar"
-TAR = "a tar archive, which is not read: unpack it"
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zstd", ".lzma")  # the content decides
+# Of archives, and of compressions that are not read.
+OTHER_SUFFIXES = (".tar", ".tgz", ".zip", ".7z", ".lz4", ".z")
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
 # No measurement expands to more than this many times its stored size; the first bytes are free.
@@ -55,6 +47,20 @@ MAX_EXPANSION, EXPANSION_FREE = 1000, 1 << 26
 MAX_TABLE_BYTES = 1 << 35  # decompressed; ITDK's largest files have some 10 GB
 TABLE_BLOCK = 1 << 22
 XZ_MEMORY = 1 << 28  # bytes that a file may ask of its decompressor; xz -9 asks for 65 MiB
+
+
+def _zstd() -> Any:
+    """A decompressor of zstd, of Python 3.14 or of the package that gives it to earlier ones."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError:
+        hint = "compressed by zstd: install backports.zstd, or decompress it"
+        raise FormatError("", "", hint) from None
+    return zstd.ZstdDecompressor()
+
 
 # name, first bytes, a new decompressor, the error it raises
 Compression = tuple[str, bytes, Callable[[], Any], type[Exception]]
@@ -67,7 +73,15 @@ COMPRESSIONS: tuple[Compression, ...] = (
         lambda: lzma.LZMADecompressor(memlimit=XZ_MEMORY),
         lzma.LZMAError,
     ),
+    (
+        "lzma",
+        b"\x5d\x00\x00",
+        lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=XZ_MEMORY),
+        lzma.LZMAError,
+    ),
+    ("zstd", b"\x28\xb5\x2f\xfd", _zstd, Exception),
 )
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def name_inside(name: str) -> str:
@@ -76,20 +90,13 @@ def name_inside(name: str) -> str:
     while inside := next(
         (
             name.removesuffix(suffix)
-            for suffix in (*COMPRESSED_SUFFIXES, *UNREAD_SUFFIXES)
+            for suffix in (*COMPRESSED_SUFFIXES, *OTHER_SUFFIXES)
             if name.endswith(suffix)
         ),
         "",
     ):
         name = inside
     return name
-
-
-def unread(head: bytes) -> str:
-    """What a file is that begins so, if it is nothing that is read, and the remedy; else empty."""
-    if head[TAR_AT:].startswith(TAR_MAGIC):
-        return TAR
-    return next((hint for magic, hint in UNREAD.items() if head.startswith(magic)), "")
 
 
 def open_bytes(path: Path) -> InputStream:
@@ -153,13 +160,16 @@ def table_blocks(path: Path, report: ReadReport) -> Generator[bytes, None, None]
 
 
 def _checked_blocks(stream: InputStream) -> Iterator[bytes]:
-    stream.refuse_unread()
     n_bytes = 0
-    for block in stream.blocks(TABLE_BLOCK):
-        yield block if n_bytes else block.removeprefix(BOM)
-        n_bytes += len(block)
-        if n_bytes > MAX_TABLE_BYTES:
-            raise FormatError(stream.path, "", f"more than {MAX_TABLE_BYTES >> 30} GiB of a table")
+    for file in only_member(stream):
+        if reason := recognise(file.peek(SIGNATURE_BYTES), is_table=True):
+            raise FormatError(stream.path, "", reason)
+        for block in file.blocks(TABLE_BLOCK):
+            yield block if n_bytes else block.removeprefix(BOM)
+            n_bytes += len(block)
+            if n_bytes > MAX_TABLE_BYTES:
+                too_large = f"more than {MAX_TABLE_BYTES >> 30} GiB of a table"
+                raise FormatError(stream.path, "", too_large)
 
 
 def hash_file(path: Path, report: ReadReport) -> None:
@@ -187,14 +197,19 @@ class InputStream(io.RawIOBase):
     Attributes
     ----------
     compression : str
-        ``gzip``, ``bzip2``, ``xz`` or ``""``.
+        A name of ``COMPRESSIONS``, or ``""``.
+    is_member : bool
+        Whether it is a file in an archive: then what it expands to counts for the archive.
     size_bytes : int
         Stored bytes read so far; all of them after ``finish()``.
     """
 
-    def __init__(self, path: Path, file: BinaryIO | io.RawIOBase) -> None:
+    def __init__(
+        self, path: Path, file: BinaryIO | io.RawIOBase, within: InputStream | None = None
+    ) -> None:
         super().__init__()
         self.path = path
+        self._within = within
         self.compression = ""
         self.size_bytes = 0
         self._file = file
@@ -204,16 +219,20 @@ class InputStream(io.RawIOBase):
         self._ended = False
         self._pending = memoryview(b"")  # decompressed, not yet returned
         self._raw = self._next_raw()
-        if not self._raw:
+        if not self._raw and within is None:
             raise self._fault or FormatError(path, "", EMPTY)
         self._make: Callable[[], Any] | None = None
         self._errors: type[Exception] = OSError
         self._magic = b""
+        self._utf_16: codecs.IncrementalDecoder | None = None
         for name, magic, make, errors in COMPRESSIONS:
             if self._raw.startswith(magic):
                 self.compression, self._magic = name, magic
                 self._make, self._errors = make, errors
-        self._decoder = self._make() if self._make else None
+        try:
+            self._decoder = self._make() if self._make else None
+        except FormatError as error:
+            raise FormatError(path, "", error.reason) from None
 
     def readable(self) -> bool:
         return True
@@ -233,21 +252,38 @@ class InputStream(io.RawIOBase):
         while self._next_raw():
             pass
 
-    def refuse_unread(self) -> None:
-        """Refuse a compression, archive or encoding that is not read, before anything is read.
+    @property
+    def is_member(self) -> bool:
+        return self._within is not None
+
+    def member(self, name: str, file: Any) -> Self:
+        """A file in this archive, which ``file`` reads."""
+        return type(self)(Path(f"{self.path}!{name}"), file, self)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds nothing, and that is no fault of its archive."""
+        return not self.size_bytes and self._fault is None
+
+    def refuse_bomb(self) -> None:
+        """Go no further in an archive whose files expand to too much.
 
         Raises
         ------
         FormatError
-            With the remedy.
+            If they do.
         """
-        assert not self._n_out, "to be asked first"
+        if self._n_out > max(EXPANSION_FREE, MAX_EXPANSION * self.size_bytes):
+            raise FormatError(self.path, "", TOO_LARGE.format(MAX_EXPANSION))
+
+    def peek(self, size: int) -> bytes:
+        """The next ``size`` bytes, fewer at the end or before a fault; they are read again."""
         try:
-            self._pending = memoryview(self._next_chunk())
+            while len(self._pending) < size and (more := self._next_chunk()):
+                self._pending = memoryview(bytes(self._pending) + more)
         except FormatError:  # it comes again when the bytes are read
-            return
-        if reason := unread(bytes(self._pending[: 2 * TAR_AT])):
-            raise FormatError(self.path, "", reason)
+            pass
+        return bytes(self._pending[:size])
 
     def blocks(self, size: int) -> Generator[bytes, None, None]:
         """All bytes, ``size`` at a time.
@@ -295,6 +331,9 @@ class InputStream(io.RawIOBase):
         """The next stored bytes, hashed; empty at the end or after an error of the disk."""
         try:
             raw = self._file.read(RAW_CHUNK) or b""
+        except FormatError as error:  # of the archive that it is in
+            self._fault = error
+            return b""
         except OSError as error:
             self._fault = UnreadableError(
                 self.path, f"byte {self.size_bytes}", f"cannot be read: {said_by_system(error)}"
@@ -306,20 +345,32 @@ class InputStream(io.RawIOBase):
 
     def _next_chunk(self) -> bytes:
         while not self._ended:
+            is_first = not self._n_out
             chunk = self._decode()
             if chunk:
-                self._n_out += len(chunk)
-                if (
-                    self._n_out > max(EXPANSION_FREE, MAX_EXPANSION * self.size_bytes)
-                    and self._decoder
-                ):
-                    self._end(f"expands to more than {MAX_EXPANSION:,} times its stored size")
-                return chunk
+                self._expand(len(chunk))
+                if is_first and chunk.startswith(UTF_16):
+                    self._utf_16 = codecs.getincrementaldecoder("utf-16")("replace")
+                if self._utf_16 is not None:
+                    chunk = self._utf_16.decode(chunk).encode("utf-8", "replace")
+                if chunk:
+                    return chunk
         if self._fault is None and self._n_out == 0:
             self._fault = FormatError(self.path, "", EMPTY)
         if self._fault is not None:
             raise self._fault
         return b""
+
+    def _expand(self, n_bytes: int) -> None:
+        """Count decompressed bytes, and end here if there are too many of them."""
+        self._n_out += n_bytes
+        whole = self
+        if self._within is not None:
+            whole = self._within
+            whole._n_out += n_bytes
+        can_expand = self._decoder is not None or whole is not self
+        if can_expand and whole._n_out > max(EXPANSION_FREE, MAX_EXPANSION * whole.size_bytes):
+            self._end(TOO_LARGE.format(MAX_EXPANSION))
 
     def _end(self, reason: str = "") -> bytes:
         self._ended = True

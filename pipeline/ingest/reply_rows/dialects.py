@@ -302,6 +302,10 @@ class _Batch:
 
 def _texts(column: pa.Array) -> list[str]:
     """Values as text; nothing for null."""
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = column.cast(pa.large_binary())  # what is not UTF-8 is no error
     return [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value or "")
         for value in column.to_pylist()

@@ -87,6 +87,29 @@ class ReadReport:
             self.samples.append(Reject(place, reason, detail[:200]))
         self.rejected[reason] += count
 
+    def absorb(self, part: ReadReport, name: str) -> None:
+        """Add what was read of a file in this archive; places of its rejects begin with its name.
+
+        Parameters
+        ----------
+        part : ReadReport
+        name : str
+            As it may be shown.
+        """
+        self.n_records += part.n_records
+        self.n_hops += part.n_hops
+        self.notes.update(part.notes)
+        for kind, count in part.skipped.items():
+            self.skip(kind, count)
+        for sample in part.samples:
+            if self.rejected[sample.reason] < MAX_SAMPLES:
+                place = f"{name}: {sample.place}" if sample.place else name
+                self.samples.append(Reject(place, sample.reason, sample.detail))
+        self.rejected.update(part.rejected)
+        self.newest_s = max(self.newest_s, part.newest_s)
+        if part.oldest_s and part.oldest_s < (self.oldest_s or float("inf")):
+            self.oldest_s = part.oldest_s
+
     @property
     def mostly_rejected(self) -> str:
         """How many records of a kind were rejected, if more than half of a file that is used."""

@@ -293,3 +293,23 @@ def test_columns_of_addresses(type):
     ]
     assert found[:4] == ["192.0.2.1", "192.0.2.1", "2001:db8::1", "fe80::1"]
     assert state[4:].tolist() == [NONE, NONE, NONE, UNSURE, UNSURE, UNSURE]
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=6))
+def test_damaged_parquet_gives_traces_or_a_fault(edits):
+    sink = io.BytesIO()
+    columns = {
+        "probe_dst_addr": ["::ffff:203.0.113.9"] * 9,
+        "probe_ttl": [*range(9)],
+        "reply_src_addr": ["::ffff:192.0.2.1"] * 9,
+    }
+    pq.write_table(pa.table(columns), sink)
+    data = bytearray(sink.getvalue())
+    for at, byte in edits:
+        data[4 + at % (len(data) - 4)] = byte
+    try:
+        traces, report = read_bytes(bytes(data))
+    except FormatError:
+        return
+    assert report.n_records == len(traces)
