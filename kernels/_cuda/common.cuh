@@ -13,6 +13,9 @@ typedef unsigned long long lanes_t;  // one bit per lane
 // walks the arcs of its own.
 #define SHARED_DEGREE 32
 
+// Neighbours that a node asks by itself before its warp helps: most find there what they miss.
+#define ASK_ALONE 4
+
 __device__ __forceinline__ int thread_of_warp() { return threadIdx.x & (WARP - 1); }
 
 // Number of this warp in the grid; neighbouring numbers lie in different blocks, so that a short
@@ -48,6 +51,19 @@ __device__ __forceinline__ offset_t warp_sum(offset_t x)
         x += __shfl_xor_sync(ALL_THREADS, x, offset);
     }
     return x;
+}
+
+// The same of ints whose sum is one.
+__device__ __forceinline__ int warp_sum_of_ints(int x)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_THREADS, x);
+#else
+    for (int offset = WARP / 2; offset > 0; offset /= 2) {
+        x += __shfl_xor_sync(ALL_THREADS, x, offset);
+    }
+    return x;
+#endif
 }
 
 // Thread t gets the t-th bits of all threads: row t of x becomes column t.
@@ -87,6 +103,35 @@ __device__ __forceinline__ void visit_arcs(const offset_t arc, const int n, Visi
     }
 }
 
+// The same with AT_ONCE arcs a thread, for visitors that wait for memory once for all of them.
+template <int AT_ONCE, typename Visit>
+__device__ __forceinline__ void visit_many_arcs(const offset_t arc, const int n, Visit visit)
+{
+    const int t = thread_of_warp();
+    int before = n;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const int other = __shfl_up_sync(ALL_THREADS, before, offset);
+        if (t >= offset) before += other;
+    }
+    const int total = __shfl_sync(ALL_THREADS, before, WARP - 1);
+    before -= n;
+    for (int base = t; base - t < total; base += AT_ONCE * WARP) {
+        offset_t arcs[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            const int at = base + i * WARP;
+            int owner = 0;  // the last thread that begins at or before this arc
+            for (int step = WARP / 2; step > 0; step /= 2) {
+                if (__shfl_sync(ALL_THREADS, before, owner + step) <= at) owner += step;
+            }
+            const offset_t first = __shfl_sync(ALL_THREADS, arc, owner);
+            const int skipped = __shfl_sync(ALL_THREADS, before, owner);
+            arcs[i] = at < total ? first + (at - skipped) : -1;
+        }
+        visit(arcs);
+    }
+}
+
 // Items of a list that each warp takes at once, so that a short list is spread over all warps.
 __device__ __forceinline__ int items_each(const int n)
 {
@@ -103,7 +148,9 @@ __device__ __forceinline__ int items_each(const int n)
 // count of all arrivals would instead overflow after 2^32 of them (16 million barriers of 264
 // blocks), perhaps in the middle of a barrier, and hang. No block misses a flip: the next one needs
 // its own arrival.
-__device__ __forceinline__ void grid_barrier(unsigned* arrivals)
+//
+// is_patient: the wait is long, and must not take what the other blocks of a multiprocessor need.
+__device__ __forceinline__ void grid_barrier(unsigned* arrivals, const bool is_patient = false)
 {
     constexpr unsigned TOP = 0x80000000u;
     __syncthreads();
@@ -111,9 +158,12 @@ __device__ __forceinline__ void grid_barrier(unsigned* arrivals)
         __threadfence();
         const unsigned before = atomicAdd(arrivals, blockIdx.x == 0 ? TOP - (gridDim.x - 1) : 1);
         unsigned now;
-        do {
-            asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrivals) : "memory");
-        } while (((now ^ before) & TOP) == 0);
+        // Relaxed, and a fence at the end: each acquire would empty the multiprocessor's cache.
+        while (true) {
+            asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrivals) : "memory");
+            if ((now ^ before) & TOP) break;
+            if (is_patient) __nanosleep(64);
+        }
         __threadfence();
     }
     __syncthreads();

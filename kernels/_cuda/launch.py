@@ -52,22 +52,22 @@ def grid_for(n_threads: int) -> int:
     return max(1, min(most, -(-n_threads // BLOCK)))
 
 
-def cooperative_grid(kernel: Any, n_warps: int) -> int:
-    """Blocks of COOPERATIVE_BLOCK threads for ``n_warps`` pieces of work, all resident at once.
+def cooperative_grid(kernel: Any, n_warps: int, block: int = COOPERATIVE_BLOCK) -> int:
+    """Blocks of ``block`` threads for ``n_warps`` pieces of work, all resident at once.
 
     More than are resident would wait for one another forever; the driver refuses them.
     """
     import cupy
 
-    most = _resident_blocks(kernel, cupy.cuda.Device().id)
-    return max(1, min(most, -(-n_warps * WARP // COOPERATIVE_BLOCK)))
+    most = _resident_blocks(kernel, cupy.cuda.Device().id, block)
+    return max(1, min(most, -(-n_warps * WARP // block)))
 
 
 @functools.cache
-def _resident_blocks(kernel: Any, device_id: int) -> int:
+def _resident_blocks(kernel: Any, device_id: int, block: int) -> int:
     from cupy.cuda import driver
 
-    each = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, COOPERATIVE_BLOCK, 0)
+    each = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, block, 0)
     return int(each) * n_multiprocessors(device_id)
 
 

@@ -8,26 +8,34 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
+from kernels._cuda.constants import WARP
 from kernels._cuda.launch import BLOCK, cooperative_grid, grid_for, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
-from kernels.breadth_first.constants import AT_DEPTH, AT_N_REACHED, CONTROL
+from kernels.breadth_first.constants import (
+    AT_DEPTH,
+    AT_N_REACHED,
+    CONTROL,
+    LARGE_BLOCK,
+    SMALL_BLOCK,
+)
 from kernels.breadth_first.footprint import gpu_bytes, scratch_words
 from kernels.types import LEVEL, NODE
 
 # Bottom-up while the frontier's arcs are more than an ALPHA-th of the arcs not yet seen, and its
 # nodes more than a BETA-th of all.
-ALPHA = 15
-BETA = 64
-LARGE = 1 << 24  # arcs from which more threads are worth fewer registers for each
+ALPHA = 8
+BETA = 256
+LARGE = 1 << 24  # arcs, from which the form for large graphs is faster
 
 
 def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, int]:
     """Levels, eccentricity and nodes reached; target -1 means none."""
     with on_device_of(indptr):
         n_nodes, n_arcs = indptr.size - 1, indices.size
-        name = "bfs_search" if n_arcs < LARGE else "bfs_search_large"
+        name, block = ("bfs_search", SMALL_BLOCK)
+        if n_arcs >= LARGE:
+            name, block = ("bfs_search_large", LARGE_BLOCK)
         search = load_kernel(__file__, name, cooperative=True)
         check_fits(gpu_bytes(n_nodes, n_arcs), f"a search of {n_nodes} nodes and {n_arcs} arcs")
         parts = scratch_words(n_nodes, n_arcs)
@@ -36,8 +44,8 @@ def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, 
         scratch = cp.empty(sum(parts), np.int32)
         scratch.data.memset_async(0, 4 * CONTROL)
         search(
-            (cooperative_grid(search, -(-n_nodes // WARP)),),
-            (COOPERATIVE_BLOCK,),
+            (cooperative_grid(search, -(-n_nodes // WARP), block),),
+            (block,),
             (
                 indptr,
                 indices,
