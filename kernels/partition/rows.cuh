@@ -12,6 +12,34 @@ struct Rows
     int n_segments;
 };
 
+// Call visit(u, first, n) for the n arcs from ``first`` on of each segment of the hubs that are
+// wanted, all threads of a warp together. Segments of one hub lie side by side: a warp takes its
+// own from afar, so that all warps share a hub.
+template <typename Wanted, typename Visit>
+__device__ __forceinline__ void visit_segments(const Rows& rows, Wanted is_wanted, Visit visit)
+{
+    const int t = thread_of_warp();
+    const int stride = warps_of_grid();
+    for (int base = warp_of_grid(); base < rows.n_segments; base += stride * WARP) {
+        const offset_t i = base + (offset_t)stride * t;
+        node_t mine = -1;
+        if (i < rows.n_segments) {
+            mine = rows.segment_node[i];
+            if (!is_wanted(mine)) mine = -1;
+        }
+        unsigned wanted = __ballot_sync(ALL_THREADS, mine >= 0);
+        while (wanted) {
+            const int owner = __ffs(wanted) - 1;
+            wanted &= wanted - 1;
+            const node_t u = __shfl_sync(ALL_THREADS, mine, owner);
+            const int index = rows.segment_index[base + (offset_t)stride * owner];
+            const offset_t first = rows.indptr[u] + (offset_t)index * SEGMENT;
+            const offset_t last = rows.indptr[u + 1];
+            visit(u, first, (int)((first + SEGMENT < last ? first + SEGMENT : last) - first));
+        }
+    }
+}
+
 // Call visit(arc, owner, word) for the arcs of the listed own nodes; arc -1: none. word is what
 // word_of(place) gives the caller's node, if the arc is one of that node (owner is the calling
 // thread); else it is fetched from the thread ``owner``. Hubs are visited where word_of gives more
@@ -25,15 +53,12 @@ __device__ __forceinline__ void visit_rows(
     Visit visit)
 {
     const int t = thread_of_warp();
-    for (int i = warp_of_grid(); i < rows.n_segments; i += warps_of_grid()) {
-        const node_t u = rows.segment_node[i];
-        const auto word = word_of(u);
-        if (!word) continue;
-        const offset_t first = rows.indptr[u] + (offset_t)rows.segment_index[i] * SEGMENT;
-        const offset_t last = rows.indptr[u + 1];
-        const offset_t stop = first + SEGMENT < last ? first + SEGMENT : last;
-        for (offset_t at = first; at < stop; at += WARP) visit(at + t < stop ? at + t : -1, t, word);
-    }
+    visit_segments(
+        rows, [&](const node_t u) { return word_of(u) != 0; },
+        [&](const node_t u, const offset_t first, const int n) {
+            const auto word = word_of(u);
+            for (int at = t; at - t < n; at += WARP) visit(at < n ? first + at : -1, t, word);
+        });
     const int n_listed = list[0];
     const node_t* nodes = list + 1;
     const int each = items_each(n_listed);
@@ -70,16 +95,14 @@ __device__ __forceinline__ void ask_neighbours(
     Found found)
 {
     const int t = thread_of_warp();
-    for (int i = warp_of_grid(); i < rows.n_segments; i += warps_of_grid()) {
-        const node_t v = rows.segment_node[i];
-        const auto lacks = missing(v, true);
-        if (!lacks) continue;
-        const offset_t first = rows.indptr[v] + (offset_t)rows.segment_index[i] * SEGMENT;
-        const offset_t last = rows.indptr[v + 1];
-        const int n = (int)((first + SEGMENT < last ? first + SEGMENT : last) - first);
-        const auto got = warp_or(ask(rows.indices + first + t, n - t, WARP, lacks)) & lacks;
-        if (got && t == 0) hub(v, got);
-    }
+    visit_segments(
+        rows, [&](const node_t v) { return missing(v, true) != 0; },
+        [&](const node_t v, const offset_t first, const int n) {
+            const auto lacks = __shfl_sync(ALL_THREADS, missing(v, true), 0);
+            if (!lacks) return;
+            const auto got = warp_or(ask(rows.indices + first + t, n - t, WARP, lacks)) & lacks;
+            if (got && t == 0) hub(v, got);
+        });
     const offset_t stride = (offset_t)warps_of_grid() * WARP;
     for (offset_t at = first_place + (offset_t)warp_of_grid() * WARP; at < last_place;
          at += stride) {
@@ -95,6 +118,11 @@ __device__ __forceinline__ void ask_neighbours(
             n_heads = degree < SEGMENT ? (int)degree : 0;
         }
         auto got = lacks ^ lacks;
+        if (n_heads) {
+            got = ask(heads, n_heads < ASK_ALONE ? n_heads : ASK_ALONE, 1, lacks) & lacks;
+            n_heads = got == lacks || n_heads <= ASK_ALONE ? 0 : n_heads - ASK_ALONE;
+            heads += ASK_ALONE;
+        }
         unsigned shared = __ballot_sync(ALL_THREADS, n_heads >= SHARED_DEGREE);
         while (shared) {
             const int owner = __ffs(shared) - 1;
@@ -102,14 +130,14 @@ __device__ __forceinline__ void ask_neighbours(
             const node_t* theirs =
                 (const node_t*)__shfl_sync(ALL_THREADS, (unsigned long long)heads, owner);
             const int n = __shfl_sync(ALL_THREADS, n_heads, owner);
-            const auto they_lack = __shfl_sync(ALL_THREADS, lacks, owner);
+            const auto they_lack = __shfl_sync(ALL_THREADS, lacks & ~got, owner);
             const auto they_got = warp_or(ask(theirs + t, n - t, WARP, they_lack));
             if (t == owner) {
-                got = they_got & lacks;
+                got |= they_got & lacks;
                 n_heads = 0;
             }
         }
-        if (n_heads) got = ask(heads, n_heads, 1, lacks) & lacks;
+        if (n_heads) got |= ask(heads, n_heads, 1, lacks & ~got) & lacks;
         found(at, got);
     }
 }
