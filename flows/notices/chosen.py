@@ -65,7 +65,8 @@ def _news(
         if not _is_wanted(event, config, asns):
             continue
         key = (event.get("kind"), event.get("asn"), event.get("other_asn"))
-        if config.notify_again and event["n_traces"] < GROWN * before.get(key, 0):
+        is_known = key in before and event["n_traces"] < max(1, GROWN * before[key])
+        if config.notify_again and is_known:
             n_known += 1
         else:
             news.append(event)

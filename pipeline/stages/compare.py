@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from pipeline.compare import Changes, compare_nights
+from pipeline.compare.drift import with_drifts
 from pipeline.config import CompareConfig
 from pipeline.errors import UsageError
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
@@ -19,6 +20,7 @@ from pipeline.report.comparison import comparison_tables, write_comparison
 from pipeline.report.folder import report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
+from pipeline.stages.nights.drift import drifts_up_to
 from pipeline.stages.nights.references import keep_up_to, references_up_to
 from pipeline.stages.nights.snapshots import (
     before,
@@ -32,6 +34,7 @@ from pipeline.stages.nights.snapshots import (
 )
 from pipeline.stages.places import check_comparison
 from pipeline.store import Snapshot, open_snapshot
+from pipeline.store.pointers.nights import is_night
 from pipeline.store.pointers.versions import versions_named
 
 
@@ -91,6 +94,9 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         nights = open_night(old, config.out), open_night(new, config.out)
         usual = references_up_to(config.store, config.out, old, nights[0])
         changes, events = compare_nights(*nights, usual)
+        drifts = drifts_up_to(config.out, new.name) if is_night(old.name) else None
+        if drifts is not None:
+            changes, events = with_drifts(changes, events, drifts)
         progress(Progress("compare", 1, 1, "nights"))
         keep_up_to(config.store, config.out, new, nights[1], config.old, usual)
         names = nights[0].names | nights[1].names

@@ -189,6 +189,15 @@ def _sentence(
                 if first["n_pairs"]
                 else text
             )
+        case "figures drift":
+            what = what_in_words(first["what"], words)
+            old, new = (f"{first[name]:,.4g}" for name in ("old", "new"))
+            n_more = event["n_changes"] - 1
+            more = f", and {number(n_more, 'other figure')} likewise" if n_more else ""
+            return (
+                f"{what.capitalize()} of {own} went from {old}, the median of the last seven "
+                f"nights, to {new}, a little each night{more}"
+            )
         case "AS silent" | "AS answers again":
             return _whole_ases_text(event, first, n, own, n_of, words)
         case "routers silent" | "routers answer again":
