@@ -21,6 +21,7 @@ from pipeline.ingest import FORMATS, Format
 from pipeline.metrics import METRICS
 from pipeline.metrics.columns import WEIGHTED
 from pipeline.terminal import reference, rules
+from pipeline.writers import EVERYTHING, WRITERS
 from tests import columns_page
 from tests.oracles.ablation.page import recorded_comparison, recorded_part
 from tests.oracles.truth.confidence_page import recorded_classes, recorded_kinds
@@ -31,7 +32,18 @@ DOCS = REPOSITORY / "docs"
 GOLDEN = REPOSITORY / "tests" / "unit" / "pipeline" / "cli" / "golden"
 COMMANDS = (
     *("ingest", "analyze", "run", "compare", "generate", "search", "explore", "doctor"),
-    *("list", "show", "lookup", "why", "status", "export", "remove", "rename", "restore"),
+    *(
+        "list",
+        "show",
+        "lookup",
+        "why",
+        "status",
+        "export",
+        "convert",
+        "remove",
+        "rename",
+        "restore",
+    ),
 )
 FLOWS = ("nightly", "notify", "serve")
 HELPS = """
@@ -93,6 +105,20 @@ def formats() -> str:
 
 def _suffixes(format: Format) -> str:
     return " ".join(f"`{suffix}`" for suffix in format.suffixes)
+
+
+def formats_out() -> str:
+    """The formats that are written, and what each cannot hold."""
+    rows = (
+        (
+            f"`{name}`",
+            writer.description,
+            f"`{writer.suffix}`",
+            ", ".join(what for what in EVERYTHING if what not in writer.carries),
+        )
+        for name, writer in WRITERS.items()
+    )
+    return table(("`--format`", "what", "ending", "cannot hold"), rows)
 
 
 def formats_in_a_line() -> str:
@@ -214,6 +240,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "formats.md": {
         "formats": formats,
         "least records": least_records,
+        "formats out": formats_out,
         "sections of readers": sections_of_readers,
     },
     DOCS / "reports.md": {"metrics": metrics},

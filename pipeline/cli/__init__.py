@@ -21,6 +21,7 @@ from pipeline.cli.app import app, command, words_of
 from pipeline.config import (
     AnalyzeConfig,
     CompareConfig,
+    ConvertConfig,
     DoctorConfig,
     ExploreConfig,
     ExportConfig,
@@ -47,6 +48,7 @@ from pipeline.terminal.arguments import Given, takes, with_hint, wrong_words
 from pipeline.terminal.changes import print_removed, print_renamed, print_restored
 from pipeline.terminal.contents import (
     print_as,
+    print_converted,
     print_export,
     print_list,
     print_lookup,
@@ -307,7 +309,7 @@ def status(given: Given) -> None:
 @command("export night --asn 3356 --store mystore --out 3356.graphml")
 @takes(words_of(ExportConfig), as_json=True)
 def export(given: Given) -> None:
-    """Write the graph of one AS for other programs."""
+    """Write a snapshot, or the graph of one AS, for other programs."""
     from pipeline.stages.contents.export import export
 
     config = given.config(ExportConfig)
@@ -319,6 +321,21 @@ def export(given: Given) -> None:
         print_json(facts)
     elif config.out is not None:
         print_export(facts)
+
+
+@command("convert topology.graphml topology.brite")
+@takes(words_of(ConvertConfig), as_json=True)
+def convert(given: Given) -> None:
+    """Write a file in another format of its kind, without a store."""
+    from pipeline.stages.convert import convert
+
+    facts = convert(given.config(ConvertConfig))
+    report = facts.pop("report")
+    facts |= {"rejected": dict(report.rejected), "notes": dict(report.notes)}
+    print_json(facts) if given.as_json else print_converted(facts)
+    if report.status != "ok" or report.mostly_rejected:
+        fail(report.error or f"{report.path}: {report.mostly_rejected}")
+        raise typer.Exit(1)
 
 
 @command("remove 2026-11-20 2026-11-21 --store mystore")

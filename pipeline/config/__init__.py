@@ -6,6 +6,7 @@ Fields made by ``option`` can be set by users (``pipeline.options``).
 from pipeline.config.analyze import AnalyzeConfig
 from pipeline.config.compare import CompareConfig
 from pipeline.config.contents import (
+    ConvertConfig,
     ExportConfig,
     ListConfig,
     LookupConfig,
@@ -27,6 +28,7 @@ from pipeline.config.shared import LogConfig
 __all__ = [
     "AnalyzeConfig",
     "CompareConfig",
+    "ConvertConfig",
     "DoctorConfig",
     "ExploreConfig",
     "ExportConfig",

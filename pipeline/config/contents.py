@@ -13,7 +13,10 @@ from pipeline.config.values import as_number, snapshot_name
 from pipeline.model.choices import MAX_ASN
 from pipeline.options import option
 
-ExportFormat: TypeAlias = Literal["graphml", "parquet", "edges", "csv"]
+ExportFormat: TypeAlias = Literal[
+    "graphml", "parquet", "edges", "csv", "gexf", "dot", "mtx", "brite", "itdk"
+]
+ExportLevel: TypeAlias = Literal["router", "border", "as"]
 
 
 def _address_range(value: Any) -> str:
@@ -119,23 +122,46 @@ class WhyConfig:
 
 @dataclass(frozen=True)
 class ExportConfig:
-    """The graph of one AS, for other programs."""
+    """A snapshot or the graph of one AS, for other programs."""
 
     snapshot: str = named_snapshot()
-    asn: int = option(
-        help="AS to export.",
+    store: Path = store_option()
+    asn: int | None = option(
+        default=None,
+        help="AS to export [all].",
         variable=None,
         metavar="N",
         parser=as_number,
         minimum=0,
         maximum=MAX_ASN,
     )
-    store: Path = store_option()
     format: ExportFormat | None = option(
         default=None, help="Format [by the ending of FILE, else graphml].", variable=None
     )
     out: Path | None = option(
         default=None, help="File to write [standard output].", variable=None, metavar="FILE"
+    )
+    level: ExportLevel = option(
+        default="router", help="Nodes: routers, border routers alone, ASes.", variable=None
+    )
+
+
+@dataclass(frozen=True)
+class ConvertConfig:
+    """A topology file, in another format."""
+
+    source: Path = option(
+        help="Topology file to read.", variable=None, metavar="IN", is_argument=True
+    )
+    out: Path = option(help="File to write.", variable=None, metavar="OUT", is_argument=True)
+    format: ExportFormat | None = option(
+        default=None, help="Format of OUT [by its ending].", variable=None
+    )
+    input_format: str | None = option(
+        default=None,
+        help="Format of IN [recognised by content].",
+        variable=None,
+        metavar="NAME",
     )
 
 

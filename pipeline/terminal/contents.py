@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.metrics import METRICS, columns_of, tasks_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
 from pipeline.model.measured.mapped import mapped_of
+from pipeline.model.measured.reading import rejects_text
 from pipeline.model.progress import counted
 from pipeline.model.words import (
     AS_CONFIDENCE,
@@ -301,11 +302,31 @@ def print_why(facts: Mapping[str, Any]) -> None:
 
 def print_export(facts: Mapping[str, Any]) -> None:
     """What was written to a file, and in which format."""
+    what = facts["snapshot"] if facts["asn"] is None else f"AS{facts['asn']} of {facts['snapshot']}"
     noun = node_words(facts["node_kind"]).noun
     size = f"{number(facts['n_nodes'], noun)}, {number(facts['n_edges'], 'link')}"
+    print_line(f"{what}: {size} -> {', '.join(facts['files'])} ({facts['format']})")
+
+
+def print_converted(facts: Mapping[str, Any]) -> None:
+    """What was read and written, and what of it the new format cannot hold."""
+    sizes = [
+        number(facts[name], noun)
+        for name, noun in _OF_CONVERTED.items()
+        if facts.get(name) is not None
+    ]
     print_line(
-        f"AS{facts['asn']} of {facts['snapshot']}: {size} -> {facts['out']} ({facts['format']})"
+        f"{facts['in']} ({facts['from']}): {', '.join(sizes)} -> "
+        f"{', '.join(facts['files'])} ({facts['format']})"
     )
+    if facts["lost"]:
+        held = ", ".join(f"{what} ({n:,})" for what, n in facts["lost"].items())
+        print_line(f"left out, since {facts['format']} cannot hold them: {held}")
+    if facts["rejected"]:
+        print_line(rejects_text(sum(facts["rejected"].values()), facts["rejected"]))
+
+
+_OF_CONVERTED = {"n_nodes": "node", "n_edges": "link", "n_traces": "trace", "n_replies": "reply"}
 
 
 def _as_named(row: Mapping[str, Any]) -> str:

@@ -183,7 +183,7 @@ class NamedGraph:
         addrs = np.zeros((n, 2), np.uint64)
         for i, text in enumerate(texts.tolist()):
             try:
-                addrs[i] = parse_addr(text) if text else (0, 0)
+                addrs[i] = parse_addr(text) if text and not text.isdigit() else (0, 0)
             except ValueError:
                 self._report.notes["addresses that are none"] += 1
         return addrs if addrs.any() else None

@@ -1,39 +1,31 @@
-"""The graph of one AS for other programs: GraphML, Parquet, CSV or an edge list."""
+"""Graphs of a store for other programs: one AS or a whole snapshot, as routers, borders or ASes."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 
 from pipeline.config import ExportConfig
 from pipeline.errors import UsageError
 from pipeline.files import written_whole
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.topology import SILENT
-from pipeline.model.words import printable
 from pipeline.report.tables.node_names import node_texts
+from pipeline.stages.contents.exported import exported
 from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.places import check_file
 from pipeline.store import Snapshot, open_snapshot
-
-_ROWS_AT_ONCE = 1 << 16  # turned into text at a time
-_GRAPHML = "http://graphml.graphdrawing.org/xmlns"
-_NOT_XML = re.compile("[\ufffe\uffff]")
-_KINDS = {"b": "boolean", "i": "long", "u": "long", "f": "double"}  # of GraphML, by NumPy's
+from pipeline.writers import WRITERS
+from pipeline.writers.graph import WrittenGraph
 
 
 def export(config: ExportConfig) -> dict[str, Any]:
-    """Write the graph of one AS to a file, or to standard output.
+    """Write the graph of one AS, or of all, to a file, or to standard output.
 
     Raises
     ------
@@ -42,32 +34,56 @@ def export(config: ExportConfig) -> dict[str, Any]:
     StoreError
         If there is no such snapshot, or it is broken.
     """
-    format = config.format or _format_of(config.out)
-    if config.out is None and format == "parquet":
-        raise UsageError("--format parquet is not text: give --out FILE")
+    format = config.format or format_of(config.out)
+    if config.out is None and not WRITERS[format].is_text:
+        raise UsageError(f"--format {format} is not text: give --out FILE")
     if config.out is not None:
-        check_file(config.out, f"AS{config.asn}.{format}")
+        what = "all" if config.asn is None else f"AS{config.asn}"
+        check_file(config.out, f"{what}{WRITERS[format].suffix}")
     with open_snapshot(config.store, config.snapshot) as snapshot:
-        row = row_of(snapshot, config.asn)
-        edges = edge_table(snapshot, row)
-        with contextlib.ExitStack() as stack:
-            file: BinaryIO = sys.stdout.buffer
-            if config.out is not None:
-                file = stack.enter_context(written_whole(config.out))
-            WRITERS[format](snapshot, row, edges, file)
+        rows = np.arange(snapshot.n_ases)
+        if config.asn is not None:
+            rows = rows[[row_of(snapshot, config.asn)]]
+        graph = exported(snapshot, rows, config.level)
+        files = write_graph(graph, format, config.out)
         origins = origins_of(snapshot.manifest, snapshot.asn)
+        kind = snapshot.kind
+        if config.asn is not None:
+            kind = origins.kind_of(origins.source_of(config.asn))
         return {
             "snapshot": snapshot.name,
             "asn": config.asn,
-            "node_kind": origins.kind_of(origins.source_of(config.asn)),
+            "level": config.level,
+            "node_kind": "as" if graph.is_ases else kind,
             "format": format,
             "out": None if config.out is None else str(config.out),
-            "n_nodes": int(snapshot.n_nodes[row]),
-            "n_edges": edges.num_rows,
+            "files": [str(path) for path in files],
+            "n_nodes": graph.n_nodes,
+            "n_edges": graph.n_edges,
         }
 
 
-def _format_of(out: Path | None) -> str:
+def write_graph(graph: WrittenGraph, format: str, out: Path | None) -> list[Path]:
+    """Write a graph; the files that were written.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be written; what was there before is then unchanged.
+    """
+    writer = WRITERS[format].load()
+    with contextlib.ExitStack() as stack:
+        file: BinaryIO = sys.stdout.buffer
+        if out is not None:
+            file = stack.enter_context(written_whole(out))
+        writer.write(graph, file)
+    if out is None:
+        return []
+    write_beside = getattr(writer, "write_beside", None)
+    return [out, *(write_beside(graph, out) if write_beside is not None else ())]
+
+
+def format_of(out: Path | None) -> str:
     """The format that the name of a file ends with; GraphML without an ending.
 
     Raises
@@ -75,11 +91,14 @@ def _format_of(out: Path | None) -> str:
     UsageError
         If the ending is none of a format.
     """
-    ending = "" if out is None else out.suffix.lower().removeprefix(".")
-    if ending and ending not in WRITERS:
-        known = ", ".join(f".{name}" for name in WRITERS)
-        raise UsageError(f"{out}: no format ends with .{ending}; give {known}, or --format NAME")
-    return ending or "graphml"
+    ending = "" if out is None else out.suffix.lower()
+    if not ending:
+        return "graphml"
+    for name, writer in WRITERS.items():
+        if ending in (writer.suffix, f".{name}"):
+            return name
+    known = ", ".join(writer.suffix for writer in WRITERS.values())
+    raise UsageError(f"{out}: no format ends with {ending}; give {known}, or --format NAME")
 
 
 def edge_table(snapshot: Snapshot, row: int) -> pa.Table:
@@ -109,54 +128,6 @@ def _texts(snapshot: Snapshot, row: int) -> pa.Array:
     return node_texts(snapshot, np.full(len(nodes), row), nodes)
 
 
-def _write_parquet(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO) -> None:
-    about = {"snapshot": snapshot.name, "asn": str(snapshot.asn[row])}
-    about |= {"weight_unit": snapshot.weight_unit, "n_nodes": str(snapshot.n_nodes[row])}
-    pq.write_table(edges.replace_schema_metadata(about), file, compression="zstd")
-
-
-def _write_csv(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO) -> None:
-    pacsv.write_csv(edges, file)
-
-
-def _write_edges(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO) -> None:
-    """As SNAP publishes edge lists: our reader takes them too."""
-    n_nodes = snapshot.n_nodes[row]
-    file.write(f"# AS{snapshot.asn[row]} of {snapshot.name}\n".encode())
-    file.write(f"# Nodes: {n_nodes} Edges: {edges.num_rows}\n# FromNodeId\tToNodeId\n".encode())
-    options = pacsv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-    pacsv.write_csv(edges.select(["tail", "head"]), file, write_options=options)
-
-
-def _write_graphml(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO) -> None:
-    nodes, links = node_table(snapshot, row), edges.drop_columns(["tail_addr", "head_addr"])
-    keys = [("node", field) for field in nodes.schema]
-    keys += [("edge", field) for field in links.schema if field.name not in ("tail", "head")]
-    head = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<graphml xmlns="{_GRAPHML}">',
-        '<key id="name" for="graph" attr.name="name" attr.type="string"/>',
-        '<key id="unit" for="graph" attr.name="weight_unit" attr.type="string"/>',
-        *(_key(about, field) for about, field in keys),
-        f'<graph id="AS{snapshot.asn[row]}" edgedefault="undirected">',
-        f'<data key="name">{_escaped(snapshot.as_name[row])}</data>',
-        f'<data key="unit">{_escaped(snapshot.weight_unit)}</data>',
-    ]
-    file.write(("\n".join(head) + "\n").encode())
-    for start, values in _in_parts(nodes):
-        lines = (
-            f'<node id="n{start + i}">{data}</node>\n'
-            for i, data in enumerate(_data("node", values))
-        )
-        file.write("".join(lines).encode())
-    for _, values in _in_parts(links):
-        ends = zip(values.pop("tail"), values.pop("head"), strict=True)
-        rows = zip(ends, _data("edge", values, links.num_rows), strict=False)
-        lines = (f'<edge source="n{a}" target="n{b}">{data}</edge>\n' for (a, b), data in rows)
-        file.write("".join(lines).encode())
-    file.write(b"</graph>\n</graphml>\n")
-
-
 def node_table(snapshot: Snapshot, row: int) -> pa.Table:
     """``addr`` and ``role`` of each node of an AS, by node id.
 
@@ -167,53 +138,3 @@ def node_table(snapshot: Snapshot, row: int) -> pa.Table:
     ingresses = snapshot.ingresses(np.array([row]))
     roles[ingresses.node] = np.where(ingresses.candidate, "candidate", "ingress")
     return pa.table({"addr": _texts(snapshot, row), "role": pa.array(roles, pa.string())})
-
-
-def _key(about: str, field: pa.Field) -> str:
-    kind = _KINDS.get(np.dtype(field.type.to_pandas_dtype()).kind, "string")
-    name = quoteattr(printable(field.name))
-    return (
-        f'<key id={_key_id(about, field.name)} for="{about}" attr.name={name} attr.type="{kind}"/>'
-    )
-
-
-def _key_id(about: str, name: str) -> str:
-    return quoteattr(f"{about}_{printable(name)}")
-
-
-def _in_parts(table: pa.Table) -> Iterator[tuple[int, dict[str, list]]]:
-    for start in range(0, table.num_rows, _ROWS_AT_ONCE):
-        yield start, table.slice(start, _ROWS_AT_ONCE).to_pydict()
-
-
-def _data(about: str, columns: dict[str, list], n_rows: int = 0) -> Iterator[str]:
-    """The data elements of each row; those without a value are left out."""
-    if not columns:
-        yield from [""] * n_rows
-        return
-    keys = [_key_id(about, name) for name in columns]
-    for row in zip(*columns.values(), strict=True):
-        yield "".join(
-            f"<data key={key}>{_text(value)}</data>"
-            for key, value in zip(keys, row, strict=True)
-            if value is not None and value != ""
-        )
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return _escaped(value) if isinstance(value, str) else repr(value)
-
-
-def _escaped(text: str) -> str:
-    """Text for XML, which has no place for these characters even where they are escaped."""
-    return escape(_NOT_XML.sub("\ufffd", printable(text)))
-
-
-WRITERS = {
-    "graphml": _write_graphml,
-    "parquet": _write_parquet,
-    "edges": _write_edges,
-    "csv": _write_csv,
-}

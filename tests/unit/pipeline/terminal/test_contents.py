@@ -14,7 +14,7 @@ from pipeline.terminal.contents import (
 def test_an_export_says_what_it_wrote_where_and_in_which_format(capsys):
     facts = {"asn": 64496, "snapshot": "night", "node_kind": "interface"}
     facts |= {"n_nodes": 1, "n_edges": 1200}
-    print_export(facts | {"out": "a.foo", "format": "graphml"})
+    print_export(facts | {"files": ["a.foo"], "format": "graphml"})
     said = "AS64496 of night: 1 interface, 1,200 links -> a.foo (graphml)\n"
     assert capsys.readouterr().out == said
 

@@ -53,20 +53,20 @@ def edges_of(snapshot: Snapshot) -> dict[tuple[int, int], float]:
 
 
 def exported(store: Path, out: Path, format: str) -> Path:
-    facts = export(ExportConfig("a", ASN, store, format, out))
+    facts = export(ExportConfig("a", store, ASN, format, out))
     assert facts["out"] == str(out)
     return out
 
 
 @pytest.mark.parametrize(
     ("name", "format"),
-    [("x.csv", "csv"), ("x.PARQUET", "parquet"), ("x.edges", "edges"), ("x", "graphml")],
+    [("x.csv", "csv"), ("x.PARQUET", "parquet"), ("x.links", "itdk"), ("x", "graphml")],
 )
 def test_the_ending_of_the_file_chooses_the_format_unless_one_is_given(
     store, tmp_path, name, format
 ):
-    assert export(ExportConfig("a", ASN, store, out=tmp_path / name))["format"] == format
-    given = export(ExportConfig("a", ASN, store, "edges", tmp_path / name))
+    assert export(ExportConfig("a", store, ASN, out=tmp_path / name))["format"] == format
+    given = export(ExportConfig("a", store, ASN, "edges", tmp_path / name))
     assert given["format"] == "edges"
 
 
@@ -80,7 +80,8 @@ def test_an_ending_of_no_format_is_refused_with_those_there_are(store, tmp_path,
     words = ("export", "a", "--asn", ASN, "--store", store, "--out", out)
     status, _, err = said(capsys, *words)
     assert (status, err.count("\n")) == (2, 1)
-    assert "give .graphml, .parquet, .edges, .csv, or --format NAME" in err
+    assert "give .graphml, .parquet, .edges, .csv, .gexf, " in err
+    assert "or --format NAME" in err
     assert not out.exists()
     assert said(capsys, *words, "--format", "csv")[0] == 0
 
@@ -89,7 +90,8 @@ def test_graphml_is_read_by_networkx_with_all_it_holds(store, snapshot, tmp_path
     graph = nx.read_graphml(exported(store, tmp_path / "x.graphml", "graphml"))
     wanted = edges_of(snapshot)
     weights = {(int(a[1:]), int(b[1:])): data["weight"] for a, b, data in graph.edges(data=True)}
-    assert {(min(e), max(e)): w for e, w in weights.items()} == wanted
+    found = {(min(e), max(e)): float(np.float32(w)) for e, w in weights.items()}
+    assert found == wanted
     assert graph.number_of_nodes() == 40
     assert not graph.is_directed()
     row = snapshot.row_of(ASN)
@@ -133,7 +135,7 @@ def test_an_edge_list_is_read_by_our_reader_too(store, snapshot, tmp_path):
 
 def test_without_a_file_text_goes_to_standard_output(tmp_path, capfdbinary):
     store = make_store(tmp_path / "store")
-    export(ExportConfig("night", 2, store, "csv"))
+    export(ExportConfig("night", store, 2, "csv"))
     header, row = capfdbinary.readouterr().out.decode().splitlines()
     assert header.startswith('"tail","head","tail_addr","head_addr","weight","n_traces"')
     assert row.startswith(f'0,1,"{X}","{Y}",5,1,')
@@ -144,7 +146,7 @@ def test_links_without_weight_or_columns_are_edges_all_the_same(tmp_path):
 
     path = Topology(np.full(3, 7), np.array([0, 1]), np.array([1, 2]), node_id=np.arange(3) * 10)
     write(tmp_path, "a", build_graphs([path]))
-    export(ExportConfig("a", 7, tmp_path, "graphml", tmp_path / "x"))
+    export(ExportConfig("a", tmp_path, 7, "graphml", tmp_path / "x"))
     graph = nx.read_graphml(tmp_path / "x")
     assert sorted(graph.edges) == [("n0", "n1"), ("n1", "n2")]
     assert [data["addr"] for _, data in graph.nodes(data=True)] == ["0", "10", "20"]
@@ -153,16 +155,16 @@ def test_links_without_weight_or_columns_are_edges_all_the_same(tmp_path):
 
 def test_what_cannot_be_written_is_refused_and_leaves_nothing(store, tmp_path, capsys):
     with pytest.raises(UsageError, match="parquet is not text: give --out FILE"):
-        export(ExportConfig("a", ASN, store, "parquet"))
+        export(ExportConfig("a", store, ASN, "parquet"))
     with pytest.raises(UsageError, match="cannot be written"):
-        export(ExportConfig("a", ASN, store, "csv", tmp_path / "none" / "x"))
+        export(ExportConfig("a", store, ASN, "csv", tmp_path / "none" / "x"))
     kept = tmp_path / "kept.csv"
     kept.write_text("before")
     with pytest.raises(UsageError, match="AS99 is not in snapshot a"):
-        export(ExportConfig("a", 99, store, "csv", kept))
+        export(ExportConfig("a", store, 99, "csv", kept))
     assert kept.read_text() == "before"
     words = ["export", "a", "--asn", str(ASN), "--store", str(store), "--format"]
-    for more in (["gexf"], ["csv", "--json"], ["parquet"]):
+    for more in (["none"], ["csv", "--json"], ["parquet"], ["itdk"]):
         status, out, err = said(capsys, *words, *more)
         assert (status, out, err.count("\n")) == (2, "", 1)
     status, out, _ = said(capsys, *words, "csv", "--out", tmp_path / "x.csv", "--json")

@@ -1,0 +1,148 @@
+"""Files between formats without a store: what is carried, and what is counted as lost."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.cli import main
+from pipeline.config import ConvertConfig
+from pipeline.errors import FormatError, UsageError
+from pipeline.ingest import open_reader
+from pipeline.model.measured.reading import ReadReport
+from pipeline.stages.convert import convert
+from pipeline.writers import WRITERS
+from tests.contracts.trace_reader import SAMPLES
+from tests.soak import examples
+
+BRITE = SAMPLES / "brite" / "topdown_java.brite"
+
+
+def read(path, format=None):
+    ((topology),) = open_reader(path, ReadReport(str(path)), format)[1]
+    return topology
+
+
+def links_of(topology):
+    ids = topology.node_id
+    ends = zip(ids[topology.near].tolist(), ids[topology.far].tolist(), strict=True)
+    return sorted((min(pair), max(pair)) for pair in ends)
+
+
+def test_graphml_carries_all_of_brite_and_gives_it_back(tmp_path):
+    facts = convert(ConvertConfig(BRITE, tmp_path / "x.graphml"))
+    assert facts["lost"] == {}
+    there = read(tmp_path / "x.graphml")
+    before = read(BRITE)
+    assert links_of(there) == links_of(before)
+    assert there.node_asn.tolist() == before.node_asn.tolist()
+    assert np.sort(there.weight).tolist() == np.sort(before.weight).tolist()
+    assert set(there.node_columns) == set(before.node_columns)
+    facts = convert(ConvertConfig(tmp_path / "x.graphml", tmp_path / "y.brite"))
+    assert links_of(read(tmp_path / "y.brite")) == links_of(before)
+    assert facts["lost"] == {"columns of nodes": 5, "columns of links": 7}
+
+
+@pytest.mark.parametrize("format", sorted(set(WRITERS) - {"parquet"}))
+def test_every_format_is_written_and_those_that_we_read_give_the_links(tmp_path, format):
+    out = tmp_path / f"x{WRITERS[format].suffix}"
+    facts = convert(ConvertConfig(BRITE, out))
+    assert facts["n_edges"] == 5
+    assert (facts["lost"] == {}) == (format in ("gexf", "graphml"))
+    if format not in ("dot", "gexf"):
+        assert len(links_of(read(out))) == 5
+
+
+def test_what_is_lost_is_counted(tmp_path):
+    facts = convert(ConvertConfig(BRITE, tmp_path / "x.mtx"))
+    assert facts["lost"] == {
+        "ASes of nodes": 5,
+        "columns of nodes": 5,
+        "columns of links": 7,
+        "ids of nodes": 5,
+    }
+    (tmp_path / "lists.csv").write_text("0,1,2,2\n1,0\n")
+    facts = convert(ConvertConfig(tmp_path / "lists.csv", tmp_path / "x.edges"))
+    assert facts["lost"] == {"nodes without a link": 1}
+
+
+def test_a_kit_becomes_graphml_with_its_ases_and_addresses(tmp_path):
+    facts = convert(ConvertConfig(SAMPLES / "itdk/beside/kit.links", tmp_path / "x.graphml"))
+    assert facts["lost"] == {}
+    topology = read(tmp_path / "x.graphml")
+    assert sorted(topology.node_asn.tolist()) == [-1, 64500, 64501, 64501]
+    assert topology.node_addr.any(axis=1).sum() == 3
+
+
+def test_traces_become_a_table_and_nothing_else(tmp_path):
+    traces = SAMPLES / "atlas" / "results.jsonl"
+    facts = convert(ConvertConfig(traces, tmp_path / "x.csv"))
+    rows = list(csv.DictReader((tmp_path / "x.csv").read_text().splitlines()))
+    assert len(rows) == facts["n_replies"] > 0
+    assert {"vantage", "destination", "ttl", "address", "rtt"} <= set(rows[0])
+    convert(ConvertConfig(traces, tmp_path / "x.parquet"))
+    assert pq.read_table(tmp_path / "x.parquet").num_rows == len(rows)
+    with pytest.raises(UsageError, match="holds traces, which are written as"):
+        convert(ConvertConfig(traces, tmp_path / "x.graphml"))
+
+
+def test_what_cannot_be_done_leaves_nothing(tmp_path):
+    (tmp_path / "x.txt").write_text("Dear all,\n")
+    with pytest.raises(FormatError, match="unknown format"):
+        convert(ConvertConfig(tmp_path / "x.txt", tmp_path / "x.graphml"))
+    with pytest.raises(UsageError, match=r"no format ends with \.foo"):
+        convert(ConvertConfig(BRITE, tmp_path / "x.foo"))
+    same = tmp_path / "same.brite"
+    same.write_bytes(BRITE.read_bytes())
+    with pytest.raises(UsageError, match="is the input"):
+        convert(ConvertConfig(same, same))
+    assert same.read_bytes() == BRITE.read_bytes()
+    assert not (tmp_path / "x.graphml").exists()
+
+
+def test_the_command_says_what_was_lost_and_how_a_cut_file_ended(tmp_path, capsys):
+    cut = tmp_path / "cut.gml"
+    cut.write_text("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ]")
+    with pytest.raises(SystemExit, match="1"):
+        main(["convert", str(cut), str(tmp_path / "x.mtx")])
+    said = capsys.readouterr()
+    assert "2 nodes, 1 link" in said.out
+    assert "cut short" in said.err
+    with pytest.raises(SystemExit, match="0"):
+        main(["convert", str(BRITE), str(tmp_path / "x.mtx"), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["lost"]["ASes of nodes"] == 5
+
+
+TEXT = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Cf", "Co", "Cn")), max_size=8
+)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    names=st.lists(TEXT, min_size=2, max_size=6),
+    links=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8),
+    data=st.data(),
+)
+def test_any_names_come_back_from_graphml(tmp_path_factory, names, links, data):
+    folder = tmp_path_factory.mktemp("names")
+    rows = [(a % len(names), b % len(names)) for a, b in links]
+    quoted = [name.replace("&", "&#38;").replace('"', "&#34;") for name in names]
+    nodes = "".join(f'node [ id {i} label "{name}" ]\n' for i, name in enumerate(quoted))
+    edges = "".join(f"edge [ source {a} target {b} ]\n" for a, b in rows)
+    (folder / "x.gml").write_text(f"graph [\n{nodes}{edges}]\n", encoding="utf-8")
+    before = read(folder / "x.gml")
+    convert(ConvertConfig(folder / "x.gml", folder / "y.graphml"))
+    after = read(folder / "y.graphml")
+    assert links_of(after) == links_of(before)
+    label = after.node_columns.get("label")
+    assert (label.tolist() if label is not None else [""] * len(names)) == (
+        before.node_columns["label"].tolist()
+    )
