@@ -31,8 +31,9 @@ class IngestConfig:
     """Files to a snapshot."""
 
     inputs: tuple[Path, ...] = option(
-        help="Files or folders of measurements.",
+        help="Files, folders or URLs of measurements; - is stdin.",
         metavar="INPUT",
+        takes_urls=True,
         is_argument=True,
         is_parameter=True,
     )
@@ -48,17 +49,19 @@ class IngestConfig:
         default=(),
         help="Prefix table: pfx2as, MRT RIB, CSV, ROAs ...; repeatable.",
         metavar="FILE",
+        takes_urls=True,
         is_parameter=True,
         needs="traces",
         rows=rf"{_IP}(?:[\t ]|/)\d{{1,3}}[\t ,](?:AS)?\d+(?:[_,]\d+)*\s*$",
     )
     as_names: Path | None = option(
-        default=None, help="Names of ASes: JSON or text.", metavar="FILE"
+        default=None, help="Names of ASes: JSON or text.", metavar="FILE", takes_urls=True
     )
     host_names: tuple[Path, ...] = option(
         default=(),
         help="Host names of addresses, as CAIDA's DNS names; repeatable.",
         metavar="FILE",
+        takes_urls=True,
         needs="traces",
         rows=rf"(?:\d{{9,10}}[\t ]+)?{_IP}[\t ]+(?:FAIL\.|[A-Za-z])[\w-]*\.[\w.-]+\s*$",
     )
@@ -66,6 +69,7 @@ class IngestConfig:
         default=(),
         help="Rules that read ASes from --host-names, as CAIDA's Hoiho writes them; repeatable.",
         metavar="FILE",
+        takes_urls=True,
         needs="traces",
         rows=r"\{\s*\"domain\"\s*:.*\"re\"\s*:",
     )
@@ -73,6 +77,7 @@ class IngestConfig:
         default=None,
         help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.",
         metavar="FILE",
+        takes_urls=True,
         needs="traces",
         rows=rf"node N\d+:\s|{_IP}[\t ]+[NL]\d+\b|#\s*set\s+\d",  # nodes, ifaces, MIDAR
     )
@@ -80,6 +85,7 @@ class IngestConfig:
         default=None,
         help="CAIDA as-rel file: customers, providers and peers of ASes.",
         metavar="FILE",
+        takes_urls=True,
         needs="traces",
         rows=r"\d+\|\d+\|(?:-1|0|2)(?:\||\s*$)",
     )
@@ -87,6 +93,7 @@ class IngestConfig:
         default=None,
         help="CAIDA as2org file: ASes of one organisation.",
         metavar="FILE",
+        takes_urls=True,
         needs="traces",
         rows=r"#\s*format:(?:org_id|aut)\||\{.*\"organizationId\"",
     )
@@ -94,14 +101,23 @@ class IngestConfig:
         default=(),
         help="LANs and members of exchange points; repeatable.",
         metavar="FILE",
+        takes_urls=True,
         needs="traces",
     )
     delegated: tuple[Path, ...] = option(
         default=(),
         help="Extended delegation file of a registry; repeatable.",
         metavar="FILE",
+        takes_urls=True,
         needs="traces",
         rows=r"[\d.]+\|[a-z]+\|\d+\|\d+\||[a-z]+\|\w*\|(?:asn|ipv4|ipv6)\|",
+    )
+    vantage: tuple[str, ...] = option(
+        default=(),
+        help="Source of traces that name none: ADDRESS, or PATTERN=ADDRESS by file name; "
+        "repeatable.",
+        metavar="ADDRESS",
+        needs="traces",
     )
     allow_special: tuple[str, ...] = option(
         default=(),

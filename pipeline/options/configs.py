@@ -37,6 +37,7 @@ def option(
     shared_help: str = "",
     needs: str = "",
     rows: str = "",
+    takes_urls: bool = False,
     is_argument: bool = False,
     is_parameter: bool = False,
     show_variable: bool = False,

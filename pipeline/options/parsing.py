@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import UsageError, WrongPartError, did_you_mean
-from pipeline.places.urls import is_url, redacted, shown
+from pipeline.places.urls import folder_of, is_url, redacted, shown
 
 TRUE, FALSE = ("1", "true", "t", "yes", "y", "on"), ("0", "false", "f", "no", "n", "off")
 REQUIRED: Any = type("Required", (), {"__repr__": lambda _: "REQUIRED"})()  # no default
@@ -57,6 +57,8 @@ class Option:
         names of fields -> words.
     unset : str
         The word that stands for None.
+    takes_urls : bool
+        A file or folder may be at a URL of an object store; its path is that of its mirror.
     is_argument : bool
         Has no name on the command line, only a position.
     is_parameter : bool
@@ -88,6 +90,7 @@ class Option:
     shared_help: str
     needs: str
     rows: str
+    takes_urls: bool
     is_argument: bool
     is_parameter: bool
     show_variable: bool
@@ -190,6 +193,8 @@ class Option:
         if self.kind is Path:
             # An empty one would mean the current folder, which is not intended.
             text = _text(value, "a file or folder (. is the current folder)")
+            if is_url(text) and self.takes_urls:
+                return folder_of(text)
             if is_url(text):
                 raise WrongPartError("a file or folder on this machine's disks", redacted(text))
             return Path(text)

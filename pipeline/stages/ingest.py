@@ -33,6 +33,7 @@ from pipeline.stages.contents.replaced import (
     replaced_by,
     replacement_warnings,
 )
+from pipeline.stages.inputs.brought import brought
 from pipeline.stages.inputs.effects import without_effect
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
 from pipeline.stages.inputs.reasons import unread_named_first, why_nothing
@@ -48,6 +49,7 @@ from pipeline.stages.inputs.tables import (
 )
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
 from pipeline.stages.inputs.unmapped import mapped_warnings, why_unmapped
+from pipeline.stages.inputs.vantage import sources_of, vantage_points
 from pipeline.stages.warnings import (
     alias_warnings,
     effect_warnings,
@@ -112,8 +114,12 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     StoreError
         If the store cannot be written.
     """
-    with running(config.store, "ingest", config.snapshot, progress) as shown:
-        return _ingest(config, shown)
+    with (
+        running(config.store, "ingest", config.snapshot, progress) as shown,
+        brought([*config.inputs, *config.tables]) as instead,
+    ):
+        inputs = tuple(instead.get(path, path) for path in config.inputs)
+        return _ingest(replace(config, inputs=inputs), shown)
 
 
 def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
@@ -144,12 +150,16 @@ def _ingest_inputs(
     for prefix in config.allow_special:
         check_special(prefix)
     rules_without(config.without_rule)
+    sources = sources_of(vantage_points(config.vantage), [file.path for file in traces])
     refresh_pointers(config.store)
     if config.snapshot is not None:
         check_name(config.snapshot)
         if notice := notice_of(config.store, config.snapshot, [f.path for f in inputs.files]):
             logger.warning(notice)
-    wanted = [folder_name(file.path, file.format) for file in traces]
+    wanted = [
+        folder_name(file.path, file.format, source)
+        for file, source in zip(traces, sources, strict=True)
+    ]
     # Kept until the snapshot is there: a run that is killed before need not be read again.
     with scratch_folder(config.store, wanted) as scratch:
         return _ingest_by(scratch, config, inputs, reports, started, progress)
@@ -260,7 +270,9 @@ def _read(
     if traces:
         packages = {"pipeline.infer.traces", *(FORMATS[file.format].reader for file in traces)}
         progress(Progress("read", 0, len(traces), "files", _first_run(packages)))
-    read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
+    sources = sources_of(vantage_points(config.vantage), [file.path for file in traces])
+    files = [(file.path, file.format) for file in traces]
+    read = read_all_traces(files, scratch, config.workers, on_traces, sources)
     report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []
     names: list[str] = []

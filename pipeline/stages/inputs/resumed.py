@@ -32,8 +32,10 @@ _PARTS = ("spool", "addrs", "roles", "early", "vantages")  # files of an Observa
 _COUNTERS = ("skipped", "rejected", "notes")
 
 
-def folder_name(path: Path, format: str) -> str:
+def folder_name(path: Path, format: str, vantage: tuple[int, int] | None = None) -> str:
     """Name of the folder of a trace file: another one if the file or our code changes.
+
+    Or if the source of traces that name none does.
 
     A file is another one if its place, size, inode, or any of its times but the last access is:
     its bytes cannot change without its time of last change.
@@ -44,7 +46,7 @@ def folder_name(path: Path, format: str) -> str:
         identity += [found.st_mtime_ns, found.st_ctime_ns]
     except OSError:  # its reader reports why it cannot be read
         identity = [str(path.absolute())]
-    text = json.dumps([*identity, format, _code()])
+    text = json.dumps([*identity, format, vantage, _code()])
     return f"read-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 

@@ -27,6 +27,7 @@ from pipeline.model.measured.traces import TraceBatch
 from pipeline.processes.children import children_end_on_error
 from pipeline.processes.stopping import end_with_parent
 from pipeline.stages.inputs.resumed import folder_name, keep, kept
+from pipeline.stages.inputs.vantage import Words, lend_source, told
 
 # Input below which this process reads alone: a second one takes 2 to 3 s to start, in which this
 # one reads some 30 MB of compressed warts.
@@ -73,22 +74,30 @@ def _count(n_traces: int, n_bytes: int) -> None:
 
 
 def read_traces(
-    path: Path, format: str, scratch: Path, count: Callable[[int, int], None] = _count
+    path: Path,
+    format: str,
+    scratch: Path,
+    vantage: Words | None = None,
+    count: Callable[[int, int], None] = _count,
 ) -> ReadFile:
     """Read one file to the end and observe its traces.
 
     A file that turns out broken keeps what was read before; its report says ``partial``, or
-    ``rejected`` if that is nothing. ``count`` is called with traces and stored bytes since the last
-    call.
+    ``rejected`` if that is nothing. Traces that name no source are from ``vantage``. ``count`` is
+    called with traces and stored bytes since the last call.
     """
     report = ReadReport(printable_path(path), format)
     observer = Observer(scratch)
     counted = 0
     for batch in _batches(path, format, report):
+        if vantage is not None:
+            lend_source(batch, vantage, report)
         observer.add(batch)  # not caught: a full scratch disk is not a fault of this file
         count(batch.n_measurements, report.size_bytes - counted)
         counted = report.size_bytes
     count(0, report.size_bytes - counted)
+    if vantage is not None:
+        told(report)
     observation = observer.close()
     keep(scratch, report, observation)
     return ReadFile(report, observation)
@@ -111,6 +120,7 @@ def read_all_traces(
     scratch: Path,
     workers: int | None,
     on_progress: Callable[[HowFar], None],
+    vantages: Sequence[Words | None] = (),
 ) -> list[ReadFile]:
     """Read trace files in parallel; results are in the order of ``files``.
 
@@ -124,8 +134,13 @@ def read_all_traces(
         Reading processes; None: one per core, or none besides this one for a small input.
     on_progress : callable
         Called now and then, and after each file.
+    vantages : sequence of Words or None
+        Of each file: the source of traces that name none; empty: of no file.
     """
-    folders = [scratch / folder_name(path, format) for path, format in files]
+    vantages = vantages or [None] * len(files)
+    folders = [
+        scratch / folder_name(*file, vantage) for file, vantage in zip(files, vantages, strict=True)
+    ]
     read = _kept(files, folders)
     left = [i for i in range(len(files)) if i not in read]
     for i in left:
@@ -141,7 +156,7 @@ def read_all_traces(
         tell(0, 0)
     n_workers = min(len(left), workers or n_cores())
     if n_workers <= 1 or (workers is None and sum(sizes[i] for i in left) < SPREAD_BYTES):
-        _read_here({i: (*files[i], folders[i]) for i in left}, read, tell)
+        _read_here({i: (*files[i], folders[i], vantages[i]) for i in left}, read, tell)
         return [read[i] for i in range(len(files))]
     # Once, here: numba's cache has no lock, so processes must not compile at the same time.
     warm_up({format for _, format in files})
@@ -159,7 +174,9 @@ def read_all_traces(
             ) as pool,
             children_end_on_error(),
         ):
-            futures = {pool.submit(read_traces, *files[i], folders[i]): i for i in which}
+            futures = {
+                pool.submit(read_traces, *files[i], folders[i], vantages[i]): i for i in which
+            }
             pending = set(futures)
             while pending:
                 done, pending = wait(pending, timeout=POLL_S, return_when="FIRST_COMPLETED")
@@ -204,11 +221,11 @@ def _size_bytes(path: Path) -> int:
 
 
 def _read_here(
-    files: Mapping[int, tuple[Path, str, Path]],
+    files: Mapping[int, tuple[Path, str, Path, Words | None]],
     read: dict[int, ReadFile],
     tell: Callable[[int, int], None],
 ) -> None:
-    """Read files, given as (path, format, folder) by position, one after another into ``read``.
+    """Read files one after another into ``read``: path, format, folder and vantage by position.
 
     ``tell`` is called with the traces and the bytes read so far.
     """
@@ -219,6 +236,6 @@ def _read_here(
         so_far[BYTES] += n_bytes
         tell(*so_far)
 
-    for i, (path, format, folder) in files.items():
-        read[i] = read_traces(path, format, folder, count)
+    for i, (path, format, folder, vantage) in files.items():
+        read[i] = read_traces(path, format, folder, vantage, count)
         tell(*so_far)
