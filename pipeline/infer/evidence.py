@@ -22,7 +22,7 @@ from pipeline.infer.routers.observers import Observers, find_observers
 from pipeline.infer.routers.rules.dead_ends import DeadEnds, find_dead_ends, find_only_ends
 from pipeline.infer.routers.subnet_mates import find_mates
 from pipeline.infer.traces.distinct import DistinctPaths, find_distinct_paths
-from pipeline.infer.traces.links import DirectedLinks, count_links
+from pipeline.infer.traces.links import DOUBTFUL_LINKS, DirectedLinks, count_links
 from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
@@ -79,7 +79,7 @@ class Evidence:
     @property
     def is_classic(self) -> bool:
         """Whether most traces are by a classic method (``TraceBatch.n_classic``)."""
-        return 2 * self.counts["classic_traces"] > self.counts["traces"]
+        return _is_classic(self.counts)
 
     @cached_property
     def observers(self) -> Observers:
@@ -128,6 +128,8 @@ def gather(
     all_links, passages, only_ends = every.read(
         count_links(), find_passages(mates), find_only_ends(every.vantages)
     )
+    if DOUBTFUL_LINKS in given.rules and _is_classic(counts):
+        all_links = all_links.without_doubtful(len(mates))
     passed = np.zeros(len(mates), bool)
     if PASSAGES in given.rules:
         passed = passages.find_passed(all_links, mates)
@@ -164,6 +166,10 @@ def gather(
         dead_ends=dead_ends,
         scratch=scratch,
     )
+
+
+def _is_classic(counts: Counter[str]) -> bool:
+    return 2 * counts["classic_traces"] > counts["traces"]
 
 
 def _count(observations: Sequence[Observation]) -> Counter[str]:

@@ -33,8 +33,10 @@ from pipeline.infer.routers.rules.single_voucher import SINGLE_VOUCHERS
 from pipeline.infer.routers.rules.two_weak_signs import TWO_KINDS
 from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.silent import SILENT_ROUTERS
+from pipeline.infer.traces.links import DOUBTFUL_LINKS
 
 RULES: tuple[Rule, ...] = (
+    DOUBTFUL_LINKS,
     PASSAGES,
     EXCHANGE_LANS,
     GATEWAYS,

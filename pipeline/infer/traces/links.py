@@ -12,19 +12,35 @@ MPLS label stack: a router returns the stack that the packet came in with (RFC 4
 the packet crossed the link under labels. These are the links of explicit tunnels (Sommers et al.,
 IMC 2011; Donnet et al., CCR 2012), from the first that carries a label to the last: where labels
 are popped one hop early, the last hop of the path, which carries none, is not marked.
+
+In classic traces each probe goes its own way where load is balanced, so two successive answers may
+be of routers of two ways (Augustin et al., IMC 2006). Where most traces are such, a pair is
+*doubtful* if it is rare at both its ends: less than half as often seen as the commonest pair from
+its near end, and as that to its far end. Doubtful pairs count as if unanswered TTLs of unknown
+number lay between the two.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numba import njit
 
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.model.columns.keys import pair_keys, split_key
+
+DOUBTFUL_LINKS = Rule(
+    "doubtful-links",
+    "routers",
+    "answers of classic traces that rarely follow one another are not linked",
+    "method of traces, successors and predecessors",
+    "less than half of the commonest: " + CHOSEN,
+    "Augustin et al., IMC 2006",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +77,17 @@ class DirectedLinks:
         shown = self.n_router > 0
         ends = np.concatenate([self.near[shown], self.far[shown]])
         return np.bincount(ends, minlength=n)
+
+    def without_doubtful(self, n: int) -> DirectedLinks:
+        """The same, with pairs of ``n`` addresses that are rare at both ends counted as bridged."""
+        from_near, to_far = np.zeros((2, n), np.int64)
+        np.maximum.at(from_near, self.near, self.n_router)
+        np.maximum.at(to_far, self.far, self.n_router)
+        least = np.minimum(from_near[self.near], to_far[self.far])
+        n_doubtful = np.where(2 * self.n_router < least, self.n_router, 0)
+        return replace(
+            self, n_router=self.n_router - n_doubtful, n_bridged=self.n_bridged + n_doubtful
+        )
 
     def restrict(self, kept: np.ndarray) -> DirectedLinks:
         """Pairs whose addresses are both kept, in the numbering of those.

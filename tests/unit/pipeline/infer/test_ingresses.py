@@ -8,7 +8,14 @@ import pytest
 
 from pipeline.infer import infer_topology
 from pipeline.model.topology import Topology
-from tests.unit.pipeline.infer.handmade import infer, nodes_of, observe, prefix_table, traces
+from tests.unit.pipeline.infer.handmade import (
+    infer,
+    links_of,
+    nodes_of,
+    observe,
+    prefix_table,
+    traces,
+)
 
 A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))
 X, Y, Z = "20.2.0.10", "20.2.0.20", "20.3.0.10"
@@ -94,3 +101,19 @@ def test_classic_traces_enter_only_where_most_come_from_outside(
         without=without,
     )
     assert {key for key, n_direct in entries_of(topology).items() if n_direct} == entered
+
+
+def test_pairs_of_classic_traces_that_are_rare_at_both_ends_are_no_links(tmp_path):
+    """A goes to X three times and once to Y, which comes after B three times; Z is rare, alone."""
+    lines = [*[f"{A} {X}"] * 3, *[f"{B} {Y}"] * 3, f"{A} {Y}", f"{A} {Z}"]
+    batch = traces(*lines)
+    options = {"prefixes": prefix_table(tmp_path), "borders": "prefix", "routers": "interfaces"}
+
+    def joined(n_classic, **more):
+        seen = observe(tmp_path, replace(batch, n_classic=n_classic))
+        return set(links_of(infer_topology([seen], **options, **more)))
+
+    true = {(A, X), (B, Y), (A, Z)}
+    assert joined(4) == true | {(A, Y)}
+    assert joined(8) == true
+    assert joined(8, without=["doubtful-links"]) == true | {(A, Y)}
