@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.compare.ases import compare_ases, compare_figures, compare_inputs, compare_neighbors
-from pipeline.compare.changes import Changes, Instead
+from pipeline.compare.changes import SHIFTED, Changes, Instead
 from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.delays import compare_delays
 from pipeline.compare.figures.references import MIN_NIGHTS, follow
+from pipeline.compare.hosts import compare_hosts
 from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers, compare_unmapped
 from pipeline.compare.matching import ends_at_target, match_pairs, match_routers, perhaps_in_no_as
 from pipeline.compare.night import Night
+from pipeline.compare.outages import find_outages, join_outages, least_pairs, measure_together
 from pipeline.compare.rerouted import (
     compare_lengths,
     compare_numbers,
@@ -22,7 +24,7 @@ from pipeline.compare.rerouted import (
 )
 from pipeline.compare.silence import compare_answers, describe_passed, find_passed
 from pipeline.compare.sources import compare_sources
-from pipeline.model.columns import concat
+from pipeline.model.columns import concat, take
 from pipeline.model.measured.references import References
 
 __all__ = [
@@ -64,8 +66,28 @@ def compare_nights(
     changes += compare_neighbors(sides, links)
     changes += compare_figures(sides)
     of_inputs = found is None and not sides.same_inputs
-    grouped, events = group_events(concat(changes), Instead(renewed, moved), of_inputs)
+    outages = find_outages(sides, found, renewed, of_kind(ingresses, SHIFTED))
+    if found is not None:
+        changes += compare_hosts(sides, found, outages.claims)
+    every = concat([*changes, outages.rows])
+    told, n_told = join_outages(every, outages, found), len(outages.rows)
+    told[len(every) - n_told :] = np.arange(n_told)
+    instead = Instead(renewed, moved)
+
+    def measure(changes: Changes, event: np.ndarray, n: int) -> np.ndarray:
+        return measure_together(changes, event, n, outages, found)
+
+    n_links = max(len(old.low), len(new.low))
+    grouped, events = group_events(
+        every, instead, of_inputs, told, n_told, measure, least_pairs(found, n_links)
+    )
     return grouped, events if found is None else measure_events(grouped, events, found)
+
+
+def of_kind(parts: list[Changes], kind: str) -> Changes:
+    """Changes of one kind."""
+    every = concat(parts)
+    return take(every, np.flatnonzero(every.kind == kind))
 
 
 def match(old: Night, new: Night) -> Sides:

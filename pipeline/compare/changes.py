@@ -19,6 +19,7 @@ MERGED, SPLIT = "merged", "split"
 LOST, GAINED, SHIFTED = "lost", "gained", "moved"
 RENUMBERED, QUIET, LOUD = "renumbered", "silent", "answers again"
 LONGER, SHORTER = "longer", "shorter"
+HIDDEN, SHOWN = "hidden", "shown"
 PARTED, JOINED = "split in parts", "parts joined"
 SLOWER, FASTER = "slower", "faster"
 CHANGED = "changed"  # a figure of an AS
@@ -28,6 +29,9 @@ MOST_MOVED = "most of the pairs that enter there on either night"
 OTHER_END = (
     "where most pairs of another ingress, most of whose pairs moved, enter on the other night"
 )
+
+# Why a link of few vantage points is slower or faster.
+ALL_AGREE = "from each of few vantage points by about as much"
 
 WIDTHS = ("diameter", "radius")  # figures that links within the AS explain
 

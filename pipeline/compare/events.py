@@ -18,8 +18,9 @@ Events are ranked by the traces that they affect, else by their changes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
@@ -51,6 +52,18 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("AS gained", "AS", (kinds.GAINED,)),
     ("AS silent", "AS", (kinds.QUIET,)),
     ("AS answers again", "AS", (kinds.LOUD,)),
+    ("exchange lost", "exchange", (kinds.LOST,)),
+    ("exchange gained", "exchange", (kinds.GAINED,)),
+    ("routers hidden", "AS", (kinds.HIDDEN,)),
+    ("routers shown", "AS", (kinds.SHOWN,)),
+    ("load balancing gained", "balancing", (kinds.GAINED,)),
+    ("load balancing lost", "balancing", (kinds.LOST,)),
+    ("hosts silent", "hosts", (kinds.QUIET,)),
+    ("hosts answer again", "hosts", (kinds.LOUD,)),
+    ("adjacency lost", "adjacency", (kinds.LOST,)),
+    ("adjacency gained", "adjacency", (kinds.GAINED,)),
+    ("routers lost", "router", (kinds.LOST,)),
+    ("routers gained", "router", (kinds.GAINED,)),
     ("routers silent", "router", (kinds.QUIET,)),
     ("routers answer again", "router", (kinds.LOUD,)),
     ("AS split in parts", "AS", (kinds.PARTED,)),
@@ -66,6 +79,11 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("paths shorter", "paths", (kinds.SHORTER,)),
 )
 _MIN_MOVED = 3  # routers
+_MIN_MOVED_PAIRS = 30  # or pairs that cross one
+_MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
+_MIN_TURNED = 3  # pairs, where flows are balanced anew each night
+_OF_ONE_NIGHT = (kinds.REMOVED, kinds.ADDED)
+Measure: TypeAlias = Callable[[Changes, np.ndarray, int], np.ndarray]
 # Vantage points or ASes; more at once are one event, else they would hide the others.
 _MAX_SINGLE = 5
 _NAMES = tuple(name for name, *_ in _CAUSES)
@@ -92,7 +110,8 @@ class Events:
     n_changes, n_links : (n,) int64
         Its changes, and links among them.
     n_traces, n_pairs, n_vantages : (n,) int64
-        The largest value of its changes: a lower bound for the event.
+        Of all its links and routers together, as far as pairs of both nights show; else the
+        largest value of its changes, a lower bound.
     first : (n,) int64
         Row of the most informative change.
     longer_by, lower, upper : (n,) float64
@@ -118,11 +137,20 @@ class Events:
 
 
 def group_events(
-    changes: Changes, instead: Instead | None = None, of_inputs: bool = False
+    changes: Changes,
+    instead: Instead | None = None,
+    of_inputs: bool = False,
+    told: np.ndarray | None = None,
+    n_told: int = 0,
+    measure: Measure | None = None,
+    least: float = 1.0,
 ) -> tuple[Changes, Events]:
     """Find the events of some changes; ``instead``: of those that traces show.
 
     ``of_inputs``: a changed input explains every other change, since no trace distinguishes them.
+    ``told``: event of each change that an outage explains, -1 for others; the last ``n_told``
+    changes are these outages, an event each. ``measure``: what the changes of each event touch
+    together. ``least``: pairs that a link was crossed by, at least, which is added or removed.
 
     Returns
     -------
@@ -130,16 +158,16 @@ def group_events(
         With ``event``.
     events : Events
     """
-    cause, instead = _causes_of(changes), instead or Instead.nothing()
-    event = np.full(len(changes), NO_ROW, np.int64)
-    n_events = 0
+    cause, instead = _causes_of(changes, least), instead or Instead.nothing()
+    event = np.full(len(changes), NO_ROW, np.int64) if told is None else told.copy()
+    n_events = n_told
     for number, name in enumerate(_NAMES):
         rows = np.flatnonzero((cause == number) & (event == NO_ROW))
         if not len(rows):
             continue
         part = _together(changes, rows, name)
         if name == "routers of another owner":  # owners of single ones come and go
-            part, rows = _of_several(part, rows)
+            part, rows = _of_several(part, rows, changes.n_pairs[rows])
             if not len(rows):
                 continue
         event[rows] = n_events + part
@@ -148,17 +176,26 @@ def group_events(
             event[:] = n_events - 1
         _join(changes, event, cause, rows, name, instead)
     _join_entries(changes, event)
-    return _rank(changes, event, cause, n_events)
+    touched = np.zeros((3, n_events), np.int64)
+    if measure is not None:
+        touched = measure(changes, event, n_events)
+    return _rank(changes, event, cause, n_told, touched)
 
 
-def _causes_of(changes: Changes) -> np.ndarray:
+def _causes_of(changes: Changes, least: float) -> np.ndarray:
     """Cause that each change names, as a row of ``_CAUSES``; -1 for none."""
     cause = np.full(len(changes), -1)
     for number, (_, what, of_kinds) in enumerate(_CAUSES):
         cause[(changes.what == what) & np.isin(changes.kind, of_kinds)] = number
     of_delays = np.isin(changes.kind, (kinds.SLOWER, kinds.FASTER))
     cause[(changes.what == "AS") & (changes.reason == IN_OTHER_ASES)] = -1
-    cause[of_delays & (changes.n_vantages < _MIN_VOTES)] = -1
+    is_sure = (changes.n_vantages >= _MIN_VOTES) | (changes.reason == kinds.ALL_AGREE)
+    cause[of_delays & ~is_sure] = -1
+    cause[(changes.kind == kinds.MOVED) & (changes.new < _MIN_CONFIDENCE)] = -1
+    if least > 1:
+        measured = changes.n_turned + changes.n_silent + changes.n_elsewhere
+        few = (measured < least) | (changes.n_turned < _MIN_TURNED)
+        cause[few & (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)] = -1
     return cause
 
 
@@ -177,9 +214,12 @@ def _together(changes: Changes, rows: np.ndarray, name: str) -> np.ndarray:
     return np.unique(label, return_inverse=True)[1]
 
 
-def _of_several(part: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Parts of at least ``_MIN_MOVED`` rows, and these."""
+def _of_several(
+    part: np.ndarray, rows: np.ndarray, n_pairs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Parts of at least ``_MIN_MOVED`` rows, or that enough pairs cross, and these."""
     kept = np.bincount(part)[part] >= _MIN_MOVED
+    kept |= np.bincount(part, n_pairs)[part] >= _MIN_MOVED_PAIRS
     return np.unique(part[kept], return_inverse=True)[1], rows[kept]
 
 
@@ -333,19 +373,26 @@ def _join_by(
     event[free[found]] = events[first[at[found]]]
 
 
-def _rank(changes: Changes, event: np.ndarray, cause: np.ndarray, n: int) -> tuple[Changes, Events]:
-    """Number the events by what they touch, and describe them."""
+def _rank(
+    changes: Changes, event: np.ndarray, cause: np.ndarray, n_told: int, least: np.ndarray
+) -> tuple[Changes, Events]:
+    """Number the events by what they touch, and describe them.
+
+    ``least``: traces, pairs and vantage points that each touches at least, (3, n_events).
+    """
+    n = least.shape[1]
     rows = np.flatnonzero(event != NO_ROW)
     of = event[rows]
 
-    def most(column: np.ndarray) -> np.ndarray:
-        out = np.zeros(n, np.int64)
+    def most(column: np.ndarray, least: np.ndarray) -> np.ndarray:
+        out = least.copy()
         np.maximum.at(out, of, column[rows])
         return out
 
-    n_traces, n_changes = most(changes.n_traces), np.bincount(of, minlength=n)
+    n_traces, n_changes = most(changes.n_traces, least[0]), np.bincount(of, minlength=n)
     # The most informative one: of the cause, with most traces, the first of equal ones.
     weight = np.where(cause[rows] >= 0, cause[rows], len(_CAUSES))
+    weight[rows >= len(changes) - n_told] = -1
     order = np.lexsort((np.arange(len(rows)), -changes.n_traces[rows], weight, of))
     first = rows[order[np.append(True, np.diff(of[order]) != 0)]] if len(rows) else rows
     rank = np.lexsort((np.arange(n), -n_changes, -n_traces))
@@ -361,8 +408,8 @@ def _rank(changes: Changes, event: np.ndarray, cause: np.ndarray, n: int) -> tup
         n_changes[rank],
         np.bincount(of[changes.what[rows] == "link"], minlength=n)[rank],
         n_traces[rank],
-        most(changes.n_pairs)[rank],
-        most(changes.n_vantages)[rank],
+        most(changes.n_pairs, least[1])[rank],
+        most(changes.n_vantages, least[2])[rank],
         first,
         *np.full((3, n), np.nan),
     )

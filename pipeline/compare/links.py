@@ -126,6 +126,8 @@ def compare_routers(sides: Sides) -> Iterator[Changes]:
         number[moved] = np.arange(len(moved))
         label = number[groups.new[sides.new_view.seen.steps.far]]
         crossed = count_crossings(sides.new_view, label, len(moved))
+        if old.confidence is not None and new.confidence is not None:
+            crossed["new"] = np.minimum(old.confidence[before], new.confidence[node])
     yield describe(
         new,
         groups.new,

@@ -45,6 +45,10 @@ class Night:
         Addresses that answered and are in no AS, sorted; None if unknown.
     is_inferred : bool
         From traces, in whole or in part; otherwise from a topology file or a generator.
+    neighbor_ixp : (n_neighbors,) object or None
+        Exchange point by which most traces from that neighbour entered; empty or None for none.
+    confidence : (n_nodes,) float64 or None
+        Probability that its AS is right, of the surest address of each node.
     """
 
     name: str
@@ -65,6 +69,8 @@ class Night:
     names: dict[int, str] = field(default_factory=dict)
     unmapped: np.ndarray | None = None
     is_inferred: bool = True
+    neighbor_ixp: np.ndarray | None = None
+    confidence: np.ndarray | None = None
 
     def other_inputs(self, other: Night) -> list[str]:
         """Names of inputs that differ, sorted; of those that both have if one is not inferred."""
@@ -109,6 +115,7 @@ class Night:
             ingress=new_id[self.ingress],
             component=new_id[self.component[kept]],
             name_addr=self.name_addr[kept],
+            confidence=None if self.confidence is None else self.confidence[kept],
             observations=seen,
         )
 

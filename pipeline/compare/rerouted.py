@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pipeline.compare.changes import (
+    ADDED,
     LONGER,
     NO_ROW,
     REMOVED,
@@ -235,7 +236,29 @@ def measure_events(changes: Changes, events: Events, found: Rerouted) -> Events:
         np.where(enough, column, np.nan)
         for column in medians(of, found.longer_by[pair], len(events))
     ]
-    return replace(events, longer_by=longer[0], lower=longer[1], upper=longer[2])
+    events = replace(events, longer_by=longer[0], lower=longer[1], upper=longer[2])
+    return _named_by_length(changes, events)
+
+
+def _named_by_length(changes: Changes, events: Events) -> Events:
+    """Events of links by whose paths became shorter are named by the link that was added.
+
+    Where a link is added, others are no longer crossed, and the other way round: ways become longer
+    where something is lost, and shorter where something is gained.
+    """
+    kind, first = events.kind.copy(), events.first.copy()
+    some = np.flatnonzero((events.kind == "links removed") & (events.longer_by < 0))
+    of_event = np.flatnonzero((changes.kind == ADDED) & np.isin(changes.event, some))
+    order = of_event[np.lexsort((-changes.n_traces[of_event], changes.event[of_event]))]
+    event, at = np.unique(changes.event[order], return_index=True)
+    kind[event], first[event] = "links added", order[at]
+    return replace(
+        events,
+        kind=kind,
+        first=first,
+        asn=changes.asn[first],
+        other_asn=changes.other_asn[first],
+    )
 
 
 def n_vantages(row: np.ndarray, vantage: np.ndarray, n_rows: int) -> np.ndarray:

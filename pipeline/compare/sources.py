@@ -10,8 +10,10 @@ from pipeline.compare.changes import GAINED, LOST, Changes, make_changes
 from pipeline.compare.evidence import View
 from pipeline.compare.links import Sides
 
-# Share of targets below which a difference is none: some always change.
+# Share of targets by which their number must change: where as many come as go, it is the list.
 MIN_TARGETS = 0.05
+# Likewise, that must be gone, if as many came: else hardly a target is compared.
+MOST_TARGETS = 0.3
 
 
 def compare_sources(sides: Sides) -> Iterator[Changes]:
@@ -45,13 +47,17 @@ def _vantages(here: View, there: View, kind: str) -> Changes:
 
 
 def _targets(here: View, there: View, kind: str, n_targets: int) -> Changes:
-    """One row for all targets that vantage points of both nights measured on this night alone."""
+    """One row for all targets that vantage points of both nights measured on this night alone.
+
+    Some always change: there is none unless they became fewer, or most of them are others.
+    """
     common = np.intersect1d(here.pair // n_targets, there.pair // n_targets)
     is_common = np.isin(here.pair // n_targets, common)
     target = np.unique(here.pair[is_common] % n_targets)
     others = np.unique(there.pair[np.isin(there.pair // n_targets, common)] % n_targets)
     only = np.setdiff1d(target, others, assume_unique=True)
-    if len(only) <= MIN_TARGETS * len(target):
+    n_less = len(target) - len(others)
+    if n_less <= MIN_TARGETS * len(target) and len(only) <= MOST_TARGETS * len(target):
         return make_changes(0, "targets", kind=kind)
     is_lost = is_common & np.isin(here.pair % n_targets, only)
     pairs = np.unique(here.pair[is_lost])

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pipeline.compare.changes import FASTER, SLOWER, Changes
+from pipeline.compare.changes import ALL_AGREE, FASTER, SLOWER, Changes
 from pipeline.compare.evidence import count_crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import added_ms, is_news, sign_of_medians, usual_ms
@@ -26,6 +26,8 @@ from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.model.columns.keys import pair_keys
 from pipeline.model.measured.references import References
+
+AGREE_MS = 2.0  # by which a link differs from each vantage point, where these are few
 
 
 def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
@@ -47,12 +49,17 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
         for one, other in ((usual, after), (usual_before, before), (before, after))
     )
     n_of = np.bincount(link, minlength=n_links)
+    least, most = np.full(n_links, np.inf), np.full(n_links, -np.inf)
+    np.minimum.at(least, link, after - before)
+    np.maximum.at(most, link, after - before)
     first = np.full(n_links, -1)
     first[link[::-1]] = np.arange(len(link))[::-1]
     nodes = first_nodes(sides.groups.new, sides.groups.n)
     shown = [medians(link, values, n_links)[0] for values in (usual, after)]
     for kind, sign in ((SLOWER, 1), (FASTER, -1)):
         some = np.flatnonzero(is_news(which, sign) & (n_of >= MIN_VANTAGES))
+        low, high = (least[some], most[some]) if sign > 0 else (-most[some], -least[some])
+        agree = (low >= AGREE_MS) & (high <= 2 * low)
         keys, row = np.unique(pair_keys(near[first[some]], far[first[some]]), return_inverse=True)
         crossed = count_crossings(sides.new_view, label_links(sides.new_view, keys), len(keys))
         yield describe(
@@ -66,4 +73,5 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
             n_traces=crossed["n_traces"][row],
             n_pairs=crossed["n_pairs"][row],
             n_vantages=n_of[some],
+            reason=np.where(agree, ALL_AGREE, "").astype(object),
         )

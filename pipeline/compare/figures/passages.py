@@ -15,7 +15,7 @@ from pipeline.compare.matching import number_rows
 from pipeline.compare.routes import Routes
 from pipeline.model.columns.ragged import row_of_value
 
-PASSES, ELSEWHERE, UNKNOWN = 1, 0, -1
+PASSES, ELSEWHERE, UNKNOWN, SHORTCUT = 1, 0, -1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,8 @@ def passages_of(here: Trips, there: Trips, hop: np.ndarray) -> np.ndarray:
     Returns
     -------
     (n,) int64
-        ``PASSES``, ``ELSEWHERE`` or ``UNKNOWN``.
+        ``PASSES``, ``ELSEWHERE`` or ``UNKNOWN``; ``SHORTCUT``: elsewhere, but between the same
+        routers of its AS, which now follow one another.
     """
     own, other = here.routes, there.routes
     at = _places_in(own, other)
@@ -69,7 +70,13 @@ def passages_of(here: Trips, there: Trips, hop: np.ndarray) -> np.ndarray:
     ends_there = own.asn[own.ptr[pair + 1] - 1] == own.asn[hop]
     known = goes_on | answers | (here.reached[pair] & ~ends_there)
     known &= comes | goes_on
-    return np.where(known, np.where(passes, PASSES, ELSEWHERE), UNKNOWN)
+    verdict = np.where(known, np.where(passes, PASSES, ELSEWHERE), UNKNOWN)
+    inside = comes & goes_on & (behind == before + 1) & ~is_gap
+    of_hop = own.asn[hop[inside]]
+    ends = own.asn[last[inside]], own.asn[following[inside]]
+    inside[inside] &= (ends[0] == of_hop) | (ends[1] == of_hop)
+    verdict[inside] = SHORTCUT
+    return verdict
 
 
 def _places_in(own: Routes, other: Routes) -> np.ndarray:

@@ -108,6 +108,8 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
         names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
         unmapped=snapshot.unmapped(),
         is_inferred=_is_inferred(snapshot.manifest),
+        neighbor_ixp=ingresses.neighbor_ixp[kept],
+        confidence=_confidence(snapshot, addr_node, night_nodes=int(node_ptr[-1])),
     )
     place = np.arange(night.n_nodes) - np.repeat(node_ptr[:-1], snapshot.n_nodes)
     return night.restrict(place < np.repeat(snapshot.n_nodes - snapshot.n_silent, snapshot.n_nodes))
@@ -296,6 +298,19 @@ def _addresses(
         found.append(np.stack([asn, number], axis=1).astype(np.uint64))
     every = np.concatenate([np.empty((0, 2), np.uint64), *found])
     return every, np.arange(len(every)), every
+
+
+def _confidence(
+    snapshot: Snapshot, addr_node: np.ndarray, night_nodes: int
+) -> np.ndarray | None:
+    """(n_nodes,) float64: that the AS of each node is right; None where nothing was elected."""
+    table = snapshot.addresses()
+    if table is None or "confidence" not in table.column_names:
+        return None
+    given = table.column("confidence").cast(pa.float64()).fill_null(1.0).to_numpy()
+    sure = np.zeros(night_nodes)
+    np.maximum.at(sure, addr_node, np.nan_to_num(given, nan=1.0))
+    return sure
 
 
 def _inputs(manifest: dict[str, Any]) -> dict[str, str]:

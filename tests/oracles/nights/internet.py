@@ -58,6 +58,8 @@ PLAN = Plan(
     silent=0.04,
     limited=0.08,
     n_vantage_points=12,
+    blocks=(2, 3, 4, 4, 5),
+    hosts_answer=0.5,
 )
 BALANCED = {"diamonds": (1, 1, 2, 3), "tier1": (5, 6), "transit": (3, 5)}
 _KINDS = {

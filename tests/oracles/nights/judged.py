@@ -94,7 +94,8 @@ def _fits(plant: Wanted, night: Sequence[Wanted]) -> bool:
         return False
     for other in night:
         fewer = min(len(plant.pairs), len(other.pairs))
-        if plant.asns & other.asns or len(plant.pairs & other.pairs) > _OVERLAP * fewer:
+        asns, others = plant.asns | plant.hidden, other.asns | other.hidden
+        if asns & others or len(plant.pairs & other.pairs) > _OVERLAP * fewer:
             return False
     return True
 
@@ -126,6 +127,8 @@ def _judge(
     }
     used = {event for own in hits.values() for event in own}
     for plant in plants:
+        if back and not plant.back:
+            continue
         name = f"{plant.name}, back" if back else plant.name
         own = hits[plant.name]
         near = [

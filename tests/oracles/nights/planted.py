@@ -45,6 +45,7 @@ class Wanted:
     pairs: frozenset[Pair]
     alter: Alter
     needs_alone: bool = False
+    hidden: frozenset[int] = frozenset()  # ASes that it also touches
 
 
 @dataclass
@@ -122,6 +123,19 @@ def touched(seen: Seen, alter: Alter) -> frozenset[Pair]:
     return frozenset(pair for pair, way in seen.ways.items() if ways.get(pair) != way)
 
 
+def routers_after(seen: Seen, alter: Alter) -> set[int]:
+    """Routers that pairs cross once a night is altered, of those that always answer."""
+    night = Night.of_seed(seen.net.plan.seed, **changed_fields(seen))
+    alter(night)
+    crossed = {router for routers, _ in ways_of(night).values() for router in routers}
+    return {router for router in crossed if router < len(seen.net.asn_of) and seen.answers(router)}
+
+
+def crosses(seen: Seen, alter: Alter, asn: int) -> bool:
+    """Whether any pair crosses a router of an AS once a night is altered."""
+    return any(seen.net.asn_of[router] == asn for router in routers_after(seen, alter))
+
+
 def changed_fields(seen: Seen) -> dict:
     """Fields of its plan that the network of a seed is drawn with."""
     return dict(seen.night.changed)
@@ -191,8 +205,9 @@ def half_as_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
             remove_links(night.net, [each for each in night.net.links if each in own])
 
         pairs = frozenset(pair for r in half for pair in seen.routers[r])
-        kinds = ("AS partly lost", "AS split in parts")
-        back = ("AS partly gained", "parts of an AS joined")
+        kinds, back = ("routers lost",), ("routers gained",)
+        if not crosses(seen, alter, asn):
+            kinds, back = ("AS lost",), ("AS gained",)
         yield Wanted("half of an AS lost", kinds, back, frozenset({asn}), pairs, alter)
 
 
@@ -241,7 +256,8 @@ def exchange_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
             remove_links(night.net, [each for each in night.net.links if each.exchange == name])
 
         kinds, back = ("exchange lost",), ("exchange gained",)
-        yield Wanted("exchange lost", kinds, back, frozenset(asns), frozenset(crossed), alter)
+        pairs = frozenset(crossed)
+        yield Wanted("exchange lost", kinds, back, frozenset(), pairs, alter, hidden=frozenset(asns))
 
 
 def router_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -259,8 +275,9 @@ def router_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
         def alter(night: Night, router: int = router) -> None:
             remove_links(night.net, list(night.net.links_of[router]))
 
-        kinds = ("router lost", "AS partly lost")
-        back = ("router gained", "AS partly gained")
+        kinds, back = ("routers lost",), ("routers gained",)
+        if any(pairs <= crossed for crossed in seen.borders.values()):
+            kinds, back = (*kinds, "adjacency lost"), (*back, "adjacency gained")
         yield Wanted("router lost", kinds, back, frozenset({asn}), frozenset(pairs), alter)
 
 
@@ -334,6 +351,9 @@ def as_split(seen: Seen, random: Random) -> Iterator[Wanted]:
         if len(pairs) < SOME:
             continue
         kinds, back = ("AS split in parts",), ("parts of an AS joined",)
+        crossed = routers_after(seen, alter)
+        if min(len(crossed & set(part)) for part in parts) < 3:  # the other part is not seen
+            kinds, back = (*kinds, "routers lost"), (*back, "routers gained")
         yield Wanted("AS split", kinds, back, frozenset({asn}), pairs, alter)
 
 
@@ -420,7 +440,7 @@ def hosts_dead(seen: Seen, random: Random) -> Iterator[Wanted]:
 
 
 def hosts_of_prefix_dead(seen: Seen, random: Random) -> Iterator[Wanted]:
-    """One of several targets of an AS does not answer any more."""
+    """Two neighbouring targets of an AS do not answer any more; others do."""
     yield from _hosts(seen, random, "hosts of a prefix dead", whole=False)
 
 
@@ -428,9 +448,9 @@ def _hosts(seen: Seen, random: Random, name: str, *, whole: bool) -> Iterator[Wa
     net = seen.net
     for asn in shuffled(random, seen.ases):
         own = [block for block in net.blocks if block.asn == asn and block.answers]
-        if len(own) < (1 if whole else 2) or not any(map(seen.answers, net.routers[asn])):
+        if len(own) < (2 if whole else 3) or not any(map(seen.answers, net.routers[asn])):
             continue
-        chosen = {each.target for each in (own if whole else own[:1])}
+        chosen = {each.target for each in (own if whole else own[:2])}
         if not all(seen.answers(g) for block in own for g in block.gateways):
             continue
         pairs = frozenset(p for p in seen.ways if p[1] in chosen)
@@ -466,7 +486,7 @@ def _slower(seen: Seen, random: Random, name: str, least: int, most: int) -> Ite
             night.slow[addrs] = 8.0
 
         asns = frozenset({net.asn_of[one], net.asn_of[other]})
-        kinds, back = ("links slower",), ("links faster",)
+        kinds, back = ("links slower",), ()  # a bad night is reported once
         yield Wanted(name, kinds, back, asns, frozenset(pairs), alter)
 
 

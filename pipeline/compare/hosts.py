@@ -1,0 +1,137 @@
+"""Targets of an AS, or of a part of it, that stopped or began to answer while its routers answer.
+
+Single hosts come and go. So those of an AS are asked together: if more of them fell silent than
+chance explains where hosts fall silent as often as in all other ASes, something happened to them.
+Pairs whose ways an outage explains say nothing of hosts, nor do those that no longer see the last
+router before the target.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from pipeline.compare.changes import LOUD, QUIET, Changes, make_changes
+from pipeline.compare.figures.medians import MIN_VANTAGES
+from pipeline.compare.links import Sides
+from pipeline.compare.rerouted import Rerouted, n_vantages
+from pipeline.model.addresses import format_addr
+from pipeline.model.columns.keys import is_among, ordered_keys
+from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.measured.observations import FIRST
+
+_CHURN = 0.01  # of hosts that fall silent every night, at least
+_BY_CHANCE = 0.05  # events on a night
+_MIN_HOSTS = 2
+
+
+def compare_hosts(sides: Sides, found: Rerouted, claims: np.ndarray) -> Iterator[Changes]:
+    """Hosts of ASes that fell silent, or answer again; ``claims``: pairs that outages explain."""
+    assert sides.old_view is not None
+    assert sides.new_view is not None
+    common = found.common
+    keeps = np.ones(len(common.old), bool)
+    keeps[found.pairs] = (claims < 0) & _see_last(found)
+    for here, there, night, view, kind in (
+        (common.old, common.new, sides.old, sides.old_view, QUIET),
+        (common.new, common.old, sides.new, sides.new_view, LOUD),
+    ):
+        other = sides.new_view if kind == QUIET else sides.old_view
+        paths, others = view.seen.paths, other.seen.paths
+        ends = paths.step[here]
+        rows = np.flatnonzero(keeps & paths.reached[here] & (ends != FIRST))
+        target = view.pair[here[rows]] % sides.n_targets
+        asn = night.asn_of(view.seen.steps.far[ends[rows]].astype(np.int64))
+        yield _of_ases(
+            kind,
+            target,
+            asn,
+            others.reached[there[rows]],
+            common.vantage[rows],
+            paths.n_traces[here[rows]],
+            np.stack([paths.target_high[here[rows]], paths.target_low[here[rows]]], axis=1),
+        )
+
+
+def _see_last(found: Rerouted) -> np.ndarray:
+    """(n_changed,) bool: pairs whose last router on either night is on the way of the other."""
+    result = np.ones(len(found.pairs), bool)
+    for one, other in ((found.old, found.new), (found.new, found.old)):
+        some = np.flatnonzero(np.diff(one.ptr) > 0)
+        last = one.group[one.ptr[1:][some] - 1]
+        seen = ordered_keys(row_of_value(other.ptr), other.group)
+        result[some] &= is_among(ordered_keys(some, last), seen)
+    return result
+
+
+def _of_ases(
+    kind: str,
+    target: np.ndarray,
+    asn: np.ndarray,
+    answers: np.ndarray,
+    vantage: np.ndarray,
+    n_traces: np.ndarray,
+    addr: np.ndarray,
+) -> Changes:
+    """A row for each AS more of whose hosts fell silent than chance explains."""
+    hosts, first, host = np.unique(target, return_index=True, return_inverse=True)
+    n_asked = n_vantages(host, vantage, len(hosts))
+    least = min(MIN_VANTAGES, len(np.unique(vantage)))
+    sure = n_asked >= least
+    is_dead = sure & (np.bincount(host, answers, len(hosts)) == 0)
+    order = np.lexsort((addr[first, 1], addr[first, 0], asn[first]))
+    order = order[sure[order]]
+    ases, start = np.unique(asn[first[order]], return_index=True)
+    stop = np.append(start, len(order))[1:]
+    n_dead = int(is_dead.sum())
+    columns: dict[str, list] = {name: [] for name in _COLUMNS}
+    for of, begin, end in zip(ases.tolist(), start.tolist(), stop.tolist(), strict=True):
+        own = order[begin:end]
+        dead = np.flatnonzero(is_dead[own])
+        if len(dead) < _MIN_HOSTS:
+            continue
+        n_others = max(1, len(order) - len(own))
+        churn = max(_CHURN, (n_dead - len(dead)) / n_others)
+        part = own[dead[0] : dead[-1] + 1]
+        chance = min(_at_least(len(dead), len(each), churn) for each in (own, part))
+        if chance * len(ases) > _BY_CHANCE:
+            continue
+        rows = np.isin(host, own[dead])
+        low, high = addr[first[part[0]]], addr[first[part[-1]]]
+        columns["asn"].append(of)
+        columns["addr_high"].append(low[0])
+        columns["addr_low"].append(low[1])
+        columns["old"].append(len(own) if kind == QUIET else len(own) - len(dead))
+        columns["new"].append(len(own) - len(dead) if kind == QUIET else len(own))
+        columns["n_pairs"].append(int(rows.sum()))
+        columns["n_traces"].append(int(n_traces[rows].sum()))
+        columns["n_vantages"].append(len(np.unique(vantage[rows])))
+        columns["reason"].append("" if len(dead) == len(own) else _prefix(low, high))
+    return make_changes(len(columns["asn"]), "hosts", kind=kind, **columns)
+
+
+def _at_least(k: int, n: int, share: float) -> float:
+    """Probability of at least k of n, each with this probability."""
+    one, other = math.log(share), math.log1p(-min(share, 1 - 1e-9))
+    return 1 - sum(
+        math.exp(
+            math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
+            + i * one
+            + (n - i) * other
+        )
+        for i in range(k)
+    )
+
+
+_COLUMNS = ("asn", "addr_high", "addr_low", "old", "new", "n_pairs", "n_traces", "n_vantages")
+_COLUMNS += ("reason",)
+
+
+def _prefix(low: np.ndarray, high: np.ndarray) -> str:
+    """The smallest prefix that holds two addresses."""
+    one, other = (ipaddress.ip_address(format_addr(*map(int, addr))) for addr in (low, high))
+    length = one.max_prefixlen - (int(one) ^ int(other)).bit_length()
+    return str(ipaddress.ip_network((one, length), strict=False))

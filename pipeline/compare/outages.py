@@ -1,0 +1,771 @@
+"""What pairs crossed on one night and no pair crosses on the other: the largest cause first.
+
+A **thing** is an AS, an exchange point, an adjacency (links between two ASes), some routers of an
+AS, or the routers that an AS hides. Of the pairs (vantage point, target) that were measured on both
+nights, those that crossed it on the older one are counted, and those that still do on the newer
+one. If hardly any does, and they do not pass it unanswered, the thing may be lost; with the nights
+exchanged it is gained.
+
+Many things are lost at once where one fails: its links, its routers, what lies behind. So causes
+are taken greedily: the thing that most pairs left, that no earlier cause explains, is the next one;
+its pairs are explained by it, and what mostly such pairs left is a fragment of it. Between things
+that the same pairs left the larger one is the cause; between one that they left and one that they
+came to, their ways decide: these become longer, or end, where something is lost.
+
+Few pairs leave a thing by chance where load is balanced: if on the average n pairs cross it on a
+night, none does with probability exp(-n). So as many are asked for as make this rare among all
+things of the night.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pipeline.compare.changes import GAINED, HIDDEN, LOST, SHOWN, Changes, make_changes
+from pipeline.compare.evidence import View, crossings, label_links
+from pipeline.compare.figures.medians import MIN_VANTAGES
+from pipeline.compare.figures.passages import PASSES, SHORTCUT, Trips, passages_of
+from pipeline.compare.links import Sides, first_nodes, other_router
+from pipeline.compare.matching import number_rows
+from pipeline.compare.night import Night
+from pipeline.compare.rerouted import Rerouted, paths_by_step
+from pipeline.compare.routes import Routes, spell_out
+from pipeline.model.columns import concat
+from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, pair_keys, split_key
+from pipeline.model.columns.ragged import row_of_value, run_starts
+from pipeline.model.measured.observations import FIRST
+from pipeline.model.topology import NO_ASN
+
+_STILL = 0.05  # of the pairs that left: as many may still cross what is lost
+_PASSING = 0.2  # likewise: may pass it unanswered
+_NEW = 0.3  # of the pairs of a thing, and more, that no earlier cause explains
+_OF_EVENT = 0.7  # of the pairs of a change, and more, that a cause explains
+_SURE = 3.0  # exp(-3): things lost by chance, on the average, on one night in twenty
+_AGREES = 1.04  # worth of a cause with which the ways of its pairs agree
+_BY_OTHERS = 0.3  # of the pairs behind a router, and more: still come from it
+_FEW_HIDDEN = 0.5  # of the pairs that cross routers inside an AS: may still see them
+
+AS, EXCHANGE, HIDING, ADJACENCY, BALANCE, PART, ROUTER = range(7)
+_WORTH = (1.15, 1.12, 1.06, 1.05, 1.05, 1.02, 1.0)
+_WORDS = ("AS", "exchange", "AS", "adjacency", "balancing", "router", "router")
+_LEAST_BALANCED = 0.15  # of the flows, over each of several ways
+_BALANCED = 0.003  # of all pairs
+_MIN_ADJACENCIES = 2  # of an exchange point
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """What the changed pairs cross on one night.
+
+    ``keys``: of each level, ascending (pair, thing); ``n_steady``: pairs that did not change, by
+    thing.
+    """
+
+    night: Night
+    view: View
+    group: np.ndarray
+    routes: Routes  # every path of the pairs
+    row: np.ndarray  # pair of each
+    keys: dict[int, np.ndarray] = field(default_factory=dict)
+    n_steady: dict[int, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Outages:
+    """Causes, most pairs first, and which of them explains each changed pair.
+
+    Attributes
+    ----------
+    rows : Changes
+        One for each cause.
+    claims : (n_changed,) int64
+        Cause of each row of ``Rerouted.pairs``, -1 for none.
+    """
+
+    rows: Changes
+    claims: np.ndarray
+    sides: tuple[_Side, _Side] | None = None
+    names: _Names | None = None
+
+    @classmethod
+    def none(cls, n: int = 0) -> Outages:
+        """Nothing was lost or gained."""
+        return cls(make_changes(0, "AS"), np.full(n, -1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """What the numbers of things stand for.
+
+    ``asn``: of ASes; ``adjacencies``: pairs of their rows; ``exchanges``: names.
+    """
+
+    asn: np.ndarray
+    adjacencies: np.ndarray
+    exchanges: list[str]
+    n_groups: int
+
+    def count(self, level: int) -> int:
+        sizes = {AS: len(self.asn), EXCHANGE: len(self.exchanges)}
+        return sizes.get(level, len(self.adjacencies) if level == ADJACENCY else self.n_groups)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    level: int
+    thing: int
+    is_gained: bool
+    pairs: np.ndarray
+    groups: np.ndarray  # routers, of PART and HIDING; of BALANCE the one before, and the new one
+    n_pairs: int = 0  # that cross it, where these are more
+
+
+def find_outages(
+    sides: Sides, found: Rerouted | None, renewed: np.ndarray, moves: Changes
+) -> Outages:
+    """Find what was lost and gained.
+
+    ``renewed``: groups that others took the place of; ``moves``: ingresses that moved.
+    """
+    if found is None or not len(found.pairs) or not sides.same_inputs:
+        return Outages.none(0 if found is None else len(found.pairs))
+    assert sides.old_view is not None
+    assert sides.new_view is not None
+    names = _names_of(sides)
+    old = _side(sides.old, sides.old_view, sides.groups.old, found, names, is_new=False)
+    new = _side(sides.new, sides.new_view, sides.groups.new, found, names, is_new=True)
+    trips = (
+        Trips(found.old, found.old_reached, found.old_direct),
+        Trips(found.new, found.new_reached, found.new_direct),
+    )
+    shifted = np.zeros((2, names.n_groups), np.int64)
+    np.add.at(shifted[0], moves.group, moves.n_pairs)
+    np.add.at(shifted[1], moves.other_group, moves.n_pairs)
+    candidates = [
+        *_candidates(old, new, trips, found, names, renewed, shifted[0], is_gained=False),
+        *_candidates(new, old, trips[::-1], found, names, renewed, shifted[1], is_gained=True),
+        *_balancing(sides, found, is_gained=True),
+        *_balancing(sides, found, is_gained=False),
+    ]
+    chosen, claims = _choose(candidates, found)
+    return Outages(_describe(chosen, claims, sides, found, names), claims, (old, new), names)
+
+
+def join_outages(changes: Changes, outages: Outages, found: Rerouted | None) -> np.ndarray:
+    """The cause that explains each change, by the pairs that cross it; (n_changes,), -1: none."""
+    event = np.full(len(changes), -1)
+    if found is None or outages.sides is None or outages.names is None:
+        return event
+    old, new = outages.sides
+    names = outages.names
+    for side, kinds in ((old, _OF_OLD), (new, _OF_NEW)):
+        of_side = np.isin(changes.kind, kinds)
+        links = np.flatnonzero(of_side & (changes.what == "link"))
+        keys = distinct_keys(pair_keys(changes.group[links], changes.other_group[links]))
+        at = np.searchsorted(keys, pair_keys(changes.group[links], changes.other_group[links]))
+        event[links] = _explained(_link_keys(side, keys), outages.claims, len(keys))[at]
+        single = np.isin(changes.what, ("router", "ingress"))
+        routers = np.flatnonzero(of_side & single & (changes.group >= 0))
+        of_router = _explained(side.keys[ROUTER], outages.claims, names.n_groups)
+        event[routers] = of_router[changes.group[routers]]
+        traffic = np.flatnonzero(of_side & (changes.what == "traffic"))
+        entries, numbers = _entries(changes, traffic, side, old if side is new else new)
+        event[traffic] = _explained(entries, outages.claims, len(traffic) + 1)[numbers]
+        ases = np.flatnonzero(of_side & np.isin(changes.what, ("AS", "paths")))
+        known = np.isin(changes.asn[ases], names.asn)
+        ases = ases[known]
+        of_as = _explained(side.keys[AS], outages.claims, len(names.asn))
+        event[ases] = of_as[np.searchsorted(names.asn, changes.asn[ases])]
+        between = np.flatnonzero(of_side & (changes.what == "neighbour"))
+        number = _adjacency(names, changes.asn[between], changes.other_asn[between])
+        of_two = _explained(side.keys[ADJACENCY], outages.claims, len(names.adjacencies))
+        event[between[number >= 0]] = of_two[number[number >= 0]]
+    return event
+
+
+def measure_together(
+    changes: Changes, event: np.ndarray, n: int, outages: Outages, found: Rerouted | None
+) -> np.ndarray:
+    """Traces, pairs and vantage points that the links and routers of each event touch; (3, n)."""
+    if found is None or outages.sides is None:
+        return np.zeros((3, n), np.int64)
+    every = _sampled(found)
+    told = np.flatnonzero(outages.claims >= 0)
+    first = len(changes) - len(outages.rows)
+    touched = [ordered_keys(event[first + outages.claims[told]], told)]
+    for side, kinds in zip(outages.sides, (_OF_OLD, _OF_NEW), strict=True):
+        own = (event >= 0) & np.isin(changes.kind, kinds)
+        links = np.flatnonzero(own & (changes.what == "link"))
+        key = pair_keys(changes.group[links], changes.other_group[links])
+        keys, at = np.unique(key, return_index=True)
+        pair, row = split_key(_link_keys(side, keys))
+        touched.append(ordered_keys(event[links[at]][row], pair))
+        routers = np.flatnonzero(own & (changes.what == "router") & (changes.group >= 0))
+        of = np.full(side.n_steady[ROUTER].size, -1)
+        of[changes.group[routers]] = event[routers]
+        pair, group = split_key(side.keys[ROUTER])
+        touched.append(ordered_keys(of[group], pair)[of[group] >= 0])
+    of, pair = split_key(distinct_keys(np.concatenate(touched)))
+    n_traces = np.bincount(of, found.old_traces[pair], n) * every
+    by = distinct_keys(ordered_keys(of, found.vantage[pair]))
+    return np.array(
+        [
+            n_traces.astype(np.int64),
+            np.bincount(of, minlength=n) * every,
+            np.bincount(split_key(by)[0], minlength=n),
+        ]
+    )
+
+
+def least_pairs(found: Rerouted | None, n_links: int) -> float:
+    """Pairs by which a link of one night alone tells of a change, and not of balanced flows.
+
+    Where flows are balanced anew each night, some pairs change from one router to another and some
+    back. One pair is enough where hardly any does.
+    """
+    if found is None:
+        return 1.0
+    swaps = found.swaps
+    here = np.stack([swaps.before, swaps.old, swaps.new], axis=1)
+    number, _ = number_rows(*np.concatenate([here, here[:, [0, 2, 1]]]).T)
+    own, others = np.split(number, 2)
+    n_back = len(np.unique(swaps.pair[np.isin(own, others)])) * _sampled(found)
+    if n_back <= _BALANCED * len(found.common.old):
+        return 1.0
+    return float(np.log(max(1, n_links)) + _SURE)
+
+
+def _sampled(found: Rerouted) -> int:
+    """Pairs that each of the looked at stands for."""
+    return max(1, round(len(found.common.old) / max(1, len(found.pairs) + len(found.same))))
+
+
+def _entries(
+    changes: Changes, rows: np.ndarray, side: _Side, other: _Side
+) -> tuple[np.ndarray, np.ndarray]:
+    """(pair, number) of pairs that enter at the ingresses of some rows on one night alone."""
+    asked = ordered_keys(changes.group[rows], changes.other_asn[rows])
+    keys, numbers = np.unique(asked, return_inverse=True)
+    found = []
+    for each in (side, other):
+        routes = each.routes
+        at = np.flatnonzero(routes.direct)
+        own = ordered_keys(routes.group[at], routes.asn[at - 1])
+        row = np.minimum(np.searchsorted(keys, own), max(0, len(keys) - 1))
+        on = keys[row] == own if len(keys) else np.zeros(len(own), bool)
+        pair = each.row[row_of_value(routes.ptr)][at[on]]
+        found.append(distinct_keys(ordered_keys(pair, row[on])))
+    return found[0][~is_among(found[0], found[1])], numbers
+
+
+def _explained(keys: np.ndarray, claims: np.ndarray, n: int) -> np.ndarray:
+    """The cause of most pairs of each thing, (n,) int64; -1 where all explain too few."""
+    pair, thing = split_key(keys)
+    by = claims[pair]
+    is_claimed = by >= 0
+    is_told = np.bincount(thing[is_claimed], minlength=n) > _OF_EVENT * np.bincount(
+        thing, minlength=n
+    )
+    distinct, times = np.unique(
+        ordered_keys(thing[is_claimed], by[is_claimed]), return_counts=True
+    )
+    order = np.argsort(times, kind="stable")
+    thing, cause = split_key(distinct[order])
+    out = np.full(n, -1)
+    out[thing] = cause
+    return np.where(is_told, out, -1)
+
+
+def _names_of(sides: Sides) -> _Names:
+    asn = np.union1d(sides.old.asn, sides.new.asn)
+    found = []
+    for night, view in ((sides.old, sides.old_view), (sides.new, sides.new_view)):
+        assert view is not None
+        steps = view.seen.steps
+        at = np.flatnonzero(steps.near != FIRST)
+        near = np.searchsorted(asn, night.asn_of(steps.near[at].astype(np.int64)))
+        far = np.searchsorted(asn, night.asn_of(steps.far[at].astype(np.int64)))
+        found.append(distinct_keys(pair_keys(near, far)[near != far]))
+    exchanges = {
+        name
+        for night in (sides.old, sides.new)
+        if night.neighbor_ixp is not None
+        for name in night.neighbor_ixp.tolist()
+        if name
+    }
+    adjacencies = distinct_keys(np.concatenate(found))
+    return _Names(asn, adjacencies, sorted(exchanges), sides.groups.n)
+
+
+def _adjacency(names: _Names, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Number of the adjacency of two ASes, (n,) int64; -1 for none."""
+    keys = pair_keys(np.searchsorted(names.asn, one), np.searchsorted(names.asn, other))
+    if not len(names.adjacencies):
+        return np.full(len(keys), -1)
+    at = np.minimum(np.searchsorted(names.adjacencies, keys), len(names.adjacencies) - 1)
+    return np.where(names.adjacencies[at] == keys, at, -1)
+
+
+def _side(
+    night: Night, view: View, group: np.ndarray, found: Rerouted, names: _Names, *, is_new: bool
+) -> _Side:
+    """What the changed pairs cross, by all their paths, and how many others do."""
+    main = (found.common.new if is_new else found.common.old)[found.pairs]
+    numbers = view.pair[main]
+    order = np.argsort(numbers)
+    at = np.minimum(np.searchsorted(numbers[order], view.pair), len(order) - 1)
+    paths = np.flatnonzero(numbers[order][at] == view.pair)
+    row = order[at[paths]]
+    routes = spell_out(view, night, paths)
+    side = _Side(night, view, group, routes, row)
+    pair = row[row_of_value(routes.ptr)]
+    own = np.searchsorted(names.asn, routes.asn)
+    side.keys[ROUTER] = distinct_keys(ordered_keys(pair, routes.group))
+    side.keys[AS] = distinct_keys(ordered_keys(pair, own))
+    first = np.zeros(len(pair), bool)
+    first[routes.ptr[:-1][np.diff(routes.ptr) > 0]] = True
+    enters = np.flatnonzero(~first & (routes.asn != np.roll(routes.asn, 1)))
+    number = _adjacency(names, routes.asn[enters - 1], routes.asn[enters])
+    side.keys[ADJACENCY] = distinct_keys(ordered_keys(pair[enters], number)[number >= 0])
+    direct = enters[routes.direct[enters]]
+    number = _adjacency(names, routes.asn[direct - 1], routes.asn[direct])
+    side.keys[_DIRECT] = distinct_keys(ordered_keys(pair[direct], number)[number >= 0])
+    ixp = _exchange_of(night, group, names, routes.group[direct], routes.asn[direct - 1])
+    side.keys[EXCHANGE] = distinct_keys(ordered_keys(pair[direct], ixp)[ixp >= 0])
+    _count_steady(side, found, names, is_new=is_new)
+    return side
+
+
+_DIRECT = -1  # level of adjacencies that are crossed without a gap
+
+
+def _exchange_of(
+    night: Night, group: np.ndarray, names: _Names, far: np.ndarray, neighbor: np.ndarray
+) -> np.ndarray:
+    """Number of the exchange point by which routers are entered from an AS, (n,); -1 for none."""
+    if night.neighbor_ixp is None or not names.exchanges:
+        return np.full(len(far), -1)
+    number = {name: i for i, name in enumerate(names.exchanges)}
+    known = np.array([number.get(name, -1) for name in night.neighbor_ixp.tolist()], np.int64)
+    node = np.repeat(night.ingress, np.diff(night.neighbor_ptr))
+    keys = ordered_keys(group[node], np.searchsorted(names.asn, night.neighbor_asn))
+    keys, first = np.unique(keys, return_index=True)
+    asked = ordered_keys(far, np.searchsorted(names.asn, neighbor))
+    if not len(keys):
+        return np.full(len(far), -1)
+    at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    return np.where(keys[at] == asked, known[first[at]], -1)
+
+
+def _count_steady(side: _Side, found: Rerouted, names: _Names, *, is_new: bool) -> None:
+    """Pairs that did not change, by thing."""
+    steps = side.view.seen.steps
+    same = (found.common.new if is_new else found.common.old)[found.same]
+    n_paths = paths_by_step(side.view, same)
+    far = steps.far.astype(np.int64)
+    asn = side.night.asn_of(far)
+    inner = steps.near != FIRST
+    before = np.where(inner, side.night.asn_of(np.where(inner, steps.near, 0)), NO_ASN)
+    side.n_steady[ROUTER] = np.bincount(side.group[far], n_paths, names.n_groups)
+    own = np.searchsorted(names.asn, asn)
+    enters = asn != before
+    side.n_steady[AS] = np.bincount(own[enters], n_paths[enters], len(names.asn))
+    across = np.flatnonzero(enters & inner)
+    number = _adjacency(names, before[across], asn[across])
+    side.n_steady[ADJACENCY] = np.bincount(number, n_paths[across], len(names.adjacencies))
+    ixp = _exchange_of(side.night, side.group, names, side.group[far[across]], before[across])
+    on = (ixp >= 0) & ~steps.across_gap[across]
+    side.n_steady[EXCHANGE] = np.bincount(
+        ixp[on], n_paths[across][on], max(1, len(names.exchanges))
+    )
+    third = inner & (asn == before)
+    above = np.where(inner, steps.before, 0)
+    third &= inner[above] & (before[above] == asn)
+    side.n_steady[HIDING] = np.bincount(own[third], n_paths[third], len(names.asn))
+
+
+def _candidates(
+    here: _Side,
+    there: _Side,
+    trips: tuple[Trips, Trips],
+    found: Rerouted,
+    names: _Names,
+    renewed: np.ndarray,
+    shifted: np.ndarray,
+    *,
+    is_gained: bool,
+) -> list[_Candidate]:
+    """Things that pairs crossed here and hardly any crosses there."""
+    own = trips[0].routes
+    pair = row_of_value(own.ptr)
+    hop = np.flatnonzero(~is_among(ordered_keys(pair, own.group), there.keys[ROUTER]))
+    verdict = passages_of(trips[0], trips[1], hop)
+    passing = hop[verdict == PASSES]
+    shortcut = hop[verdict == SHORTCUT]
+    skipped = {
+        ROUTER: ordered_keys(pair[passing], own.group[passing]),
+        AS: ordered_keys(pair[passing], np.searchsorted(names.asn, own.asn[passing])),
+    }
+    skipped[ADJACENCY] = skipped[EXCHANGE] = _adjacencies_of(names, own, pair, passing)
+    is_seen = np.bincount(there.group, minlength=names.n_groups) > 0
+    is_seen[renewed] = True
+    same = _only_renamed(here, there, names)
+    found_: list[_Candidate] = []
+    hidden = _hidden(here, there, names, own, pair, shortcut)
+    of_hidden = {int(group) for each in hidden for group in each.groups}
+    lost_routers: dict[int, list[tuple[int, np.ndarray]]] = {}
+    sure = distinct_keys(ordered_keys(pair[hop[verdict == 0]], own.group[hop[verdict == 0]]))
+    for level in (AS, EXCHANGE, ADJACENCY, ROUTER):
+        source = _DIRECT if level == ADJACENCY else level
+        left = here.keys[source][~is_among(here.keys[source], there.keys[level])]
+        if level in same:
+            left = left[~is_among(left, same[level])]
+        n = names.count(level)
+        if level in (AS, ROUTER):
+            silent = left[is_among(left, skipped[level])]
+            left = left[~is_among(left, skipped[level])]
+            n_passing = np.bincount(split_key(silent)[1], minlength=n)
+        else:
+            if level == ADJACENCY:
+                left = left[~is_among(left, skipped[level])]
+            n_passing = np.zeros(n, np.int64)
+        n_left = np.bincount(split_key(left)[1], minlength=n)
+        n_now = np.bincount(split_key(there.keys[level])[1], minlength=n)
+        n_now = n_now + there.n_steady[level][:n]
+        enough = n_left >= np.log(max(1, np.count_nonzero(n_left + n_now))) + _SURE
+        lost = enough & (n_now <= _STILL * n_left) & (n_passing <= _PASSING * n_left)
+        if level == ROUTER:
+            lost &= shifted < _OF_EVENT * n_left
+            n_sure = np.bincount(
+                split_key(left[is_among(left, sure)])[1], minlength=n
+            )
+            lost &= ~_enters_otherwise(here, there, left, names.n_groups)
+            lost &= ~is_seen & ((2 * n_sure >= n_left) | (n_sure >= 3 * _SURE))
+        order = np.argsort(split_key(left)[1], kind="stable")
+        pairs, things = (column[order] for column in split_key(left))
+        start = np.searchsorted(things, np.arange(n + 1)) if lost.any() else np.zeros(n + 1, int)
+        for thing in np.flatnonzero(lost).tolist():
+            own_pairs = pairs[start[thing] : start[thing + 1]]
+            if level == ROUTER:
+                if thing in of_hidden:
+                    continue
+                asn = _as_of_group(here, names, thing)
+                lost_routers.setdefault(asn, []).append((thing, own_pairs))
+            groups = np.array([thing] if level == ROUTER else [], np.int64)
+            found_.append(_Candidate(level, thing, is_gained, own_pairs, groups))
+    found_ = _of_several(found_, here, names)
+    for asn, routers in lost_routers.items():
+        if len(routers) > 1:
+            every = distinct_keys(np.concatenate([pairs for _, pairs in routers]))
+            groups = np.array([thing for thing, _ in routers])
+            found_.append(_Candidate(PART, asn, is_gained, every, groups))
+    few = min(MIN_VANTAGES, len(np.unique(found.common.vantage)))
+    return [
+        each
+        for each in (*found_, *hidden_of(hidden, is_gained))
+        if len(np.unique(found.vantage[each.pairs])) >= few
+    ]
+
+
+def _enters_otherwise(
+    here: _Side, there: _Side, left: np.ndarray, n_groups: int
+) -> np.ndarray:
+    """(n_groups,) bool: addresses of routers that pairs still cross, by another address.
+
+    A router answers with the address that a packet came in by. Where the next address on the way is
+    the only one known of its router, and pairs still see it, they come to it over the same link: a
+    link into the router is gone, and the router is not.
+    """
+    routes, n_addrs = here.routes, np.bincount(here.group, minlength=n_groups)
+    at = np.flatnonzero(routes.direct)
+    at = at[n_addrs[routes.group[at]] == 1]
+    pair = here.row[row_of_value(routes.ptr)][at]
+    before = ordered_keys(pair, routes.group[at - 1])
+    on = is_among(before, left)
+    at, pair = at[on], pair[on]
+    still = is_among(ordered_keys(pair, routes.group[at]), there.keys[ROUTER])
+    n = np.bincount(routes.group[at - 1], minlength=n_groups)
+    n_still = np.bincount(routes.group[at - 1], still, n_groups)
+    return n_still > _BY_OTHERS * n
+
+
+def _only_renamed(here: _Side, there: _Side, names: _Names) -> dict[int, np.ndarray]:
+    """(pair, thing) by routers and links that the pair crosses on the other night, too.
+
+    Then only an owner changed.
+    """
+    routes = here.routes
+    pair = here.row[row_of_value(routes.ptr)]
+    is_there = is_among(ordered_keys(pair, routes.group), there.keys[ROUTER])
+    own = np.searchsorted(names.asn, routes.asn)
+    at = np.flatnonzero(routes.direct)
+    at = at[(routes.asn[at] != routes.asn[at - 1]) & is_there[at] & is_there[at - 1]]
+    number = _adjacency(names, routes.asn[at - 1], routes.asn[at])
+    keys = ordered_keys(pair[at], number)[number >= 0]
+    ixp = _exchange_of(here.night, here.group, names, routes.group[at], routes.asn[at - 1])
+    return {
+        AS: distinct_keys(ordered_keys(pair[is_there], own[is_there])),
+        ADJACENCY: distinct_keys(keys),
+        EXCHANGE: distinct_keys(ordered_keys(pair[at], ixp)[ixp >= 0]),
+    }
+
+
+def hidden_of(hidden: list[_Candidate], is_gained: bool) -> list[_Candidate]:
+    return [_Candidate(HIDING, e.thing, is_gained, e.pairs, e.groups) for e in hidden]
+
+
+def _adjacencies_of(
+    names: _Names, own: Routes, pair: np.ndarray, passing: np.ndarray
+) -> np.ndarray:
+    """(pair, adjacency) into and out of routers that pairs pass unanswered."""
+    starts = np.zeros(len(own.group) + 1, bool)
+    starts[own.ptr[:-1]] = True
+    into = passing[~starts[passing]]
+    out = passing[~starts[passing + 1] & (passing + 1 < len(own.group))] + 1
+    at = np.concatenate([into, out]).astype(np.int64)
+    number = _adjacency(names, own.asn[at - 1], own.asn[at])
+    return ordered_keys(pair[at], number)[number >= 0]
+
+
+def _as_of_group(side: _Side, names: _Names, group: int) -> int:
+    node = int(np.flatnonzero(side.group == group)[0])
+    return int(np.searchsorted(names.asn, side.night.asn_of(np.array([node]))[0]))
+
+
+def _of_several(found: list[_Candidate], here: _Side, names: _Names) -> list[_Candidate]:
+    """Without exchange points at which a single adjacency was crossed."""
+    kept = []
+    for each in found:
+        if each.level == EXCHANGE:
+            on = is_among(split_key(here.keys[_DIRECT])[0], each.pairs)
+            pair, number = split_key(here.keys[_DIRECT][on])
+            if len(np.unique(number)) < _MIN_ADJACENCIES:
+                continue
+        kept.append(each)
+    return kept
+
+
+def _hidden(
+    here: _Side,
+    there: _Side,
+    names: _Names,
+    own: Routes,
+    pair: np.ndarray,
+    shortcut: np.ndarray,
+) -> list[_Candidate]:
+    """ASes whose inner routers pairs no longer see between the same routers of it."""
+    if not len(shortcut):
+        return []
+    of = np.searchsorted(names.asn, own.asn[shortcut])
+    routes = there.routes
+    asn = np.searchsorted(names.asn, routes.asn)
+    row = there.row[row_of_value(routes.ptr)]
+    inner = np.zeros(len(asn), bool)
+    if len(asn) > 2:
+        same = (asn[1:] == asn[:-1]) & (row[1:] == row[:-1])
+        inner[2:] = same[1:] & same[:-1]
+    still = distinct_keys(ordered_keys(row[inner], asn[inner]))
+    n_still = np.bincount(split_key(still)[1], minlength=len(names.asn))
+    n_still = n_still + there.n_steady[HIDING]
+    found = []
+    for thing in np.unique(of).tolist():
+        at = shortcut[of == thing]
+        pairs, groups = np.unique(pair[at]), np.unique(own.group[at])
+        if len(groups) < 2 or n_still[thing] > _FEW_HIDDEN * len(pairs):
+            continue
+        if len(pairs) < np.log(len(names.asn)) + _SURE:
+            continue
+        found.append(_Candidate(HIDING, thing, False, pairs, groups))
+    return found
+
+
+def _balancing(sides: Sides, found: Rerouted, *, is_gained: bool) -> list[_Candidate]:
+    """Routers between which flows are now divided, where all went by one of them; or no longer.
+
+    Some pairs see another router between the same two, which no pair saw there before, and the
+    others the same as before; on the way to one AS some see it and some do not, so it is no route.
+    """
+    swaps, groups = found.swaps, sides.groups
+    view = sides.new_view if is_gained else sides.old_view
+    own = (sides.old, groups.old) if is_gained else (sides.new, groups.new)
+    assert view is not None
+    stays, comes = (swaps.old, swaps.new) if is_gained else (swaps.new, swaps.old)
+    known = np.zeros(groups.n, bool)
+    known[own[1]] = True
+    links = distinct_keys(pair_keys(own[1][own[0].low], own[1][own[0].high]))
+    is_alike = _ends_alike(found)
+    which = np.flatnonzero((swaps.before >= 0) & is_alike[swaps.pair])
+    which = which[~is_among(pair_keys(swaps.before[which], comes[which]), links)]
+    least = np.log(max(1, groups.n)) + _SURE
+    night = sides.new if is_gained else sides.old
+    ends = night.asn_of(view.seen.steps.far.astype(np.int64))
+    found_ = []
+    order = which[np.lexsort((comes[which], swaps.before[which]))]
+    if not len(order):
+        return []
+    starts = run_starts(swaps.before[order], comes[order])
+    for rows in np.split(order, starts[1:]):
+        pairs = np.unique(swaps.pair[rows])
+        if len(pairs) < least:
+            continue
+        before, new = int(swaps.before[rows[0]]), int(comes[rows[0]])
+        beside = np.unique(stays[rows])
+        keys = np.unique(pair_keys(np.full(len(beside), before), beside))
+        label = label_links(view, keys)
+        crossed = [path for _, path in crossings(view, label)]
+        still = np.concatenate(crossed) if crossed else np.empty(0, np.int64)
+        moved = (found.common.new if is_gained else found.common.old)[found.pairs[pairs]]
+        n_both = len(moved) + len(np.unique(view.pair[still]))
+        if not _LEAST_BALANCED <= len(moved) / n_both <= 1 - _LEAST_BALANCED:
+            continue
+        one, other = (np.unique(ends[view.seen.paths.step[paths]]) for paths in (moved, still))
+        if 3 * len(np.intersect1d(one, other)) < min(len(one), len(other)):
+            continue
+        around = np.array([before, new])
+        pairs = np.unique(swaps.pair[(comes == new) & is_alike[swaps.pair]])
+        found_.append(_Candidate(BALANCE, before, is_gained, pairs, around, n_both))
+    return found_
+
+
+def _ends_alike(found: Rerouted) -> np.ndarray:
+    """(n_changed,) bool: pairs whose last router is the same on both nights."""
+    last = np.full((2, len(found.pairs)), -1)
+    for row, routes in zip(last, (found.old, found.new), strict=True):
+        some = np.flatnonzero(np.diff(routes.ptr) > 0)
+        row[some] = routes.group[routes.ptr[1:][some] - 1]
+    return last[0] == last[1]
+
+
+def _choose(
+    candidates: list[_Candidate], found: Rerouted
+) -> tuple[list[_Candidate], np.ndarray]:
+    """Causes, greedily, and which of them each pair is explained by."""
+    claims = np.full(len(found.pairs), -1)
+    longer = np.nan_to_num(np.sign(found.longer_by))
+    longer += found.old_reached.astype(float) - found.new_reached
+
+    def worth(each: _Candidate, pairs: np.ndarray) -> float:
+        sign = longer[pairs].sum()
+        agrees = sign < 0 if each.is_gained else sign >= 0
+        n = max(len(pairs), each.n_pairs if len(pairs) == len(each.pairs) else 0)
+        return n * _WORTH[each.level] * (_AGREES if agrees else 1.0)
+
+    heap = [(-worth(each, each.pairs), i) for i, each in enumerate(candidates)]
+    heapq.heapify(heap)
+    chosen: list[_Candidate] = []
+    while heap:
+        before, i = heapq.heappop(heap)
+        each = candidates[i]
+        left = each.pairs[claims[each.pairs] < 0]
+        if len(left) <= _NEW * len(each.pairs) or len(left) < _SURE:
+            continue
+        now = -worth(each, left)
+        if now > before and heap and now > heap[0][0]:
+            heapq.heappush(heap, (now, i))
+            continue
+        claims[left] = len(chosen)
+        chosen.append(each)
+    return chosen, claims
+
+
+def _describe(
+    chosen: list[_Candidate], claims: np.ndarray, sides: Sides, found: Rerouted, names: _Names
+) -> Changes:
+    """A row for each cause."""
+    rows = [make_changes(0, "AS")]
+    every = _sampled(found)
+    for each in chosen:
+        night = sides.new if each.is_gained else sides.old
+        group = sides.groups.new if each.is_gained else sides.groups.old
+        here, there = (found.new, found.old) if each.is_gained else (found.old, found.new)
+        reached = found.old_reached if each.is_gained else found.new_reached
+        was = found.new_reached if each.is_gained else found.old_reached
+        traces = found.new_traces if each.is_gained else found.old_traces
+        pairs = each.pairs
+        n_ended = int((was[pairs] & ~reached[pairs]).sum()) * every
+        own: dict[str, Any] = {"asn": NO_ASN}
+        if each.level in (AS, PART, HIDING):
+            own["asn"] = names.asn[each.thing]
+        elif each.level == ADJACENCY:
+            one, other = split_key(names.adjacencies[each.thing : each.thing + 1])
+            own |= {"asn": names.asn[one[0]], "other_asn": names.asn[other[0]]}
+        elif each.level == EXCHANGE:
+            own["reason"] = names.exchanges[each.thing]
+        if each.level == BALANCE:
+            side = sides.new if each.is_gained else sides.old
+            nodes = first_nodes(group, names.n_groups)[each.groups]
+            own |= {
+                "asn": side.asn_of(nodes)[0],
+                "addr_high": side.name_addr[nodes[0], 0],
+                "addr_low": side.name_addr[nodes[0], 1],
+                "group": each.groups[0],
+                **other_router(side, group, nodes[1:]),
+            }
+        if each.level in (ROUTER, PART):
+            first = first_nodes(group, names.n_groups)[each.groups]
+            row = np.argmax([int(np.count_nonzero(group == g)) for g in each.groups])
+            node = int(first[row])
+            own |= {
+                "asn": night.asn_of(np.array([node]))[0],
+                "addr_high": night.name_addr[node, 0],
+                "addr_low": night.name_addr[node, 1],
+                "group": each.groups[row],
+            }
+        kinds = (SHOWN, HIDDEN) if each.level == HIDING else (GAINED, LOST)
+        n_routers = len(each.groups)
+        if each.level in (AS, EXCHANGE):
+            now = _where_now(here, there, pairs, own["asn"])
+            if now != NO_ASN and each.level == AS:
+                own["other_asn"] = now
+        rows.append(
+            make_changes(
+                1,
+                _WORDS[each.level],
+                kind=kinds[0] if each.is_gained else kinds[1],
+                n_pairs=max(each.n_pairs, len(pairs) * every),
+                n_traces=int(traces[pairs].sum()) * every,
+                n_vantages=len(np.unique(found.vantage[pairs])),
+                n_elsewhere=len(pairs) * every - n_ended,
+                n_no_target=n_ended,
+                old=float(n_routers) if n_routers else np.nan,
+                **own,
+            )
+        )
+    return concat(rows)
+
+
+def _where_now(here: Routes, there: Routes, pairs: np.ndarray, asn: int) -> int:
+    """The AS that most of some pairs cross on the other night and did not before; or none."""
+    def crossed(routes: Routes) -> np.ndarray:
+        pair = row_of_value(routes.ptr)
+        on = is_among(pair, pairs)
+        return distinct_keys(ordered_keys(pair[on], routes.asn[on]))
+
+    now = crossed(there)
+    now = now[~is_among(now, crossed(here))]
+    if not len(now):
+        return NO_ASN
+    ases, times = np.unique(split_key(now)[1], return_counts=True)
+    return int(ases[np.argmax(times)])
+
+
+def _link_keys(side: _Side, keys: np.ndarray) -> np.ndarray:
+    """(pair, row in ``keys``) of links that the changed pairs cross."""
+    routes = side.routes
+    at = np.flatnonzero(routes.direct)
+    link = pair_keys(routes.group[at - 1], routes.group[at])
+    if not len(keys):
+        return np.empty(0, np.int64)
+    row = np.minimum(np.searchsorted(keys, link), len(keys) - 1)
+    on = keys[row] == link
+    pair = side.row[row_of_value(routes.ptr)][at[on]]
+    return distinct_keys(ordered_keys(pair, row[on]))
+
+
+_OF_OLD = ("removed", "not observable", "lost", "silent", "split in parts", "renumbered", "moved")
+_OF_OLD += ("longer", "moved to another owner")
+_OF_NEW = ("added", "not observable before", "gained", "answers again", "parts joined", "shorter")
