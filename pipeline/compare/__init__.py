@@ -15,7 +15,14 @@ from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers, compare_unmapped
 from pipeline.compare.matching import ends_at_target, match_pairs, match_routers, perhaps_in_no_as
 from pipeline.compare.night import Night
-from pipeline.compare.outages import find_outages, join_outages, least_pairs, measure_together
+from pipeline.compare.outages import (
+    find_outages,
+    join_outages,
+    least_pairs,
+    measure_together,
+    number_outages,
+    without_told,
+)
 from pipeline.compare.rerouted import (
     compare_lengths,
     compare_numbers,
@@ -66,12 +73,14 @@ def compare_nights(
     changes += compare_neighbors(sides, links)
     changes += compare_figures(sides)
     of_inputs = found is None and not sides.same_inputs
-    outages = find_outages(sides, found, renewed, of_kind(ingresses, SHIFTED))
+    outages = find_outages(sides, found, renewed, of_kind(ingresses, SHIFTED), concat(changes))
     if found is not None:
         changes += compare_hosts(sides, found, outages.claims)
-    every = concat([*changes, outages.rows])
-    told, n_told = join_outages(every, outages, found), len(outages.rows)
-    told[len(every) - n_told :] = np.arange(n_told)
+    every = concat([without_told(concat(changes), outages.rows), outages.rows])
+    told = join_outages(every, outages, found)
+    number, n_told = number_outages(outages.rows)
+    told[told >= 0] = number[told[told >= 0]]
+    told[len(every) - len(number) :] = number
     instead = Instead(renewed, moved)
 
     def measure(changes: Changes, event: np.ndarray, n: int) -> np.ndarray:
@@ -79,7 +88,13 @@ def compare_nights(
 
     n_links = max(len(old.low), len(new.low))
     grouped, events = group_events(
-        every, instead, of_inputs, told, n_told, measure, least_pairs(found, n_links)
+        every,
+        instead,
+        of_inputs,
+        told,
+        (n_told, len(number)),
+        measure,
+        least_pairs(found, n_links),
     )
     return grouped, events if found is None else measure_events(grouped, events, found)
 

@@ -35,6 +35,9 @@ ALL_AGREE = "from each of few vantage points by about as much"
 
 WIDTHS = ("diameter", "radius")  # figures that links within the AS explain
 
+# Vantage points or ASes; more at once are one event, else they would hide the others.
+MAX_SINGLE = 5
+
 NO_ROW = -1
 
 

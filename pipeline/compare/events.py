@@ -25,7 +25,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from pipeline.compare import changes as kinds
-from pipeline.compare.changes import NO_ROW, Changes, Instead
+from pipeline.compare.changes import MAX_SINGLE, NO_ROW, Changes, Instead
 from pipeline.compare.links import (
     AS_TARGET,
     ELSEWHERE,
@@ -84,8 +84,6 @@ _MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
 _MIN_TURNED = 3  # pairs, where flows are balanced anew each night
 _OF_ONE_NIGHT = (kinds.REMOVED, kinds.ADDED)
 Measure: TypeAlias = Callable[[Changes, np.ndarray, int], np.ndarray]
-# Vantage points or ASes; more at once are one event, else they would hide the others.
-_MAX_SINGLE = 5
 _NAMES = tuple(name for name, *_ in _CAUSES)
 EVENT_KINDS = _NAMES  # what users may ask for
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again")
@@ -141,16 +139,17 @@ def group_events(
     instead: Instead | None = None,
     of_inputs: bool = False,
     told: np.ndarray | None = None,
-    n_told: int = 0,
+    n_told: tuple[int, int] = (0, 0),
     measure: Measure | None = None,
     least: float = 1.0,
 ) -> tuple[Changes, Events]:
     """Find the events of some changes; ``instead``: of those that traces show.
 
     ``of_inputs``: a changed input explains every other change, since no trace distinguishes them.
-    ``told``: event of each change that an outage explains, -1 for others; the last ``n_told``
-    changes are these outages, an event each. ``measure``: what the changes of each event touch
-    together. ``least``: pairs that a link was crossed by, at least, which is added or removed.
+    ``told``: event of each change that an outage explains, -1 for others; ``n_told``: how many
+    events these are, and how many of the last changes are the outages themselves. ``measure``: what
+    the changes of each event touch together. ``least``: pairs that crossed a link, at least, which
+    was added or removed.
 
     Returns
     -------
@@ -160,7 +159,7 @@ def group_events(
     """
     cause, instead = _causes_of(changes, least), instead or Instead.nothing()
     event = np.full(len(changes), NO_ROW, np.int64) if told is None else told.copy()
-    n_events = n_told
+    n_events, n_outages = n_told
     for number, name in enumerate(_NAMES):
         rows = np.flatnonzero((cause == number) & (event == NO_ROW))
         if not len(rows):
@@ -179,7 +178,7 @@ def group_events(
     touched = np.zeros((3, n_events), np.int64)
     if measure is not None:
         touched = measure(changes, event, n_events)
-    return _rank(changes, event, cause, n_told, touched)
+    return _rank(changes, event, cause, n_outages, touched)
 
 
 def _causes_of(changes: Changes, least: float) -> np.ndarray:
@@ -204,7 +203,7 @@ def _together(changes: Changes, rows: np.ndarray, name: str) -> np.ndarray:
     if name.startswith(("inputs", "targets")):
         return np.zeros(len(rows), np.int64)
     if name.startswith("vantage point") or name in _OF_WHOLE_ASES:
-        return np.arange(len(rows)) if len(rows) <= _MAX_SINGLE else np.zeros(len(rows), np.int64)
+        return np.arange(len(rows)) if len(rows) <= MAX_SINGLE else np.zeros(len(rows), np.int64)
     ases = np.sort(np.array([changes.asn[rows], changes.other_asn[rows]]), axis=0)
     if name in ("router renumbered", "routers silent", "routers answer again", "traffic moved"):
         ases = np.array([changes.asn[rows]] * 2)
@@ -374,7 +373,7 @@ def _join_by(
 
 
 def _rank(
-    changes: Changes, event: np.ndarray, cause: np.ndarray, n_told: int, least: np.ndarray
+    changes: Changes, event: np.ndarray, cause: np.ndarray, n_outages: int, least: np.ndarray
 ) -> tuple[Changes, Events]:
     """Number the events by what they touch, and describe them.
 
@@ -392,7 +391,7 @@ def _rank(
     n_traces, n_changes = most(changes.n_traces, least[0]), np.bincount(of, minlength=n)
     # The most informative one: of the cause, with most traces, the first of equal ones.
     weight = np.where(cause[rows] >= 0, cause[rows], len(_CAUSES))
-    weight[rows >= len(changes) - n_told] = -1
+    weight[rows >= len(changes) - n_outages] = -1
     order = np.lexsort((np.arange(len(rows)), -changes.n_traces[rows], weight, of))
     first = rows[order[np.append(True, np.diff(of[order]) != 0)]] if len(rows) else rows
     rank = np.lexsort((np.arange(n), -n_changes, -n_traces))

@@ -118,7 +118,9 @@ def _at_least(k: int, n: int, share: float) -> float:
     one, other = math.log(share), math.log1p(-min(share, 1 - 1e-9))
     return 1 - sum(
         math.exp(
-            math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
+            math.lgamma(n + 1)
+            - math.lgamma(i + 1)
+            - math.lgamma(n - i + 1)
             + i * one
             + (n - i) * other
         )
@@ -126,8 +128,10 @@ def _at_least(k: int, n: int, share: float) -> float:
     )
 
 
-_COLUMNS = ("asn", "addr_high", "addr_low", "old", "new", "n_pairs", "n_traces", "n_vantages")
-_COLUMNS += ("reason",)
+_COLUMNS: tuple[str, ...] = (
+    *("asn", "addr_high", "addr_low", "old", "new"),
+    *("n_pairs", "n_traces", "n_vantages", "reason"),
+)
 
 
 def _prefix(low: np.ndarray, high: np.ndarray) -> str:

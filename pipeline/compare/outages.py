@@ -25,16 +25,26 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.compare.changes import GAINED, HIDDEN, LOST, SHOWN, Changes, make_changes
+from pipeline.compare.changes import (
+    GAINED,
+    HIDDEN,
+    LOST,
+    MAX_SINGLE,
+    NOT_BEFORE,
+    SHOWN,
+    UNSEEN,
+    Changes,
+    make_changes,
+)
 from pipeline.compare.evidence import View, crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES
-from pipeline.compare.figures.passages import PASSES, SHORTCUT, Trips, passages_of
-from pipeline.compare.links import Sides, first_nodes, other_router
+from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
+from pipeline.compare.links import NOT_SEEN, Sides, first_nodes, other_router
 from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, paths_by_step
 from pipeline.compare.routes import Routes, spell_out
-from pipeline.model.columns import concat
+from pipeline.model.columns import concat, take
 from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, pair_keys, split_key
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
@@ -52,6 +62,7 @@ _FEW_HIDDEN = 0.5  # of the pairs that cross routers inside an AS: may still see
 AS, EXCHANGE, HIDING, ADJACENCY, BALANCE, PART, ROUTER = range(7)
 _WORTH = (1.15, 1.12, 1.06, 1.05, 1.05, 1.02, 1.0)
 _WORDS = ("AS", "exchange", "AS", "adjacency", "balancing", "router", "router")
+_KNOWN = 0.25  # of the pairs that left an AS, and more: show that they go elsewhere
 _LEAST_BALANCED = 0.15  # of the flows, over each of several ways
 _BALANCED = 0.003  # of all pairs
 _MIN_ADJACENCIES = 2  # of an exchange point
@@ -125,11 +136,12 @@ class _Candidate:
 
 
 def find_outages(
-    sides: Sides, found: Rerouted | None, renewed: np.ndarray, moves: Changes
+    sides: Sides, found: Rerouted | None, renewed: np.ndarray, moves: Changes, ases: Changes
 ) -> Outages:
     """Find what was lost and gained.
 
-    ``renewed``: groups that others took the place of; ``moves``: ingresses that moved.
+    ``renewed``: groups that others took the place of; ``moves``: ingresses that moved; ``ases``:
+    changes of ASes as a whole.
     """
     if found is None or not len(found.pairs) or not sides.same_inputs:
         return Outages.none(0 if found is None else len(found.pairs))
@@ -146,13 +158,46 @@ def find_outages(
     np.add.at(shifted[0], moves.group, moves.n_pairs)
     np.add.at(shifted[1], moves.other_group, moves.n_pairs)
     candidates = [
-        *_candidates(old, new, trips, found, names, renewed, shifted[0], is_gained=False),
-        *_candidates(new, old, trips[::-1], found, names, renewed, shifted[1], is_gained=True),
+        *_candidates(
+            old, new, trips, found, names, renewed, shifted[0], _said(ases, LOST), is_gained=False
+        ),
+        *_candidates(
+            new,
+            old,
+            trips[::-1],
+            found,
+            names,
+            renewed,
+            shifted[1],
+            _said(ases, GAINED),
+            is_gained=True,
+        ),
         *_balancing(sides, found, is_gained=True),
         *_balancing(sides, found, is_gained=False),
     ]
     chosen, claims = _choose(candidates, found)
     return Outages(_describe(chosen, claims, sides, found, names), claims, (old, new), names)
+
+
+def without_told(changes: Changes, rows: Changes) -> Changes:
+    """Changes but those of ASes that rows of outages tell of."""
+    kept = np.ones(len(changes), bool)
+    for kinds in ((LOST, UNSEEN), (GAINED, NOT_BEFORE)):
+        told = rows.asn[(rows.what == "AS") & (rows.kind == kinds[0])]
+        own = (changes.what == "AS") & np.isin(changes.kind, kinds) & np.isin(changes.asn, told)
+        kept &= ~own
+    return take(changes, np.flatnonzero(kept))
+
+
+def number_outages(rows: Changes) -> tuple[np.ndarray, int]:
+    """Event of each outage, and how many there are: many ASes that were lost at once are one."""
+    number = np.arange(len(rows))
+    for kind in (LOST, GAINED):
+        ases = np.flatnonzero((rows.what == "AS") & (rows.kind == kind))
+        if len(ases) > MAX_SINGLE:
+            number[ases] = ases[0]
+    distinct, number = np.unique(number, return_inverse=True)
+    return number, len(distinct)
 
 
 def join_outages(changes: Changes, outages: Outages, found: Rerouted | None) -> np.ndarray:
@@ -270,9 +315,7 @@ def _explained(keys: np.ndarray, claims: np.ndarray, n: int) -> np.ndarray:
     is_told = np.bincount(thing[is_claimed], minlength=n) > _OF_EVENT * np.bincount(
         thing, minlength=n
     )
-    distinct, times = np.unique(
-        ordered_keys(thing[is_claimed], by[is_claimed]), return_counts=True
-    )
+    distinct, times = np.unique(ordered_keys(thing[is_claimed], by[is_claimed]), return_counts=True)
     order = np.argsort(times, kind="stable")
     thing, cause = split_key(distinct[order])
     out = np.full(n, -1)
@@ -396,6 +439,7 @@ def _candidates(
     names: _Names,
     renewed: np.ndarray,
     shifted: np.ndarray,
+    said: np.ndarray,
     *,
     is_gained: bool,
 ) -> list[_Candidate]:
@@ -438,11 +482,14 @@ def _candidates(
         n_now = n_now + there.n_steady[level][:n]
         enough = n_left >= np.log(max(1, np.count_nonzero(n_left + n_now))) + _SURE
         lost = enough & (n_now <= _STILL * n_left) & (n_passing <= _PASSING * n_left)
+        if level == AS:  # else it may as well be silent
+            own_ases = np.searchsorted(names.asn, own.asn[hop[verdict != UNKNOWN]])
+            known = distinct_keys(ordered_keys(pair[hop[verdict != UNKNOWN]], own_ases))
+            n_known = np.bincount(split_key(left[is_among(left, known)])[1], minlength=n)
+            lost &= (n_known >= _KNOWN * n_left) | np.isin(names.asn, said)
         if level == ROUTER:
             lost &= shifted < _OF_EVENT * n_left
-            n_sure = np.bincount(
-                split_key(left[is_among(left, sure)])[1], minlength=n
-            )
+            n_sure = np.bincount(split_key(left[is_among(left, sure)])[1], minlength=n)
             lost &= ~_enters_otherwise(here, there, left, names.n_groups)
             lost &= ~is_seen & ((2 * n_sure >= n_left) | (n_sure >= 3 * _SURE))
         order = np.argsort(split_key(left)[1], kind="stable")
@@ -471,9 +518,7 @@ def _candidates(
     ]
 
 
-def _enters_otherwise(
-    here: _Side, there: _Side, left: np.ndarray, n_groups: int
-) -> np.ndarray:
+def _enters_otherwise(here: _Side, there: _Side, left: np.ndarray, n_groups: int) -> np.ndarray:
     """(n_groups,) bool: addresses of routers that pairs still cross, by another address.
 
     A router answers with the address that a packet came in by. Where the next address on the way is
@@ -491,6 +536,10 @@ def _enters_otherwise(
     n = np.bincount(routes.group[at - 1], minlength=n_groups)
     n_still = np.bincount(routes.group[at - 1], still, n_groups)
     return n_still > _BY_OTHERS * n
+
+
+def _said(ases: Changes, kind: str) -> np.ndarray:
+    return ases.asn[(ases.what == "AS") & (ases.kind == kind) & (ases.reason == NOT_SEEN)]
 
 
 def _only_renamed(here: _Side, there: _Side, names: _Names) -> dict[int, np.ndarray]:
@@ -542,7 +591,7 @@ def _of_several(found: list[_Candidate], here: _Side, names: _Names) -> list[_Ca
     for each in found:
         if each.level == EXCHANGE:
             on = is_among(split_key(here.keys[_DIRECT])[0], each.pairs)
-            pair, number = split_key(here.keys[_DIRECT][on])
+            number = split_key(here.keys[_DIRECT][on])[1]
             if len(np.unique(number)) < _MIN_ADJACENCIES:
                 continue
         kept.append(each)
@@ -600,6 +649,10 @@ def _balancing(sides: Sides, found: Rerouted, *, is_gained: bool) -> list[_Candi
     is_alike = _ends_alike(found)
     which = np.flatnonzero((swaps.before >= 0) & is_alike[swaps.pair])
     which = which[~is_among(pair_keys(swaps.before[which], comes[which]), links)]
+    asn = np.full(groups.n, NO_ASN)  # between ASes it is an adjacency
+    for each, group in ((sides.old, groups.old), (sides.new, groups.new)):
+        asn[group] = each.asn_of(np.arange(each.n_nodes))
+    which = which[asn[swaps.before[which]] == asn[comes[which]]]
     least = np.log(max(1, groups.n)) + _SURE
     night = sides.new if is_gained else sides.old
     ends = night.asn_of(view.seen.steps.far.astype(np.int64))
@@ -640,9 +693,7 @@ def _ends_alike(found: Rerouted) -> np.ndarray:
     return last[0] == last[1]
 
 
-def _choose(
-    candidates: list[_Candidate], found: Rerouted
-) -> tuple[list[_Candidate], np.ndarray]:
+def _choose(candidates: list[_Candidate], found: Rerouted) -> tuple[list[_Candidate], np.ndarray]:
     """Causes, greedily, and which of them each pair is explained by."""
     claims = np.full(len(found.pairs), -1)
     longer = np.nan_to_num(np.sign(found.longer_by))
@@ -707,7 +758,7 @@ def _describe(
             }
         if each.level in (ROUTER, PART):
             first = first_nodes(group, names.n_groups)[each.groups]
-            row = np.argmax([int(np.count_nonzero(group == g)) for g in each.groups])
+            row = int(np.argmax(np.bincount(group, minlength=names.n_groups)[each.groups]))
             node = int(first[row])
             own |= {
                 "asn": night.asn_of(np.array([node]))[0],
@@ -740,6 +791,7 @@ def _describe(
 
 def _where_now(here: Routes, there: Routes, pairs: np.ndarray, asn: int) -> int:
     """The AS that most of some pairs cross on the other night and did not before; or none."""
+
     def crossed(routes: Routes) -> np.ndarray:
         pair = row_of_value(routes.ptr)
         on = is_among(pair, pairs)
@@ -766,6 +818,8 @@ def _link_keys(side: _Side, keys: np.ndarray) -> np.ndarray:
     return distinct_keys(ordered_keys(pair, row[on]))
 
 
-_OF_OLD = ("removed", "not observable", "lost", "silent", "split in parts", "renumbered", "moved")
-_OF_OLD += ("longer", "moved to another owner")
+_OF_OLD: tuple[str, ...] = (
+    *("removed", "not observable", "lost", "silent", "split in parts", "renumbered", "moved"),
+    *("longer", "moved to another owner"),
+)
 _OF_NEW = ("added", "not observable before", "gained", "answers again", "parts joined", "shorter")

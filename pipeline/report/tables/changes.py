@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.compare.changes import MOVED, NOT_BEFORE, UNSEEN, WIDTHS
+from pipeline.compare.changes import ALL_AGREE, MOVED, NOT_BEFORE, UNSEEN, WIDTHS
 from pipeline.model.addresses import HIGH_OF_AS_0, format_addr
 from pipeline.model.words import NodeWords, node_words, number
 from pipeline.report.compared import Compared, compared_of
@@ -184,11 +184,45 @@ def _sentence(
             text = f"{own} is" if n == 1 else f"{number(n, 'AS')}, {own} first, are"
             text += " no longer seen" if is_lost else " newly seen"
             gone = f"that crossed it no longer {'does' if first['n_pairs'] == 1 else 'do'}"
-            return (
-                f"{text}: {pairs} {gone if is_lost else f'{cross} it'}"
-                if first["n_pairs"]
-                else text
-            )
+            if not first["n_pairs"]:
+                return text
+            text = f"{text}: {pairs} {gone if is_lost else f'{cross} it'}"
+            return text + _ways_text(first, names, is_lost=is_lost)
+        case "exchange lost" | "exchange gained" | "adjacency lost" | "adjacency gained":
+            is_lost = event["kind"].endswith("lost")
+            where = f"Links between {own} and {other}"
+            if event["kind"].startswith("exchange"):
+                where = f"Exchange point {first['reason']}"
+            verb = "no longer crossed" if is_lost else "newly crossed"
+            are = "are" if where.startswith("Links") else "is"
+            gone = f"{pairs} crossed {'them' if are == 'are' else 'it'}"
+            now = f"{pairs} {cross} {'them' if are == 'are' else 'it'}"
+            text = f"{where} {are} {verb}: {gone if is_lost else now}"
+            return text + _ways_text(first, names, is_lost=is_lost)
+        case "routers lost" | "routers gained":
+            is_lost = event["kind"].endswith("lost")
+            text = f"{number(int(first['old'] or 1), words.noun)} of {own}, {first['addr']} first, "
+            text += "no longer seen" if is_lost else "newly seen"
+            text += f": {pairs} {'crossed' if is_lost else cross} them"
+            return text + _ways_text(first, names, is_lost=is_lost)
+        case "routers hidden" | "routers shown":
+            is_hidden = event["kind"].endswith("hidden")
+            text = f"{number(int(first['old'] or 0), words.noun)} inside {own} "
+            text += "no longer show" if is_hidden else "now show"
+            text += f" between the same routers, as where MPLS {'hides' if is_hidden else 'hid'}"
+            return f"{text} them: {pairs}"
+        case "load balancing gained" | "load balancing lost":
+            is_lost = event["kind"].endswith("lost")
+            text = f"Flows behind {first['addr']} of {own} are "
+            text += "no longer" if is_lost else "now"
+            return f"{text} balanced over {first['other_addr']}, too: {pairs}"
+        case "hosts silent" | "hosts answer again":
+            is_silent = event["kind"].endswith("silent")
+            n_left, n_all = sorted((int(first["old"]), int(first["new"])))
+            verb = "stopped answering" if is_silent else "answer again"
+            where = f" in {first['reason']}" if first["reason"] else ""
+            text = f"{n_all - n_left:,} of {number(n_all, 'target')} of {own}{where} {verb}"
+            return f"{text}, and its {words.nouns} answer as before: {pairs}"
         case "figures drift":
             what = what_in_words(first["what"], words)
             old, new = (f"{first[name]:,.4g}" for name in ("old", "new"))
@@ -228,10 +262,15 @@ def _sentence(
             where = f"in {own}" if own == other else f"between {own} and {other}"
             text = f"{number(event['n_links'], 'link')} {where}{others} became {how}, most notably "
             text += f"{first['addr']} to {first['other_addr']}: from {first['old']:.1f} to "
-            return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
+            few = ", fewer than usual" if first["reason"] == ALL_AGREE else ""
+            text += f"{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points{few}"
+            return f"{text})"
         case "routers of another owner":
             n_there = n_from[event["event"], first["asn"]]
             back = f", and {n - n_there:,} back" if n > n_there else ""
+            if n == 1:
+                text = f"{words.one.capitalize()} {first['addr']} counts in {other} now, not {own}"
+                return f"{text}; same tables; {number(first['n_traces'], 'trace')}"
             return f"{number(n_there, words.noun)} went from {own} to {other}{back}"
         case "paths longer" | "paths shorter":
             change = f"from {_rounded(first['old'])} to {_hops(first['new'])} (medians)"
@@ -239,6 +278,22 @@ def _sentence(
                 f"Paths to {own} became {event['kind'].removeprefix('paths ')}: {change}, {pairs}"
             )
     return f"{event['kind']}: {own}"
+
+
+def _ways_text(first: dict, names: Mapping[int, str], *, is_lost: bool) -> str:
+    """Where the pairs go that crossed what was lost, or came from that cross what was gained."""
+    n_away, n_ended = first["n_elsewhere"], first["n_no_target"]
+    parts = []
+    if n_away and (is_lost or first["what"] == "AS"):
+        by = ""
+        if first["what"] == "AS" and first["other_asn"] is not None:
+            by = f", most by {as_text(first['other_asn'], names)}"
+        verb = "go another way now" if is_lost else "went another way before"
+        parts.append(f"{n_away:,} {verb}{by}")
+    if n_ended:
+        verb = "no longer reach their targets" if is_lost else "reach their targets again"
+        parts.append(f"{n_ended:,} {verb}")
+    return f"; {', '.join(parts)}" if parts else ""
 
 
 def _whole_ases_text(

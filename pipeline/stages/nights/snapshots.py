@@ -300,9 +300,7 @@ def _addresses(
     return every, np.arange(len(every)), every
 
 
-def _confidence(
-    snapshot: Snapshot, addr_node: np.ndarray, night_nodes: int
-) -> np.ndarray | None:
+def _confidence(snapshot: Snapshot, addr_node: np.ndarray, night_nodes: int) -> np.ndarray | None:
     """(n_nodes,) float64: that the AS of each node is right; None where nothing was elected."""
     table = snapshot.addresses()
     if table is None or "confidence" not in table.column_names:

@@ -143,11 +143,7 @@ class Night:
         delays = _Slowed(Network(self.net.plan), self.slow)
         prober = _Measuring(self.net, delays, luck)
         random = Random(f"{luck} loss")
-        owner = {
-            addr: router
-            for router in self.rare
-            for addr in addresses_of(self.net, router)
-        }
+        owner = {addr: router for router in self.rare for addr in addresses_of(self.net, router)}
         found = []
         for vantage in self.net.vantages:
             if vantage.name in self.gone:

@@ -66,6 +66,12 @@ OF_WIDTHS = tuple(own if "diameter grown" in own else NOTHING for own in NIGHTS)
 
 SILENT: tuple[tuple[str, ...], ...] = (("AS silent",),) * 6  # with another AS each night
 
+# Other kinds that say the same: of the only link, or of the link by which a router is seen.
+_ALSO = {
+    "links removed": ("adjacency lost", "routers lost"),
+    "AS split in parts": ("routers lost",),
+}
+
 N_BEFORE = 4  # quiet nights that references cover
 
 
@@ -156,7 +162,8 @@ def judge_night(
             continue
         score.planted[name] += 1
         about = [i for i, own in enumerate(ases) if not event.asns or own & event.asns]
-        hits = [i for i in about if kinds[i] == event.kind]
+        right = (event.kind, *_ALSO.get(event.kind, ()))
+        hits = [i for i in about if kinds[i] in right]
         used.update(hits)
         hits = [i for i in hits if not event.width or tells_width(changes, i, event)]
         if hits:

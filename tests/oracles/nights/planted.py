@@ -7,6 +7,7 @@ is not made: routers that never answer are left alone, and so is what hardly a p
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -74,7 +75,7 @@ class Seen:
             for asn in asns[:-1]:
                 if asn not in (asns[0], asns[-1]):
                     seen.transit[asn].add(pair)
-            for one, other in zip(routers, routers[1:], strict=False):
+            for one, other in itertools.pairwise(routers):
                 if {one, other} <= answers and one != other:
                     seen.links[one, other].add(pair)
                     a, b = net.asn_of[one], net.asn_of[other]
@@ -257,7 +258,9 @@ def exchange_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
 
         kinds, back = ("exchange lost",), ("exchange gained",)
         pairs = frozenset(crossed)
-        yield Wanted("exchange lost", kinds, back, frozenset(), pairs, alter, hidden=frozenset(asns))
+        yield Wanted(
+            "exchange lost", kinds, back, frozenset(), pairs, alter, hidden=frozenset(asns)
+        )
 
 
 def router_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -322,9 +325,7 @@ def as_split(seen: Seen, random: Random) -> Iterator[Wanted]:
             if router in half:
                 continue
             half.add(router)
-            queue += [
-                link.other(router) for link in net.links_of[router] if link.kind == "inner"
-            ]
+            queue += [link.other(router) for link in net.links_of[router] if link.kind == "inner"]
         cut = [
             link
             for link in net.links
@@ -423,7 +424,7 @@ def adjacency_gained(seen: Seen, random: Random) -> Iterator[Wanted]:
             pairs = {
                 pair
                 for pair, (routers, _) in ways.items()
-                if both & set(zip(routers, routers[1:], strict=False))
+                if both & set(itertools.pairwise(routers))
             }
             before = {p for p in pairs if {near, far} & set(seen.ways[p][0])}
             if len({target for _, target in before}) < 4 or len(vantages_of(before)) < 3:
@@ -575,9 +576,7 @@ def targets_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
         night.left_out |= chosen
 
     pairs = frozenset(pair for pair in seen.ways if pair[1] in chosen)
-    yield Wanted(
-        "targets lost", ("targets lost",), ("targets gained",), frozenset(), pairs, alter
-    )
+    yield Wanted("targets lost", ("targets lost",), ("targets gained",), frozenset(), pairs, alter)
 
 
 def router_silent(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -622,7 +621,6 @@ def _answers_less(seen: Seen, random: Random, name: str, share: float) -> Iterat
 
 def as_silent(seen: Seen, random: Random) -> Iterator[Wanted]:
     """No router of an AS answers any more, but packets pass."""
-    net = seen.net
     for asn in shuffled(random, seen.transit):
         pairs = seen.transit[asn]
         if len(pairs) < MANY or len(vantages_of(pairs)) < 4 or asn in seen.homes():
@@ -696,7 +694,7 @@ def shortcut(seen: Seen, random: Random) -> Iterator[Wanted]:
                 pairs = frozenset(
                     pair
                     for pair, (routers, _) in ways.items()
-                    if both & set(zip(routers, routers[1:], strict=False))
+                    if both & set(itertools.pairwise(routers))
                 )
                 if len(pairs) < SOME or len(vantages_of(set(pairs))) < 3:
                     continue

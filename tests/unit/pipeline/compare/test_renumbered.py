@@ -89,7 +89,7 @@ def test_links_of_a_router_added_beside_another_one_are_reported(tmp_path):
     old, new = night(tmp_path / "old", ways(B)), night(tmp_path / "new", shared(N - 1))
     changes, events = compare_nights(old, new)
     assert told(changes) == {(A, E): "added", (E, D): "not observable before"}
-    assert events.kind.tolist() == ["links added"]
+    assert events.kind.tolist() == ["load balancing gained"]
 
 
 def events_by_link(old, new) -> tuple[dict, list[str]]:

@@ -44,7 +44,7 @@ def test_a_link_is_slower_by_the_votes_of_three_vantage_points(
     old, new = night(tmp_path / "old", lines(0.0)), night(tmp_path / "new", lines(slower_by))
     changes, events = compare_nights(old, new)
     assert changes.kind.tolist() == ([] if kind is None else [kind])
-    assert len(events) == 0  # three votes agree by chance
+    assert len(events) == (kind is not None)  # from each by about as much
     if kind is not None:
         assert changes.new[0] - changes.old[0] == pytest.approx(slower_by)
 

@@ -1,0 +1,49 @@
+"""Hosts of an AS that fall silent while its routers answer, on traces written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compare import compare_nights
+from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
+
+VANTAGES = (ONE, TWO, THREE)
+
+
+def lines(*dead: str) -> dict[str, list[str]]:
+    """Traces to eight hosts in each of AS2 and AS3; ``dead``: those that do not answer."""
+    hosts = [f"20.{asn}.1.{i}" for asn in (2, 3) for i in range(1, 9)]
+    way = "20.1.0.1 20.{}.0.1"
+    return {
+        v: [
+            f"{way.format(host.split('.')[1])} {'' if host in dead else host + '!'} > {host}"
+            for host in hosts
+        ]
+        for v in VANTAGES
+    }
+
+
+OF_TWO = [f"20.2.1.{i}" for i in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("dead", "left", "prefix"),
+    [(OF_TWO, 0, ""), (OF_TWO[3:6], 5, "20.2.1.4/30"), (OF_TWO[:1], None, "")],
+    ids=["all", "neighbouring ones", "a single one"],
+)
+def test_more_silent_hosts_of_an_as_than_chance_explains(tmp_path, dead, left, prefix):
+    old, new = night(tmp_path / "old", lines()), night(tmp_path / "new", lines(*dead))
+    changes, events = compare_nights(old, new)
+    kinds = [] if left is None else ["hosts silent"]
+    assert events.kind.tolist() == kinds
+    if left is not None:
+        row = events.first[0]
+        assert (changes.asn[row], changes.old[row], changes.new[row]) == (2, 8, left)
+        assert (changes.n_pairs[row], changes.reason[row]) == (3 * len(dead), prefix)
+        assert compare_nights(new, old)[1].kind.tolist() == ["hosts answer again"]
+
+
+def test_hosts_that_fall_silent_everywhere_say_nothing_of_an_as(tmp_path):
+    some = [f"20.{asn}.1.{i}" for asn in (2, 3) for i in (1, 4, 7)]
+    old, new = night(tmp_path / "old", lines()), night(tmp_path / "new", lines(*some))
+    assert compare_nights(old, new)[1].kind.tolist() == []
