@@ -13,8 +13,8 @@ that the same pairs left the larger one is the cause; between one that they left
 came to, their ways decide: these become longer, or end, where something is lost.
 
 Few pairs leave a thing by chance where load is balanced: if on the average n pairs cross it on a
-night, none does with probability exp(-n). So as many are asked for as make this rare among all
-things of the night.
+night, none does with probability exp(-n). So a thing counts where so many pairs crossed it
+that this is rare among all things of the night.
 """
 
 from __future__ import annotations
@@ -267,9 +267,9 @@ def measure_together(
 
 
 def least_pairs(found: Rerouted | None, n_links: int) -> float:
-    """Pairs by which a link of one night alone tells of a change, and not of balanced flows.
+    """Pairs by which a link of one night alone shows a change, and not balanced flows.
 
-    Where flows are balanced anew each night, some pairs change from one router to another and some
+    Where flows are balanced otherwise each night, some pairs change from one router to another and some
     back. One pair is enough where hardly any does.
     """
     if found is None:
@@ -553,6 +553,10 @@ def _only_renamed(here: _Side, there: _Side, names: _Names) -> dict[int, np.ndar
     own = np.searchsorted(names.asn, routes.asn)
     at = np.flatnonzero(routes.direct)
     at = at[(routes.asn[at] != routes.asn[at - 1]) & is_there[at] & is_there[at - 1]]
+    links = pair_keys(routes.group[at - 1], routes.group[at])
+    keys = distinct_keys(links)
+    own_link = ordered_keys(pair[at], np.searchsorted(keys, links))
+    at = at[is_among(own_link, _link_keys(there, keys))]
     number = _adjacency(names, routes.asn[at - 1], routes.asn[at])
     keys = ordered_keys(pair[at], number)[number >= 0]
     ixp = _exchange_of(here.night, here.group, names, routes.group[at], routes.asn[at - 1])

@@ -2,7 +2,7 @@
 
 Routes follow relationships between ASes, packets go back another way than they came, load is
 balanced over paths of equal cost by flow, routers answer with several addresses. A night is such a
-network, drawn anew by its seed and then altered, and what its vantage points measure of it.
+network, drawn by its seed and then altered, and what its vantage points measure of it.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def addresses_of(net: Network, router: int) -> set[str]:
 
 
 def remove_links(net: Network, links: list[Link]) -> None:
-    """Take links away; ASes without any link between them are no neighbours any more."""
+    """Take links away; ASes without any link between them are neighbours no more."""
     for link in links:
         net.links.remove(link)
         for router in link.ends:
@@ -188,7 +188,7 @@ def remove_links(net: Network, links: list[Link]) -> None:
 
 
 def forget(net: Network, one: int, other: int) -> None:
-    """Two ASes are no neighbours any more."""
+    """Two ASes are neighbours no more."""
     ases = net.ases
     for a, b in ((one, other), (other, one)):
         ases.relationship.pop((a, b), None)

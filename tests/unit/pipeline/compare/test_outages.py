@@ -39,7 +39,7 @@ WHOLE, AROUND = lines(f"{IN} {BY_TWO} {OUT}"), lines(f"{IN} {BY_FOUR} {OUT}")
     ],
 )
 def test_an_as_that_all_go_around_is_one_event_with_where_they_go(tmp_path, old, new, kind, text):
-    """Ways become longer where something is lost, so the AS they go by then is no event."""
+    """Ways become longer where something is lost, so the AS they go by then has none."""
     kinds, (said_of_it,) = said(tmp_path, old, new)
     assert kinds == [kind]
     assert said_of_it.startswith(text)
