@@ -19,7 +19,7 @@ import numpy as np
 from pipeline.compare import Night as Compared
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, infer_topology
-from pipeline.ingest.tables import read_exchanges, read_pfx2as
+from pipeline.ingest.tables import read_exchanges, read_prefixes
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.reading import ReadReport
@@ -262,7 +262,7 @@ def ingest(night: Night, luck: int, folder: Path, traces: list[Trace] | None = N
     lans = "".join(f"{each.lan} {each.name} {each.asn}\n" for each in net.exchanges)
     topology = infer_topology(
         [observer.close()],
-        prefixes=_table(read_pfx2as, folder / "table.pfx2as", table + owners),
+        prefixes=_table(read_prefixes, folder / "table.pfx2as", table + owners),
         registries=Registries(exchanges=_table(read_exchanges, folder / "ixp.txt", lans)),
     )
     inputs = [{"holds": "traces"}, {"holds": "table", "format": "pfx2as", "sha256": table}]
