@@ -269,8 +269,8 @@ def measure_together(
 def least_pairs(found: Rerouted | None, n_links: int) -> float:
     """Pairs by which a link of one night alone shows a change, and not balanced flows.
 
-    Where flows are balanced otherwise each night, some pairs change from one router to another and some
-    back. One pair is enough where hardly any does.
+    Where flows are balanced otherwise each night, some pairs change from one router to another and
+    some back. One pair is enough where hardly any does.
     """
     if found is None:
         return 1.0
