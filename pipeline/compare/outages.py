@@ -480,7 +480,7 @@ def _candidates(
         n_left = np.bincount(split_key(left)[1], minlength=n)
         n_now = np.bincount(split_key(there.keys[level])[1], minlength=n)
         n_now = n_now + there.n_steady[level][:n]
-        enough = n_left >= np.log(max(1, np.count_nonzero(n_left + n_now))) + _SURE
+        enough = n_left >= np.log(max(1, int(np.count_nonzero(n_left + n_now)))) + _SURE
         lost = enough & (n_now <= _STILL * n_left) & (n_passing <= _PASSING * n_left)
         if level == AS:  # else it may as well be silent
             own_ases = np.searchsorted(names.asn, own.asn[hop[verdict != UNKNOWN]])
