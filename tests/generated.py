@@ -96,29 +96,57 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
+# Formats that are written under another name than the one by which they are read.
+READ_AS = {"edges": "snap", "csv": "edge_list", "mtx": "matrix_market"}
+
+
 def formats() -> str:
-    """The formats."""
-    head = ("`--format`", "what", "holds", "file names")
-    rows = FORMATS.items()
-    return table(head, ((f"`{name}`", f.description, f.kind, _suffixes(f)) for name, f in rows))
+    """All formats: who writes them, in which direction they go, and what they lack."""
+    head = ("format", "what", "kind", "in", "out", "who writes it", "what it lacks", "file names")
+    written = {READ_AS.get(name, name): name for name in WRITERS}
+    rows = []
+    for name, read in FORMATS.items():
+        out = written.pop(name, "")
+        traces_out = "`csv`, `parquet`" if name == "reply_rows" else ""
+        rows.append(
+            (
+                f"`{name}`",
+                read.description,
+                read.kind,
+                "yes",
+                f"`{out}`" if out else traces_out,
+                read.writers,
+                "; ".join(filter(None, (read.lacks, _lost(out)))),
+                _suffixes(read),
+            )
+        )
+    for name in written.values():
+        about = WRITERS[name]
+        rows.append(
+            (
+                f"`{name}`",
+                about.description,
+                "topology",
+                "",
+                f"`{name}`",
+                "`hopscope export`",
+                _lost(name),
+                f"`{about.suffix}`",
+            )
+        )
+    return table(head, rows)
+
+
+def _lost(name: str) -> str:
+    """What a file that is written cannot hold."""
+    if not name:
+        return ""
+    lost = ", ".join(what for what in EVERYTHING if what not in WRITERS[name].carries)
+    return f"written: {lost}" if lost else ""
 
 
 def _suffixes(format: Format) -> str:
     return " ".join(f"`{suffix}`" for suffix in format.suffixes)
-
-
-def formats_out() -> str:
-    """The formats that are written, and what each cannot hold."""
-    rows = (
-        (
-            f"`{name}`",
-            writer.description,
-            f"`{writer.suffix}`",
-            ", ".join(what for what in EVERYTHING if what not in writer.carries),
-        )
-        for name, writer in WRITERS.items()
-    )
-    return table(("`--format`", "what", "ending", "cannot hold"), rows)
 
 
 def formats_in_a_line() -> str:
@@ -240,7 +268,6 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "formats.md": {
         "formats": formats,
         "least records": least_records,
-        "formats out": formats_out,
         "sections of readers": sections_of_readers,
     },
     DOCS / "reports.md": {"metrics": metrics},

@@ -64,7 +64,11 @@ class Format:
     least : str
         What a record must hold.
     optional : str
-        What it may lack. Both for docs/formats.md.
+        What it may lack.
+    writers : str
+        Who writes it.
+    lacks : str
+        What no file of it says. All these for docs/formats.md.
     hint : str
         What to do with a file that ends so and is not recognised.
     frames : tuple of str
@@ -80,6 +84,8 @@ class Format:
     description: str
     least: str = ""
     optional: str = ""
+    writers: str = ""
+    lacks: str = ""
     hint: str = ""
     frames: tuple[str, ...] = ()
     alone: bool = False
@@ -98,6 +104,7 @@ FORMATS: dict[str, Format] = {
         least="a trace with a destination; of a reply its TTL and address",
         optional="source, start, RTT, ICMP type, replies",
         frames=("list", "cycle start", "cycle definition", "cycle stop", "address"),
+        writers="scamper; CAIDA's Ark",
     ),
     "scamper_json": Format(
         "pipeline.ingest.scamper_json",
@@ -107,6 +114,7 @@ FORMATS: dict[str, Format] = {
         least="`type`, `dst`; of a hop `addr` and `probe_ttl`",
         optional="`src`, `start`, `hops`, `rtt`, `icmp_type`, `icmp_code`",
         frames=("list", "cycle-start", "cycle-def", "cycle-stop"),
+        writers="sc_warts2json, scamper; M-Lab's archive, rows and BigQuery",
     ),
     "atlas": Format(
         "pipeline.ingest.atlas",
@@ -116,6 +124,8 @@ FORMATS: dict[str, Format] = {
         least="`type`; of a reply `from`, of its hop `hop`",
         optional="all else; a file is recognised by `prb_id`, `msm_id`, `msm_name`, `fw`, an "
         "address of the result, or its list of hops",
+        writers="RIPE Atlas: results, pages of its API, latest, by probe",
+        lacks="ICMP types",
     ),
     "traceroute_text": Format(
         "pipeline.ingest.traceroute_text",
@@ -124,6 +134,8 @@ FORMATS: dict[str, Format] = {
         "what traceroute prints",
         least="the header, with the address of the destination; of a reply its address",
         optional="source, hops, names, round-trip times",
+        writers="traceroute of Linux, BSD and BusyBox, tracert of Windows, Paris traceroute",
+        lacks="time; mostly the source and the method",
     ),
     "mtr": Format(
         "pipeline.ingest.mtr",
@@ -132,6 +144,8 @@ FORMATS: dict[str, Format] = {
         "mtr: --json, --report, --csv",
         least="of a hop its number and address",
         optional="time (only --report and --csv have it), destination, AS numbers, further columns",
+        writers="mtr",
+        lacks="source, single probes; `--json`: time; `--report`: destination",
     ),
     "dublin": Format(
         "pipeline.ingest.dublin",
@@ -140,6 +154,7 @@ FORMATS: dict[str, Format] = {
         "dublin-traceroute's JSON",
         least="of a probe `sent` with `ip`: `dst`, `ttl`; of a reply `received` with `ip`: `src`",
         optional="`src`, `timestamp`, `rtt_usec`, `icmp`, `mpls_labels`",
+        writers="dublin-traceroute",
     ),
     "globalping": Format(
         "pipeline.ingest.globalping",
@@ -148,6 +163,8 @@ FORMATS: dict[str, Format] = {
         "measurements of Globalping: traceroute and mtr",
         least="`type`, `results` with `probe` and `result`",
         optional="`createdAt`, `hops`, `timings`; a probe has no address",
+        writers="Globalping's API and command line",
+        lacks="source, ICMP types",
     ),
     "jc": Format(
         "pipeline.ingest.jc",
@@ -156,6 +173,8 @@ FORMATS: dict[str, Format] = {
         "traceroute's output in JSON, by jc",
         least="`destination_ip`, `hops`; of a hop `hop`",
         optional="`probes`, `ip`, `rtt`, `annotation`",
+        writers="jc",
+        lacks="source, time, method",
     ),
     "reply_rows": Format(
         "pipeline.ingest.reply_rows",
@@ -165,6 +184,8 @@ FORMATS: dict[str, Format] = {
         least="`probe_dst_addr`, `probe_ttl`, `reply_src_addr`; yarrp: all its columns; else "
         "`vantage`, `destination`, `ttl`, `address`",
         optional="source, ports, `rtt`, time, ICMP type and code, MPLS labels",
+        writers="caracal, iris, diamond-miner, yarrp, `hopscope convert`; any table of that kind",
+        lacks="method; yarrp mostly the source",
     ),
     "brite": Format(
         "pipeline.ingest.brite",
@@ -173,6 +194,8 @@ FORMATS: dict[str, Format] = {
         "BRITE topology",
         least="a node's id, x, y and degrees; an edge's id, ends, length, delay and bandwidth",
         optional="AS and type; both ASes, type, direction",
+        writers="BRITE; FNSS; `hopscope generate`, `hopscope export`",
+        lacks="addresses",
     ),
     "snap": Format(
         "pipeline.ingest.snap",
@@ -181,6 +204,8 @@ FORMATS: dict[str, Format] = {
         "edge list, as SNAP publishes them",
         least="two node ids",
         optional="comments, further columns",
+        writers="SNAP; NetworkX; `hopscope export`",
+        lacks="ASes, addresses, weights",
     ),
     "adjacency": Format(
         "pipeline.ingest.adjacency",
@@ -191,6 +216,8 @@ FORMATS: dict[str, Format] = {
         optional="neighbours, the comment",
         hint="if these are neighbour lists, let the file begin with the line "
         "'# Neighbours of node 0, 1, 2, ...'",
+        writers="`hopscope generate`",
+        lacks="ASes, addresses, weights",
     ),
     "edge_list": Format(
         "pipeline.ingest.edge_list",
@@ -200,6 +227,8 @@ FORMATS: dict[str, Format] = {
         least="both ends of a link",
         optional="header, weight, addresses of the ends, further columns",
         alone=True,
+        writers="spreadsheets, scripts; `hopscope export`",
+        lacks="ASes",
     ),
     "matrix_market": Format(
         "pipeline.ingest.matrix_market",
@@ -208,6 +237,8 @@ FORMATS: dict[str, Format] = {
         "Matrix Market, a sparse matrix",
         least="row and column",
         optional="value, comments",
+        writers="SuiteSparse, SciPy; `hopscope export`",
+        lacks="ASes, addresses",
     ),
     "metis": Format(
         "pipeline.ingest.metis",
@@ -216,6 +247,8 @@ FORMATS: dict[str, Format] = {
         "METIS graph",
         least="the line of counts; a line of neighbours",
         optional="neighbours, weights, comments",
+        writers="METIS, KaHIP, the DIMACS challenges",
+        lacks="ASes, addresses",
     ),
     "csr": Format(
         "pipeline.ingest.csr",
@@ -225,6 +258,8 @@ FORMATS: dict[str, Format] = {
         least="both rows",
         optional="a row of weights",
         alone=True,
+        writers="SciPy, scripts",
+        lacks="ASes, addresses",
     ),
     "graphml": Format(
         "pipeline.ingest.graphml",
@@ -233,6 +268,7 @@ FORMATS: dict[str, Format] = {
         "GraphML",
         least="a node's `id`; an edge's `source` and `target`",
         optional="all attributes",
+        writers="NetworkX, igraph, Gephi, yEd; `hopscope export`",
     ),
     "gml": Format(
         "pipeline.ingest.gml",
@@ -241,6 +277,8 @@ FORMATS: dict[str, Format] = {
         "GML, as the Topology Zoo publishes",
         least="a node's `id`; an edge's `source` and `target`",
         optional="all attributes",
+        writers="the Topology Zoo, NetworkX, igraph",
+        lacks="ASes, addresses",
     ),
     "itdk": Format(
         "pipeline.ingest.itdk",
@@ -249,6 +287,8 @@ FORMATS: dict[str, Format] = {
         "CAIDA's ITDK: links, and what is beside them",
         least="a link's number and the nodes at its ends",
         optional="addresses; the files of nodes, ASes and places",
+        writers="CAIDA; `hopscope export`",
+        lacks="weights",
     ),
     "as_rel": Format(
         "pipeline.ingest.as_rel",
@@ -258,6 +298,8 @@ FORMATS: dict[str, Format] = {
         least="two ASes and their relationship",
         optional="comments, source",
         alone=True,
+        writers="CAIDA",
+        lacks="routers",
     ),
 }
 

@@ -11,8 +11,9 @@ trace. Columns are found by name, further ones are left out:
 - yarrp (``.yrp``): columns by the header's ``Output_Fields``, or 14 or 15 by place. ``rtt`` is in
   ms unless the header says ``RTT_Granularity: us``; ``SourceIP`` there is the source.
 - plain CSV, or Parquet: ``vantage``, ``destination``, ``ttl``, ``address``, perhaps ``rtt`` (ms),
-  ``time`` (s, or ISO 8601) and ``trace``. Without ``trace``, rows of a trace stand together, TTLs
-  not falling. A vantage that is a name is no address: the trace has no source.
+  ``time`` (s, or ISO 8601) and ``trace``, and what else `hopscope convert` writes: ``start_s``,
+  ``kind``, ``mpls``. Without ``trace``, rows of a trace stand together, TTLs not falling. A vantage
+  that is a name is no address: the trace has no source.
 
 Separators are commas, semicolons, TABs or ``|``. A row without an address, or with ``*``, is none.
 A row is rejected that has too few or too many columns, a TTL outside 1 to 255, or something else
@@ -31,7 +32,7 @@ from pipeline.ingest.reply_rows.dialects import Dialect, dialect_of, rows_of
 from pipeline.ingest.reply_rows.grouping import ReplyRows
 from pipeline.ingest.reply_rows.tables import PARQUET, Table, csv_head, open_table
 from pipeline.ingest.text.beginning import peek
-from pipeline.model.measured.reading import NO_SOURCE, ReadReport
+from pipeline.model.measured.reading import NO_SOURCE, NO_TARGET, ReadReport
 from pipeline.model.measured.traces import TraceBatch
 
 _HEAD_BYTES = 1 << 16
@@ -65,6 +66,8 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
         for traces in rows.traces():
             if n_unknown := int((~traces.src_addr.any(axis=1)).sum()):
                 report.notes[NO_SOURCE] += n_unknown
+            if n_unknown := int((~traces.dst_addr.any(axis=1)).sum()):
+                report.notes[NO_TARGET] += n_unknown
             count_batch(traces, report)
             yield traces
         if table.fault is not None:

@@ -50,6 +50,7 @@ class Dialect:
     micros: str = ""
     icmp_type: str = ""
     icmp_code: str = ""
+    kind: str = ""
     labels: str = ""
 
     @property
@@ -96,8 +97,12 @@ PLAIN = Dialect(
     src=("vantage", "source", "src"),
     flow=("trace",),
     rtt=("rtt", "rtt_ms"),
-    time=("time", "timestamp"),
+    time=("time", "timestamp", "start_s"),
+    kind="kind",
+    labels="mpls",
 )
+# As `hopscope convert` writes them, in the order of KIND_*.
+KINDS = ("unknown", "time exceeded", "unreachable", "echo reply", "other")
 
 
 def dialect_of(names: list[str]) -> Dialect | None:
@@ -154,8 +159,8 @@ class _Batch:
         kept &= is_ttl
         self._report_broken(kept & (replied == UNSURE), "not an address", dialect.addr)
         kept &= replied == PARSED
-        self._report_broken(kept & (to != PARSED), "not an address", dialect.dst)
-        kept &= to == PARSED
+        self._report_broken(kept & (to == UNSURE), "not an address", dialect.dst)
+        kept &= to != UNSURE
         rows["flow"] = self._flows(rows, ~is_header & is_ttl)
         return rows[kept]
 
@@ -241,13 +246,19 @@ class _Batch:
         said = np.where(is_said, (v4 * 256.0 + icmp_type) * 256 + code, -1).astype(np.int64)
         for value in np.unique(said[is_said]).tolist():
             kinds[said == value] = reply_kind(value >= 1 << 16, value >> 8 & 255, value & 255)
+        if (said := self._column((self._dialect.kind,))) is not None:
+            texts = pa.array(_texts(said), pa.string())
+            kinds = np.asarray(pc.index_in(texts, pa.array(KINDS)).fill_null(KIND_UNKNOWN))
+            kinds = kinds.astype(np.uint8)
         labels = self._column((self._dialect.labels,))
         if labels is None:
             return kinds
-        if pa.types.is_list(labels.type) or pa.types.is_large_list(labels.type):
+        if pa.types.is_boolean(labels.type):
+            is_labelled = labels
+        elif pa.types.is_list(labels.type) or pa.types.is_large_list(labels.type):
             is_labelled = pc.greater(pc.list_value_length(labels), 0)
         else:
-            is_labelled = pc.match_substring_regex(labels, r"\(|:")
+            is_labelled = pc.match_substring_regex(labels, r"\(|:|^true$")
         return kinds | np.where(is_labelled.fill_null(False), LABELLED, 0).astype(np.uint8)
 
     def _flows(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:

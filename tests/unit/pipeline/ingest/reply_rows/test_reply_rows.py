@@ -313,3 +313,19 @@ def test_damaged_parquet_gives_traces_or_a_fault(edits):
     except FormatError:
         return
     assert report.n_records == len(traces)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("sample", ["scamper_json/sample.json", "reply_rows/scan.yrp"])
+def test_what_convert_writes_is_read_back(tmp_path, sample, ending):
+    from pipeline.config import ConvertConfig
+    from pipeline.stages.convert import convert
+
+    path = tmp_path / f"traces.{ending}"
+    convert(ConvertConfig(source=SAMPLES / sample, out=path))
+    report = ReadReport(sample)
+    before = [t for batch in open_reader(SAMPLES / sample, report)[1] for t in unpack(batch)]
+    again = ReadReport(str(path))
+    after = [t for batch in open_reader(path, again)[1] for t in unpack(batch)]
+    assert after == [trace for trace in before if trace.replies]
+    assert not again.rejected
