@@ -23,7 +23,7 @@ import numpy as np
 
 from kernels import CSRGraph, components
 from pipeline.compare.night import Night
-from pipeline.model.addresses import is_v4, positions_of
+from pipeline.model.addresses import is_private, is_v4, positions_of
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations
 
@@ -90,10 +90,19 @@ def label_joined(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:
 
 
 def match_routers(old: Night, new: Night) -> Groups:
-    """Group the routers of two nights by shared addresses."""
+    """Group the routers of two nights by shared addresses.
+
+    Private ones count where both nights have a single router with them in an AS.
+    """
     both = np.concatenate([old.addr, new.addr])
-    number, _ = number_rows(both[:, 0], both[:, 1])
     node = np.concatenate([old.addr_node, new.addr_node + old.n_nodes])
+    private = is_private(both)
+    asn = np.concatenate([old.asn_of(old.addr_node), new.asn_of(new.addr_node)])
+    number, n = number_rows(both[:, 0], both[:, 1], np.where(private, asn, 0))
+    is_new = np.repeat([0, 1], [len(old.addr), len(new.addr)])
+    several = np.bincount(2 * number + is_new, minlength=2 * n).reshape(n, 2).max(axis=1) > 1
+    private &= several[number]
+    number[private] = n + np.arange(np.count_nonzero(private))
     order = np.lexsort((node, number))
     shared = np.flatnonzero(number[order][1:] == number[order][:-1])
     one, other = node[order[shared]], node[order[shared + 1]]

@@ -20,6 +20,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +38,14 @@ from pipeline.infer.owners.private import PRIVATE_ROUTERS, locate_private
 from pipeline.infer.routers.groups import SUBNET_MATES, Groups, group_interfaces
 from pipeline.infer.routers.joins import Joined
 from pipeline.infer.routers.merge import merge_interfaces, trust_groups
+from pipeline.infer.routers.rules.one_number import (
+    ONE_NUMBER,
+    find_private_mates,
+    join_numbers,
+)
 from pipeline.infer.routers.subnet_mates import part_mates
 from pipeline.infer.rule import Rule, Rules
+from pipeline.infer.traces.links import TUNNEL_STARTS
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
@@ -137,6 +144,12 @@ class Turns:
             groups = replace(groups, group=alone)
         return groups
 
+    @cached_property
+    def _after_tunnels(self) -> np.ndarray:
+        if TUNNEL_STARTS not in self.rules:
+            return np.zeros(len(self.shown.links.near), bool)
+        return self.shown.links.after_tunnels()
+
     def _locate(self, group: np.ndarray, owner: np.ndarray) -> np.ndarray:
         if PRIVATE_ROUTERS not in self.rules:
             return np.full(len(group), NO_ASN, np.int64)
@@ -149,9 +162,18 @@ class Turns:
     ) -> tuple[np.ndarray, Joined]:
         """Smallest interface of each router, and why; private ones count as ``used_in`` says."""
         shown, located = self.shown, used_in != NO_ASN
+        after_tunnels, gateways = self._after_tunnels, self.gateways
+        if after_tunnels.any():
+            shown = replace(shown, links=shown.links.without(after_tunnels))
+            groups = self._group(shown)
         if located.any():
             owner, origin = np.where(located, used_in, (owner, shown.origin))
-            shown = replace(shown, origin=origin, mates=part_mates(shown.mates, origin, located))
+            mates = part_mates(shown.mates, origin, located)
+            if ONE_NUMBER in self.rules:
+                addrs = self.evidence.addrs
+                gateways = join_numbers(addrs, gateways, used_in)
+                mates = find_private_mates(addrs, mates, used_in)
+            shown = replace(shown, origin=origin, mates=mates)
             groups = self._group(shown)
         return merge_interfaces(
             self.evidence.paths,
@@ -161,7 +183,7 @@ class Turns:
             mates=shown.mates,
             alias=self.alias,
             origin=shown.origin,
-            gateways=self.gateways,
+            gateways=gateways,
             owner=owner,
             rules=self.rules,
         )

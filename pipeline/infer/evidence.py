@@ -19,13 +19,20 @@ from pipeline.infer.destinations import PASSAGES, find_passages, find_routers
 from pipeline.infer.given import Given, Mapped
 from pipeline.infer.owners.aims import Aims, find_aims
 from pipeline.infer.routers.observers import Observers, find_observers
+from pipeline.infer.routers.places import PRIVATE_PLACES, find_places
 from pipeline.infer.routers.rules.dead_ends import DeadEnds, find_dead_ends, find_only_ends
 from pipeline.infer.routers.subnet_mates import find_mates
 from pipeline.infer.traces.distinct import DistinctPaths, find_distinct_paths
-from pipeline.infer.traces.links import DOUBTFUL_LINKS, DirectedLinks, count_links
+from pipeline.infer.traces.links import (
+    DOUBTFUL_LINKS,
+    REPEATED_HOPS,
+    DirectedLinks,
+    count_links,
+)
 from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.addresses import is_private
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.topology import NO_ASN
 
@@ -123,11 +130,24 @@ def gather(
     counts = _count(observations)
     observed = merge_addresses(observations)
     all_mapped = given.map(observed.addrs)
-    mates = mates_of(observed.addrs, given.aliases, all_mapped.lan >= 0)
     every = Spools(observations, observed.addrs, workers)
+    if PRIVATE_PLACES in given.rules:
+        private = all_mapped.special & is_private(observed.addrs)
+        if given.aliases is not None:
+            private &= given.aliases.routers_of(observed.addrs) < 0
+        known = ~is_private(every.vantages)
+        known &= every.vantages.any(axis=1)
+        vantage = np.where(known, np.cumsum(known) - 1, -1)
+        places = every.read(find_places(private, vantage)) if private.any() else None
+        if places is not None:
+            every = every.split(places.assign)
+            observed = observed.take(places.address)
+            all_mapped = all_mapped.take(places.address)
+    mates = mates_of(observed.addrs, given.aliases, all_mapped.lan >= 0)
     all_links, passages, only_ends = every.read(
         count_links(), find_passages(mates), find_only_ends(every.vantages)
     )
+    all_links = all_links.read_repeated(REPEATED_HOPS in given.rules)
     if DOUBTFUL_LINKS in given.rules and _is_classic(counts):
         all_links = all_links.without_doubtful(len(mates))
     passed = np.zeros(len(mates), bool)
@@ -140,7 +160,13 @@ def gather(
     paths, aims, dead_ends = DistinctPaths([]), Aims.none(n), DeadEnds.none()
     if is_elected:
         paths, aims, dead_ends = spools.read(
-            find_distinct_paths(given.origin_of, counts["traces"], workers, scratch),
+            find_distinct_paths(
+                given.origin_of,
+                counts["traces"],
+                workers,
+                scratch,
+                are_gaps=REPEATED_HOPS in given.rules,
+            ),
             find_aims(given.prefixes, n, given.exchanges),
             find_dead_ends(
                 links,

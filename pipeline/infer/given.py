@@ -13,6 +13,7 @@ from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.terms import organisations
 from pipeline.infer.rule import Rules
 from pipeline.infer.traces.merge import ObservedAddresses
+from pipeline.model.addresses import unique_addrs
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.exchanges import ExchangePoints
@@ -36,6 +37,10 @@ class Mapped(NamedTuple):
     special: np.ndarray
     origin: np.ndarray
     lan: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Mapped:
+        """The same of addresses at some positions."""
+        return Mapped(*(column[rows] for column in self))
 
     def of_routers(self, is_router: np.ndarray) -> Mapped:
         """The same of the addresses of routers; a special one is on no LAN."""
@@ -89,6 +94,6 @@ class Given:
 
     def share_mapped(self, observed: ObservedAddresses) -> MappedShare:
         """How many of all addresses that answered are mapped."""
-        addrs = np.concatenate([observed.addrs, observed.never_hops])
+        addrs = unique_addrs([observed.addrs, observed.never_hops])
         special, origin, lan = self.map(addrs)
         return mapped_share(addrs, origin, special, lan >= 0, self.prefixes, self.exchanges)

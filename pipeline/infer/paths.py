@@ -87,6 +87,8 @@ def _routers_of(
     follows, again = same_trace.copy(), same_trace & (node >= 0)
     follows[1:] &= (node[:-1] >= 0) & (ttl[1:] == ttl[:-1] + 1)
     again[1:] &= node[1:] == node[:-1]
+    # The first of two equal hops answered for a router before it.
+    follows[:-1] &= ~(same_trace[1:] & (traces.ids[1:] == traces.ids[:-1]))
     own = vantage >= 0
     keep = (node >= 0) & ~again & own[trace]
     n_routers = np.bincount(trace[keep], minlength=len(n))

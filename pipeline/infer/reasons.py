@@ -97,5 +97,6 @@ def _joins(addrs: np.ndarray, nodes: Nodes, joined: Joined | None, links: Direct
         first = nodes.first[nodes.node_of]
         joined.finish(first, nodes.alias)
     at = np.flatnonzero(joined.to >= 0)
+    at = at[(addrs[at] != addrs[joined.to[at]]).any(axis=1)]  # not the places of one address
     common = count_common(links, nodes.first[nodes.node_of])
     return Joins(addrs[at], addrs[joined.to[at]], joined.rule[at], common[at])

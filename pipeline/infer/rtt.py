@@ -27,6 +27,7 @@ from numba import njit
 from pipeline.infer.traces.counting import slot_of
 from pipeline.infer.traces.links import NodeLinks
 from pipeline.infer.traces.passes import Batch, Finding
+from pipeline.infer.traces.rules import is_repeated
 from pipeline.infer.traces.spool import scratch_faults
 
 _ANY_GAP = -1
@@ -57,6 +58,8 @@ def _samples(hop_ptr, ttl, ids, rtt, node_of, keys, link_of, length, out):
                 continue
             link = link_of[slot]
             n_hops = np.int64(ttl[row]) - np.int64(ttl[row - 1])
+            if length[link] == 2 and is_repeated(ttl, ids, row, hop_ptr[trace + 1]):
+                n_hops += 1
             if n_hops != length[link] and (n_hops == 1 or length[link] != _ANY_GAP):
                 continue
             value = np.uint64(np.int64(np.rint(half)) + _OFFSET)

@@ -19,6 +19,7 @@ from pipeline.infer.owners.terms import TERMS
 from pipeline.infer.owners.unannounced import UNANNOUNCED
 from pipeline.infer.routers.groups import SUBNET_MATES
 from pipeline.infer.routers.merge import PARALLEL_LINKS, TWO_VOUCHERS
+from pipeline.infer.routers.places import PRIVATE_PLACES
 from pipeline.infer.routers.rules.borders_crossed import BORDERS_CROSSED
 from pipeline.infer.routers.rules.common_successors import SAME_PLACE
 from pipeline.infer.routers.rules.dead_ends import DEAD_ENDS
@@ -27,16 +28,18 @@ from pipeline.infer.routers.rules.exchange_lans import EXCHANGE_LANS
 from pipeline.infer.routers.rules.gateways import GATEWAYS
 from pipeline.infer.routers.rules.last_routers import LAST_ROUTERS
 from pipeline.infer.routers.rules.mate_and_predecessor import MATE_SIDES
+from pipeline.infer.routers.rules.one_number import ONE_NUMBER
 from pipeline.infer.routers.rules.one_trace import ONE_TRACE
 from pipeline.infer.routers.rules.shared_ends import SAME_ENDS
 from pipeline.infer.routers.rules.single_voucher import SINGLE_VOUCHERS
 from pipeline.infer.routers.rules.two_weak_signs import TWO_KINDS
 from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.silent import SILENT_ROUTERS
-from pipeline.infer.traces.links import DOUBTFUL_LINKS
+from pipeline.infer.traces.links import DOUBTFUL_LINKS, REPEATED_HOPS, TUNNEL_STARTS
 
 RULES: tuple[Rule, ...] = (
     DOUBTFUL_LINKS,
+    PRIVATE_PLACES,
     PASSAGES,
     EXCHANGE_LANS,
     GATEWAYS,
@@ -53,6 +56,8 @@ RULES: tuple[Rule, ...] = (
     SAME_PLACE,
     TWO_KINDS,
     DIVERGING,
+    ONE_NUMBER,
+    TUNNEL_STARTS,
     *TERMS,
     REGIONS,
     UNANNOUNCED,
@@ -63,6 +68,7 @@ RULES: tuple[Rule, ...] = (
     PRIVATE_ROUTERS,
     LOOPS,
     CLASSIC_ENTRIES,
+    REPEATED_HOPS,
     SILENT_ROUTERS,
 )
 

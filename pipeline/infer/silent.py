@@ -3,10 +3,10 @@
 Where traces show two routers of an AS with one or two unanswered TTLs between them, routers lie
 there that do not answer. If no answering routers of the AS lead from one to the other in as many
 hops, nothing else stands for those, and every path across them would be missing or too long. So
-they become nodes without an address: one, or a chain of two. One router that lies between many
-others is counted once for each pair of these. In the literature they are anonymous routers [1]_,
-[2]_, and places that may be one router are merged; here they are not, since a wrong merge makes
-paths that are too short.
+they become nodes without an address: one, or a chain of two. In the literature they are anonymous
+routers [1]_, [2]_, and places that may be one router are merged. Here only those are that lie right
+before one address, since a link has one other end; one router that lies between many others is
+counted once for each pair of these, since a wrong merge makes paths that are too short.
 
 References
 ----------
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from pipeline.infer.routers.forest import unite
 from pipeline.infer.rtt import FLOOR_MS
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks, NodeLinks
@@ -51,17 +52,20 @@ class SilentRouters:
         1 or 2.
     n_traces : (n_gaps,) int64
         Traces that crossed the gap, in both directions.
+    same : (n_gaps,) int64
+        First gap with the same silent router; of those with two, the gap itself.
     """
 
     near: np.ndarray
     far: np.ndarray
     n_routers: np.ndarray
     n_traces: np.ndarray
+    same: np.ndarray
 
     @classmethod
     def none(cls) -> SilentRouters:
         """No gaps."""
-        return cls(*(np.empty(0, np.int64) for _ in range(4)))
+        return cls(*(np.empty(0, np.int64) for _ in range(5)))
 
     @property
     def length(self) -> np.ndarray:
@@ -97,9 +101,11 @@ class SilentRouters:
             Gap of each silent router.
         """
         gap = np.repeat(np.arange(len(self)), self.n_routers)
+        is_own = self.same[gap] == gap  # else its router is that of an earlier gap
         first = np.r_[True, gap[1:] != gap[:-1]] if len(gap) else np.zeros(0, bool)
         last = np.r_[first[1:], True] if len(gap) else first
-        node = n_nodes + np.arange(len(gap))
+        node = n_nodes + np.cumsum(is_own) - 1
+        node = node[np.searchsorted(gap, self.same[gap])] + ~first
         before = np.where(first, self.near[gap], node - 1)
         near = np.concatenate([before, self.far[gap[last]]])
         far = np.concatenate([node, node[last]])
@@ -108,7 +114,7 @@ class SilentRouters:
         own, across = np.split(weight, [len(links.near)])
         part = across[of_gap] / self.length[of_gap].astype(np.float32)
         part = np.maximum(part, np.float32(FLOOR_MS))
-        return drawn, np.concatenate([own, part]), gap
+        return drawn, np.concatenate([own, part]), gap[is_own]
 
 
 def _extend(links: NodeLinks, near: np.ndarray, far: np.ndarray, n_traces: np.ndarray) -> NodeLinks:
@@ -159,8 +165,18 @@ def find_silent(
     kept = np.sort(np.concatenate([by_one, by_two]))
     near, far = split_key(key[kept])
     single = n_one[kept] > 0
+    # What packets came from to one address is one router, silent or not.
+    at = np.full(len(key), -1)
+    at[kept] = np.arange(len(kept))
+    gap, address = at[row], links.far[used]
+    crossed = (links.n_past_one[used] > 0) & (gap >= 0)
+    gap, address = gap[crossed], address[crossed]
+    order = np.lexsort((gap, address))
+    before_one = address[order[1:]] == address[order[:-1]]
+    same = np.arange(len(kept))
+    unite(same, gap[order[:-1]][before_one], gap[order[1:]][before_one])
     return SilentRouters(
-        near, far, np.where(single, 1, 2), np.where(single, n_one[kept], n_two[kept])
+        near, far, np.where(single, 1, 2), np.where(single, n_one[kept], n_two[kept]), same
     )
 
 

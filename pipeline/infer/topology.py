@@ -25,6 +25,7 @@ from pipeline.infer.silent import SILENT_ROUTERS
 from pipeline.infer.traces.observer import Observation
 from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
+from pipeline.model.columns.ragged import run_starts
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.tables.registries import Registries
@@ -157,6 +158,8 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
         swallowed = find_swallowed(evidence.addrs, links, nodes.alias, given.aliases)
     share = given.share_mapped(evidence.observed)
     n_interfaces = len(evidence.addrs)
+    # Places of a private address that are on one node are one row.
+    row = np.flatnonzero(_is_new(evidence.addrs, nodes.node_of))
     _, naming = naming_addrs(evidence.addrs, nodes.node_of, links.count_of_each(n_interfaces))
     no_addr = np.zeros((len(drawn.silent_asn), 2), np.uint64)
     asn = np.concatenate([owned.asn, drawn.silent_asn])
@@ -168,9 +171,9 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
         drawn.links.far,
         node_addr=np.concatenate([evidence.addrs[naming], no_addr]),
         node_columns={SILENT: is_silent} if drawn.has_silent else {},
-        addrs=evidence.addrs,
-        addr_node=nodes.node_of,
-        addr_confidence=of_addrs,
+        addrs=evidence.addrs[row],
+        addr_node=nodes.node_of[row],
+        addr_confidence=None if of_addrs is None else of_addrs[row],
         weight=drawn.weight,
         weight_unit="ms",
         link_columns=drawn.links.columns() | ({} if siblings is None else {SIBLINGS: siblings}),
@@ -190,6 +193,14 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
         observations=drawn.observations,
         reasons=owned.reasons,
     )
+
+
+def _is_new(addrs: np.ndarray, node_of: np.ndarray) -> np.ndarray:
+    """(n,) bool: the first interface of each address of a node."""
+    order = np.lexsort((node_of, addrs[:, 1], addrs[:, 0]))
+    result = np.zeros(len(addrs), bool)
+    result[order[run_starts(addrs[order, 0], addrs[order, 1], node_of[order])]] = True
+    return result
 
 
 def _count_addresses(evidence: Evidence) -> dict[str, int]:

@@ -103,7 +103,7 @@ def _in_table(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tup
         before = (-1, -1)
         for group in range(low, file.num_row_groups):
             addrs = _addrs(_words(file, group, path))
-            if tuple(addrs[0].tolist()) <= before:
+            if tuple(addrs[0].tolist()) < before:
                 raise ValueError("its row groups are not sorted by address")
             before = tuple(addrs[-1].tolist())
             if tuple(addrs[0].tolist()) > last:

@@ -60,6 +60,10 @@ def find_mates(addrs: np.ndarray, alias_set: np.ndarray | None = None) -> np.nda
     mate[:, 1] = low ^ np.where(is_31, np.uint64(1), np.uint64(3))
     found = find_addrs(addrs, mate).astype(np.int64)
     found[unknown] = -1
+    again = np.zeros(n, bool)  # in several places: which of them is at the other end is not known
+    again[1:] = (addrs[1:] == addrs[:-1]).all(axis=1)
+    again[:-1] |= again[1:]
+    found[again | again[found]] = -1
     if alias_set is not None:
         found[(found >= 0) & (alias_set >= 0) & (alias_set[found] == alias_set)] = -1
     return found

@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.traces.passes import Batch, Finding
-from pipeline.infer.traces.rules import CUT, DESTINATION
+from pipeline.infer.traces.rules import CUT, DESTINATION, is_repeated
 from pipeline.infer.traces.spool import Traces, scratch_faults
 from pipeline.model.random_words import mix
 
@@ -71,7 +71,7 @@ def _fill(parent, code, n_nodes, slots):
 
 
 @njit(cache=True, nogil=True)
-def _grow(hop_ptr, flags, ttl, ids, parent, code, is_end, n_nodes, slots, leaf):
+def _grow(hop_ptr, flags, ttl, ids, are_gaps, parent, code, is_end, n_nodes, slots, leaf):
     """Add some traces to a tree, and note the node at which each ends; how many nodes there are."""
     above = np.empty(DEEPEST, np.int32)  # nodes of the trace before, which often begins like this
     codes = np.empty(DEEPEST, np.uint32)
@@ -82,7 +82,8 @@ def _grow(hop_ptr, flags, ttl, ids, parent, code, is_end, n_nodes, slots, leaf):
         for row in range(start, end):
             level = row - start
             own = np.uint32(ids[row] + 1) << np.uint32(SHIFT)
-            if row > start and ttl[row] == ttl[row - 1] + 1:
+            follows = row > start and ttl[row] == ttl[row - 1] + 1
+            if follows and not (are_gaps and is_repeated(ttl, ids, row, end)):
                 own |= np.uint32(FOLLOWS)
             if row + 1 == end and flags[trace] == DESTINATION:
                 own |= np.uint32(OWN)
@@ -310,8 +311,8 @@ def _is_looked_at(word: np.ndarray, n_traces: int) -> np.ndarray:
 class _Growing:
     """Trees of one thread while they grow."""
 
-    def __init__(self, n_traces: int, scratch: Path | None) -> None:
-        self._n_traces, self._scratch = n_traces, scratch
+    def __init__(self, n_traces: int, scratch: Path | None, are_gaps: bool) -> None:
+        self._n_traces, self._scratch, self._are_gaps = n_traces, scratch, are_gaps
         self._done: list[tuple[Tree, AimedPaths]] = []
         self._begin()
 
@@ -349,6 +350,7 @@ class _Growing:
             traces.flags,
             traces.ttl,
             traces.ids,
+            self._are_gaps,
             self._parent,
             self._code,
             self._is_end,
@@ -403,7 +405,12 @@ class _Growing:
 
 
 def find_distinct_paths(
-    asn_of: Callable[[np.ndarray], np.ndarray], n_traces: int, workers: int, scratch: Path | None
+    asn_of: Callable[[np.ndarray], np.ndarray],
+    n_traces: int,
+    workers: int,
+    scratch: Path | None,
+    *,
+    are_gaps: bool = True,
 ) -> Finding[_Growing, DistinctPaths]:
     """Find the distinct paths of all traces.
 
@@ -417,6 +424,8 @@ def find_distinct_paths(
         Threads that read the paths later.
     scratch : Path or None
         Folder for large trees. None: the system's.
+    are_gaps : bool
+        The first of two equal hops does not follow the hop before it.
     """
 
     def step(growing: _Growing, batch: Batch) -> None:
@@ -432,4 +441,4 @@ def find_distinct_paths(
             parts = list(pool.map(_Growing.end, threads))
         return DistinctPaths([tree for trees in parts for tree in trees], workers)
 
-    return Finding(lambda: _Growing(n_traces, scratch), step, end)
+    return Finding(lambda: _Growing(n_traces, scratch, are_gaps), step, end)

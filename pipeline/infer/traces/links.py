@@ -31,6 +31,7 @@ from numba import njit
 from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Batch, Finding
+from pipeline.infer.traces.rules import is_repeated
 from pipeline.model.columns.keys import pair_keys, split_key
 
 DOUBTFUL_LINKS = Rule(
@@ -41,6 +42,23 @@ DOUBTFUL_LINKS = Rule(
     "less than half of the commonest: " + CHOSEN,
     "Augustin et al., IMC 2006",
 )
+
+REPEATED_HOPS = Rule(
+    "repeated-hops",
+    "gaps",
+    "the first of two equal hops stands for a router that does not answer",
+    "addresses that answer at two TTLs in a row",
+    source="TNT (Vanaubel et al., TMA 2019)",
+)
+TUNNEL_STARTS = Rule(
+    "tunnel-starts",
+    "routers",
+    "what follows a router where tunnels start, as repeated hops show, joins it to no other",
+    "addresses that answer at two TTLs in a row",
+    origin="half of what follows it, and 2 addresses: chosen on simulated networks",
+)
+_OFTEN = 0.25  # repeats for each trace without one; where paths changed they are rarer
+_TUNNELS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +77,8 @@ class DirectedLinks:
         Traces in which unanswered TTLs lie between the two.
     n_past_one, n_past_two : (n_pairs,) int64
         Those of them with exactly one such TTL, and with two.
+    n_repeated : (n_pairs,) int64
+        Traces in which ``far`` answered at the next TTL, and again at the one after it.
     labelled : (n_pairs,) bool
         Some trace crossed it under MPLS labels.
     """
@@ -70,6 +90,7 @@ class DirectedLinks:
     n_bridged: np.ndarray
     n_past_one: np.ndarray
     n_past_two: np.ndarray
+    n_repeated: np.ndarray
     labelled: np.ndarray
 
     def count_of_each(self, n: int) -> np.ndarray:
@@ -106,7 +127,41 @@ class DirectedLinks:
             self.n_bridged[both],
             self.n_past_one[both],
             self.n_past_two[both],
+            self.n_repeated[both],
             self.labelled[both],
+        )
+
+    def after_tunnels(self) -> np.ndarray:
+        """(n_pairs,) bool: pairs whose near end starts tunnels that hide routers.
+
+        Half of what follows it, two addresses at least, repeats: the rest may be behind a tunnel,
+        too.
+        """
+        hides = (self.n_repeated > 0) & (self.n_router == 0)
+        n = int(self.near.max(initial=-1)) + 1
+        n_hidden = np.bincount(self.near[hides], minlength=n)
+        n_all = np.bincount(self.near[hides | (self.n_router > 0)], minlength=n)
+        return ((n_hidden >= _TUNNELS) & (2 * n_hidden >= n_all))[self.near]
+
+    def without(self, pairs: np.ndarray) -> DirectedLinks:
+        """The same as if some pairs, (n_pairs,) bool, were not seen one right after the other."""
+        return replace(self, n_router=np.where(pairs, 0, self.n_router))
+
+    def read_repeated(self, as_gaps: bool) -> DirectedLinks:
+        """The same with repeated hops taken for unanswered TTLs, or for answered ones.
+
+        Where a pair was mostly seen so, the second reply was lost where only one was seen. Where it
+        rarely was, one path was longer than another.
+        """
+        if not as_gaps:
+            return replace(self, n_router=self.n_router + self.n_repeated)
+        is_hidden = self.n_repeated > _OFTEN * self.n_router
+        n_hidden = np.where(is_hidden, self.n_router + self.n_repeated, 0)
+        return replace(
+            self,
+            n_router=np.where(is_hidden, 0, self.n_router + self.n_repeated),
+            n_bridged=self.n_bridged + n_hidden,
+            n_past_one=self.n_past_one + n_hidden,
         )
 
 
@@ -131,6 +186,8 @@ def _count(hop_ptr, flags, ttl, ids, keys, counts):
                     counts[slot, 2 + n_unanswered] += 1
             elif row == end - 1 and flags[trace] == 1:
                 counts[slot, 1] += 1
+            elif is_repeated(ttl, ids, row, end):
+                counts[slot, 5] += 1
             else:
                 counts[slot, 0] += 1
     return n_new
@@ -182,7 +239,7 @@ def count_links() -> Finding[_Tables, DirectedLinks]:
                 under_labels.counts,
             )
 
-    return Finding(lambda: (PairCounter(5), PairCounter(1)), step, _add_up)
+    return Finding(lambda: (PairCounter(6), PairCounter(1)), step, _add_up)
 
 
 def _add_up(tables: list[_Tables]) -> DirectedLinks:
@@ -191,9 +248,17 @@ def _add_up(tables: list[_Tables]) -> DirectedLinks:
     for _, under_labels in tables:
         labelled[np.searchsorted(keys, under_labels.rows()[0])] = True
     near, far = split_key(keys)
-    n_router, n_destination, n_bridged, n_past_one, n_past_two = counts.T
+    n_router, n_destination, n_bridged, n_past_one, n_past_two, n_repeated = counts.T
     return DirectedLinks(
-        near, far, n_router, n_destination, n_bridged, n_past_one, n_past_two, labelled
+        near,
+        far,
+        n_router,
+        n_destination,
+        n_bridged,
+        n_past_one,
+        n_past_two,
+        n_repeated,
+        labelled,
     )
 
 

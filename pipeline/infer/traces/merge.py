@@ -7,7 +7,7 @@ traces, or the number of reading processes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,8 +27,8 @@ class ObservedAddresses:
 
     Attributes
     ----------
-    addrs : (n_addrs, 2) uint64, sorted, distinct
-        Those that are a hop of some trace.
+    addrs : (n_addrs, 2) uint64, sorted
+        Those that are a hop of some trace; a private one once for each of its places.
     never_hops : (n_others, 2) uint64, sorted, distinct
         The rest: outvoted at its TTL, in a loop, or early (``early``) and not believed.
     is_router : (n_addrs,) bool
@@ -47,6 +47,16 @@ class ObservedAddresses:
     is_target: np.ndarray
     is_vantage: np.ndarray
     vantages: np.ndarray
+
+    def take(self, address: np.ndarray) -> ObservedAddresses:
+        """Those at some positions, ascending; one that is taken twice is two interfaces."""
+        return replace(
+            self,
+            addrs=self.addrs[address],
+            is_router=self.is_router[address],
+            is_target=self.is_target[address],
+            is_vantage=self.is_vantage[address],
+        )
 
 
 def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:

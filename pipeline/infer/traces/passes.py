@@ -143,15 +143,32 @@ class Spools:
             self._numberings.append(_save_numbering(known, folder))
             with scratch_faults(folder):
                 all_vantages.append(np.load(observation.vantages))
+        self._place: Callable[[Batch], Traces] | None = None
+        self._renumbered: np.ndarray | None = None
         self.vantages = unique_addrs(all_vantages)
         self._vantages = [find_addrs(self.vantages, vantages) for vantages in all_vantages]
 
+    def _copy(self) -> Spools:
+        copied = Spools([], np.empty((0, 2), np.uint64), self.workers)
+        copied._observations, copied._numberings = self._observations, self._numberings
+        copied.vantages, copied._vantages = self.vantages, self._vantages
+        copied._place, copied._renumbered = self._place, self._renumbered
+        return copied
+
+    def split(self, place: Callable[[Batch], Traces]) -> Spools:
+        """The same traces with ids that ``place`` gives their hops."""
+        copied = self._copy()
+        copied._place = place
+        return copied
+
     def restrict(self, kept: np.ndarray) -> Spools:
-        """The same traces with some of the addresses, (n,) bool, in the numbering of those."""
+        """The same traces with some of the ids, (n,) bool, in the numbering of those."""
         new_id = np.where(kept, np.cumsum(kept) - 1, -1)
-        restricted = Spools([], np.empty((0, 2), np.uint64), self.workers)
-        restricted._observations = self._observations
-        restricted.vantages, restricted._vantages = self.vantages, self._vantages
+        restricted = self._copy()
+        if self._place is not None:
+            restricted._renumbered = new_id.astype(np.int32)
+            return restricted
+        restricted._numberings = []
         for path in self._numberings:
             with scratch_faults(path.parent):
                 known = np.fromfile(path, np.int32)
@@ -177,7 +194,13 @@ class Spools:
                     if block.n_hops:
                         traces = replace(traces, ids=numbering[traces.ids])
                         traces = traces.without(traces.ids == _NOT_BELIEVED)
-                    yield Batch(traces, observation.spool, block, vantages)
+                    batch = Batch(traces, observation.spool, block, vantages)
+                    if self._place is not None and block.n_hops:
+                        ids = self._place(batch).ids
+                        if self._renumbered is not None:
+                            ids = np.where(ids >= 0, self._renumbered[ids], ids)
+                        batch = replace(batch, traces=replace(traces, ids=ids))
+                    yield batch
                 at += 1
 
     @overload

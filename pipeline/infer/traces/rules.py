@@ -114,6 +114,12 @@ def _choose(ids, kind, rtt, start, end):
     return ids[best], least, exceeded, alone, labelled
 
 
+@njit(cache=True, nogil=True, inline="always")
+def is_repeated(ttl, ids, row, end):
+    """Whether a hop of a trace is the first of two equal ones: it answered for another router."""
+    return row + 1 < end and ids[row + 1] == ids[row] and ttl[row + 1] == ttl[row] + 1
+
+
 @njit(cache=True, nogil=True)
 def _find(ids, first, end, hop):
     """First row of ``hop`` among rows first:end, -1 for none."""

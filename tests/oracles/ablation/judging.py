@@ -24,7 +24,8 @@ def _links(s: Score) -> float | None:
 
 
 def _hops(s: Score) -> float | None:
-    return _share(s.hops_equal, s.hop_pairs)
+    """Of all pairs that traces show: a rule that joins more of them is no worse for those."""
+    return _share(s.hops_equal, max(s.hop_pairs, s.best_pairs))
 
 
 def _pairs(s: Score) -> float | None:

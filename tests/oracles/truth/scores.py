@@ -13,6 +13,7 @@ import numpy as np
 from pipeline.infer import Observation, Registries, infer_topology
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.addresses import is_private
 from pipeline.model.topology import NO_ASN, Topology
 from tests.addresses import format_addrs
 from tests.oracles.truth.calibration import Rated, count_rated
@@ -101,11 +102,16 @@ def names_of_nodes(topology: Topology, truth: Truth) -> list[str | None]:
     return [truth.router_of.get(addr) for addr in format_addrs(topology.node_addr)]
 
 
-def node_of(topology: Topology) -> dict[str, int]:
-    """Node of each address."""
+def _nodes_of(topology: Topology) -> list[tuple[str, int]]:
+    """Each address and its node; private ones may be on several."""
     assert topology.addrs is not None
     assert topology.addr_node is not None
-    return dict(zip(format_addrs(topology.addrs), topology.addr_node.tolist(), strict=True))
+    return list(zip(format_addrs(topology.addrs), topology.addr_node.tolist(), strict=True))
+
+
+def node_of(topology: Topology) -> dict[str, int]:
+    """Node of each address; of several the last."""
+    return dict(_nodes_of(topology))
 
 
 def _addrs_right(topology: Topology, truth: Truth, addrs: frozenset[str]) -> np.ndarray:
@@ -114,7 +120,7 @@ def _addrs_right(topology: Topology, truth: Truth, addrs: frozenset[str]) -> np.
     return np.array(
         [
             int(asn[node] == truth.asn_of[truth.router_of[addr]]) if addr in addrs else -1
-            for addr, node in node_of(topology).items()
+            for addr, node in _nodes_of(topology)
         ],
         np.int64,
     )
@@ -163,10 +169,16 @@ def _pairs(groups: Iterable[Hashable]) -> int:
 
 
 def _alias_pairs(topology: Topology, truth: Truth, addrs: frozenset[str]) -> dict[str, int]:
-    """Count pairs of addresses; an address of no known router is a router of its own."""
+    """Count pairs of addresses; an address of no known router is a router of its own.
+
+    A private one of no known router may be of any: it is not judged.
+    """
+    assert topology.addrs is not None
+    private = set(format_addrs(topology.addrs[is_private(topology.addrs)]))
     known = [
         (node, truth.router_of.get(addr, addr), addr in addrs)
-        for addr, node in node_of(topology).items()
+        for addr, node in _nodes_of(topology)
+        if addr in truth.router_of or addr not in private
     ]
     return {
         "alias_pairs": _pairs(node for node, _, _ in known),

@@ -113,7 +113,9 @@ def test_found_are_those_gaps_that_a_search_finds(seed):
     pairs = np.unique(rng.integers(0, n, (300, 2)), axis=0)
     past_one, past_two = rng.integers(0, 3, (2, len(pairs)))
     zero = np.zeros(len(pairs), np.int64)
-    given = DirectedLinks(*pairs.T, zero, zero, past_one + past_two, past_one, past_two, zero < 0)
+    given = DirectedLinks(
+        *pairs.T, zero, zero, past_one + past_two, past_one, past_two, zero, zero < 0
+    )
 
     inside = nx.Graph((a, b) for a, b in zip(near, far, strict=True) if node_asn[a] == node_asn[b])
     inside.add_nodes_from(range(n))

@@ -248,7 +248,7 @@ def test_more_evidence_never_lowers_confidence():
     assert classic["the same times log(1 + predecessors)"] < 0
 
 
-NO_LINKS = DirectedLinks(*np.empty((7, 0), np.int64), np.empty(0, bool))
+NO_LINKS = DirectedLinks(*np.empty((8, 0), np.int64), np.empty(0, bool))
 # No alias set, no private address; how it was measured.
 MEASURED = (np.zeros(3, bool), np.zeros(3, bool), Conditions(False, 0.0, 1))
 
