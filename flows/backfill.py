@@ -15,7 +15,7 @@ from typing import Any
 
 from prefect import flow
 from prefect.logging import get_run_logger
-from prefect.states import Failed, State
+from prefect.states import Cancelled, Failed, State
 
 from flows.compare import next_compared
 from flows.nightly import shown_night
@@ -129,6 +129,8 @@ def _backfill(
             became[name] = NO_DATA
         else:
             state = night(config, analyze_config, return_state=True)
+            if state.is_cancelled():
+                return Cancelled(message=f"cancelled in {name}, after {number(len(done), 'night')}")
             became[name] = f"{state.name}: {state.message}"
             complete &= state.is_completed() and state.name != PARTIAL
             done += [name] if state.is_completed() else []

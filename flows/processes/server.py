@@ -131,6 +131,10 @@ def prefect_server(
         "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": str(scheduler),
         # Pages use the API of the default port unless ours is set.
         "PREFECT_SERVER_UI_API_URL": f"http://{HOST}:{port}/api",
+        # What ended 90 days ago (PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD) goes.
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": os.environ.get(
+            "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED", "events,flow_runs"
+        ),
         # By default pages of every site may read the answers.
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": ",".join(origins(port)),
     }

@@ -189,3 +189,35 @@ def test_a_paused_run_gives_its_turn_back_and_goes_on_when_it_is_resumed(served,
     served.post(f"/flow_runs/{run['id']}/resume", {})
     wait_until(lambda: served.state(run)["type"] == "COMPLETED", RUN_S, None, served.log)
     assert (tmp_path / "out" / "paused" / "index.html").is_file()
+
+
+def test_a_backfill_is_cancelled_as_a_whole(served, tmp_path):
+    folder = tmp_path / "store"
+    folder.mkdir()
+    for day in (20, 21):
+        (tmp_path / f"2026-11-{day}").mkdir()
+        traces = f"h{day - 20}.icmp-paris.warts.gz"
+        (tmp_path / f"2026-11-{day}" / traces).write_bytes((LAB / traces).read_bytes())
+    mine = Seat(folder / WORKING).take(Holder.me("the test"))
+    given = {"first": "2026-11-20", "last": "2026-11-21", "inputs": [str(tmp_path / "%Y-%m-%d")]}
+    options = {"allow_special": ["198.18.0.0/15"], "workers": 1}
+    given |= {"options": options, **of_its_own(tmp_path)}
+    run = served.start("backfill", **given)
+
+    def night() -> list[str]:
+        runs = served.post("/flow_runs/filter", {"flows": {"name": {"any_": ["night"]}}})
+        return [each["state"]["name"] for each in runs]
+
+    wait_until(lambda: night() == ["Waiting"], RUN_S, None, served.log, night)
+    cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
+    subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
+    wait_until(lambda: served.state(run)["type"] == "CANCELLED", STOP_S, None, served.log)
+    wait_until(lambda: not processes(served, "prefect.engine"), STOP_S, None, served.log)
+    assert night() == ["Cancelled"]
+    os.close(mine)
+    ended = served.ended("backfill", **given)
+    assert ended["state"]["name"] == "Completed", ended["state"]
+    for day in (20, 21):
+        assert (tmp_path / "out" / f"2026-11-{day}" / "index.html").is_file()
+    # The newer one by its records, which are of one day here.
+    assert len(list((tmp_path / "out").glob("*/changes.html"))) == 1

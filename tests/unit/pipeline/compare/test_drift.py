@@ -1,4 +1,4 @@
-"""What drifts is told once; noise and steps are not."""
+"""What drifts is reported once; noise and steps are not."""
 
 from __future__ import annotations
 
