@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels import DeviceError, GraphError, bfs
+from kernels import CSRGraph, DeviceError, GraphError, bfs
 from kernels.breadth_first import bfs_queue
 from kernels.breadth_first.check import check_levels, check_parents
 from tests.oracles.paths import bfs_levels
@@ -179,6 +179,33 @@ def test_nodes_that_are_none_are_named(device):
 
 def test_numpy_integers_are_nodes(device):
     assert bfs(path(3).to(device), np.int64(2), target=np.uint8(1)).eccentricity == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n_leaves", [200_000, 2_000])  # of each: a list of hubs, and all segments
+def test_hubs_of_a_frontier_are_expanded_whole(n_leaves):
+    n_hubs = 12
+    hubs = np.arange(1, n_hubs + 1)
+    leaves = n_hubs + 1 + np.arange(n_hubs * n_leaves)
+    tails = np.concatenate([np.zeros(n_hubs, np.int64), np.repeat(hubs, n_leaves), leaves[:-1:50]])
+    heads = np.concatenate([hubs, leaves, leaves[1::50]])
+    graph = CSRGraph.from_edges(tails, heads, n_nodes=int(leaves[-1]) + 1, symmetrise=True)
+    for source in (0, int(hubs[3]), int(leaves[7])):
+        result = bfs(graph.to("gpu"), source)
+        np.testing.assert_array_equal(host(result.level), bfs_queue(graph, source).level)
+        check(graph, result)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("hops", [1, 2, 40, 399, 400, 401])
+def test_a_target_stops_narrow_levels(hops):
+    # A path of 400, then a hub, then a path: one block stops at the hub, and goes on behind it.
+    links = [(i, i + 1) for i in range(800)] + [(400, 801 + i) for i in range(3_000)]
+    graph = graph_of(3_801, links)
+    result = bfs(graph.to("gpu"), 0, target=hops)
+    assert result.eccentricity == hops
+    level = bfs_queue(graph, 0).level
+    np.testing.assert_array_equal(host(result.level), np.where(level <= hops, level, -1))
 
 
 @pytest.mark.gpu

@@ -7,6 +7,8 @@ import pytest
 import kernels.eccentricity
 
 
-@pytest.fixture(autouse=True)
-def on_the_gpu(monkeypatch):
-    monkeypatch.setattr(kernels.eccentricity, "FEW", 0)
+@pytest.fixture(autouse=True, scope="module")
+def on_the_gpu():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels.eccentricity, "FEW", 0)
+        yield

@@ -315,3 +315,14 @@ def test_large_graphs_agree_with_cores(model):
     assert there.diameter == here.diameter
     check_diameter(graph, there)
     np.testing.assert_array_equal(eccentricities(graph.to("gpu")), eccentricities(graph))
+
+
+def test_a_core_finds_the_diameter_of_a_small_graph(monkeypatch):
+    import kernels.eccentricity
+
+    monkeypatch.setattr(kernels.eccentricity, "FEW", 1 << 18)
+    monkeypatch.setattr(kernels.eccentricity, "_on_gpu", None)
+    graph = barabasi_albert_graph(500, m=2, seed=1).to("gpu")
+    found = diameter(graph)
+    found.check()
+    assert found.graph is graph
