@@ -503,8 +503,8 @@ def _read_stream(
     stream: InputStream, report: ReadReport, format: Format
 ) -> Iterator[TraceBatch | Topology]:
     """What a file holds, or the files in an archive that hold traces, or its one topology."""
-    faults: list[FormatError] = []
-    n_topologies = 0
+    first_fault: FormatError | None = None
+    n_faults = n_topologies = 0
     for name, member in members(stream):
         if not name:
             yield from format.load().read(member, report)
@@ -521,6 +521,7 @@ def _read_stream(
                 report.skip("file of no known format")
                 continue
             fault = error
+        format = chosen or format
         if chosen is not None and chosen.kind == "topology":
             n_topologies = 1
             yield from chosen.load().read(member, report)
@@ -533,17 +534,17 @@ def _read_stream(
             fault = error
         report.absorb(part, name)
         if fault is not None:
-            faults.append(fault)
+            first_fault, n_faults = first_fault or fault, n_faults + 1
             place = f"{stream.path.name}!{name}"
             report.reject(place, "file that cannot be read to its end", fault.reason)
-    if faults:
-        what = f"{len(faults)} of its files cannot be used, or not to the end"
-        raise FormatError(stream.path, "", f"{what}; the first: {faults[0]}")
+    if first_fault is not None:
+        what = f"{n_faults} of its files cannot be used, or not to the end"
+        raise FormatError(stream.path, "", f"{what}; the first: {first_fault}")
 
 
 def _of_member(path: Path, head: bytes, format: Format, has_topology: bool) -> Format:
-    """Which of the formats of the same kind a file in an archive has."""
-    found = FORMATS[_match(path, head)]
+    """Format of a file in an archive: mostly that of the one before, else of the same kind."""
+    found = format if format.load().sniff(head) else FORMATS[_match(path, head)]
     if found.kind != format.kind:
         raise FormatError(path, "", f"holds another kind: {found.description}")
     if has_topology:

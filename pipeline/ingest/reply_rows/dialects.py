@@ -194,8 +194,13 @@ class _Batch:
         if column is None:
             return np.full(self._n, np.nan)
         if pa.types.is_binary(column.type) or pa.types.is_string(column.type):
-            is_number = pc.match_substring_regex(column, _NUMBER)
-            column = pc.if_else(is_number, column, pa.scalar(None, column.type)).cast(pa.string())
+            null = pa.scalar(None, column.type)
+            column = pc.if_else(pc.equal(pc.binary_length(column), 0), null, column)
+            try:
+                column = column.cast(pa.string()).cast(pa.float64())
+            except pa.ArrowInvalid:  # some row has no number
+                is_number = pc.match_substring_regex(column, _NUMBER)
+                column = pc.if_else(is_number, column, null).cast(pa.string())
         elif pa.types.is_timestamp(column.type):
             column = column.cast(pa.timestamp("us")).cast(pa.int64())
         elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):

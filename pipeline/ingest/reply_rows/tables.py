@@ -145,21 +145,22 @@ class _WholeLines(io.RawIOBase):
 
     def _next(self) -> bytes:
         """Some lines, in UTF-8; nothing at the end."""
-        lines = b""
-        while not lines and self.fault is None:
+        pieces, size = [self._rest], 0
+        while size < _BLOCK_BYTES and self.fault is None:
             try:
-                block = self._stream.read(_BLOCK_BYTES)
+                piece = self._stream.read(_BLOCK_BYTES - size)
             except FormatError as error:
                 self.fault = error
-                return b""
-            if not block:
-                lines, self._rest = self._rest, b""
                 break
-            block = self._rest + block
-            stop = block.rfind(b"\n") + 1
-            lines, self._rest = block[:stop], block[stop:]
-            if len(self._rest) > _BLOCK_BYTES:  # no row is as long: it is refused as one
-                lines, self._rest = lines + self._rest, b""
+            if not piece:
+                break
+            pieces.append(piece)
+            size += len(piece)
+        block = b"".join(pieces)
+        stop = block.rfind(b"\n") + 1
+        if self.fault is None and (not size or not stop):  # the end, or longer than any row
+            stop = len(block)
+        lines, self._rest = block[:stop], block[stop:]
         return lines if lines.isascii() else lines.decode("utf-8", "replace").encode()
 
 

@@ -26,6 +26,7 @@ from pipeline.model.measured.traces import TraceBatch
 WINDOW_BYTES = 1 << 22
 MAX_RECORD_BYTES = 1 << 26
 MAX_DEPTH = 256
+_TEXT = re.compile(rb"[^ \t\r\n]")
 _NEWLINE = re.compile(rb"\n")
 UNKNOWN = (0, 0)  # an address or name that says nothing
 
@@ -82,7 +83,9 @@ class _RecordDecoder(TraceDecoder):
 
     def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
         data = window.data.data
-        while at < window.end:
+        while (found := _TEXT.search(data, at, window.end)) is not None:
+            self._line += bytes(data[at : found.start()]).count(b"\n")
+            at = found.start()
             stop = self._line_end(window, at)
             if stop is None:
                 if window.has_room(at):
@@ -97,7 +100,8 @@ class _RecordDecoder(TraceDecoder):
             self._line += not is_last
             if fault is not None:
                 return fault._replace(at=at)
-        return More(at)
+        self._line += bytes(data[at : window.end]).count(b"\n")
+        return More(window.end)
 
     def _line_end(self, window: ByteWindow, at: int) -> int | None:
         """Where the line at ``at`` ends; None: it goes on behind the window."""
@@ -112,8 +116,6 @@ class _RecordDecoder(TraceDecoder):
 
     def _take(self, line: bytes, is_last: bool, columns: TraceColumns) -> Broken | None:
         """Put the traces of a line into the columns; what is wrong with it, if anything."""
-        if not line.strip():
-            return None
         place = self._place
         try:
             if line.count(b"{") + line.count(b"[") > MAX_DEPTH and nesting(line) > MAX_DEPTH:
