@@ -131,7 +131,7 @@ class _Source:
         fields = self._edge_fields()
         for rows in self._parts():
             for row in rows[self.snapshot.n_edges[rows] > 0].tolist():
-                for part in in_parts(self._inside(row, fields)):
+                for part in self._inside(row, fields):
                     yield self._with_texts(part, np.full(part.num_rows, row), texts)
         for part in in_parts(self._borders):
             ends = [part[name].to_numpy() for name in ("tail_row", "head_row")]
@@ -145,21 +145,26 @@ class _Source:
             plain = pa.table(columns).cast(fields)
             yield self._with_texts(plain, ends[0], texts, ends[1])
 
-    def _inside(self, row: int, fields: pa.Schema) -> pa.Table:
-        """Links within one AS, each once, sorted by tail, then head."""
+    def _inside(self, row: int, fields: pa.Schema) -> Iterator[pa.Table]:
+        """Links within one AS, each once, sorted by tail, then head; some at a time."""
         graph = self.snapshot.graph(row, weights=True)
-        tail = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-        once = np.flatnonzero(tail < graph.indices)
+        arc_columns = self.snapshot.arc_columns(row)
         first = self.first[row]
-        columns: dict[str, Any] = {
-            "tail": tail[once] + first,
-            "head": graph.indices[once].astype(np.int64) + first,
-        }
-        if graph.weights is not None:
-            weight = graph.weights[once]
-            columns["weight"] = pa.array(weight, mask=np.isnan(weight))
-        others = {n: values[once] for n, values in self.snapshot.arc_columns(row).items()}
-        return pa.table(columns | others).select(fields.names).cast(fields)
+        for start in range(0, graph.n_arcs, ROWS_AT_ONCE):
+            here = slice(start, min(start + ROWS_AT_ONCE, graph.n_arcs))
+            arcs = np.arange(here.start, here.stop)
+            tail = np.searchsorted(graph.indptr, arcs, side="right") - 1
+            once = tail < graph.indices[here]
+            columns: dict[str, Any] = {
+                "tail": tail[once] + first,
+                "head": graph.indices[here][once].astype(np.int64) + first,
+            }
+            if graph.weights is not None:
+                weight = graph.weights[here][once]
+                columns["weight"] = pa.array(weight, mask=np.isnan(weight))
+            others = {name: values[here][once] for name, values in arc_columns.items()}
+            if once.any():
+                yield pa.table(columns | others).select(fields.names).cast(fields)
 
     def _with_texts(
         self, part: pa.Table, row: np.ndarray, texts: bool, head_row: np.ndarray | None = None
