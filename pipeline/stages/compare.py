@@ -21,6 +21,7 @@ from pipeline.report.folder import report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
 from pipeline.stages.nights.drift import drifts_up_to
+from pipeline.stages.nights.inferences import agreement
 from pipeline.stages.nights.references import keep_up_to, references_up_to
 from pipeline.stages.nights.snapshots import (
     before,
@@ -52,6 +53,7 @@ class CompareSummary:
     wall_s: float = 0.0
     warnings: list[str] = field(default_factory=list)
     n_reference_nights: int = 0  # that RTTs and hops were compared with
+    agreement: dict[str, int] = field(default_factory=dict)  # of two inferences, see `agreement`
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         drifts = drifts_up_to(config.out, new.name) if is_night(old.name) else None
         if drifts is not None:
             changes, events = with_drifts(changes, events, drifts)
+        agrees = agreement(old, new)
         progress(Progress("compare", 1, 1, "nights"))
         keep_up_to(config.store, config.out, new, nights[1], config.old, usual)
         names = nights[0].names | nights[1].names
@@ -128,6 +131,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         time.time() - started,
         [*warnings, *filter(None, [unshown])],
         usual.n_nights,
+        agrees,
     )
 
 

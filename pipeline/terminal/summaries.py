@@ -250,6 +250,7 @@ def compare_facts(summary: CompareSummary) -> dict:
         "n_reference_nights": summary.n_reference_nights,
         "events": summary.events,
         "changes": summary.counts,
+        "agreement": summary.agreement,
         "warnings": summary.warnings,
         "compare_s": round(summary.wall_s, 3),
     }
@@ -265,6 +266,12 @@ def print_compare(summary: CompareSummary) -> None:
         for kind in ("removed", "added", "not observable", "not observable before")
     ]
     print_line(f"Links: {', '.join(counts)}")
+    if (agrees := summary.agreement).get("addresses"):
+        print_line(
+            f"Both have {number(agrees['addresses'], 'address')}, {agrees['same_as']:,} of them "
+            f"({agrees['same_as'] / agrees['addresses']:.1%}) in the same AS; "
+            f"{agrees['same_routers']:,} of {number(agrees['routers'], 'router')} are the same"
+        )
     events = number(summary.n_events, "event")
     print_line(f"From {summary.old} to {summary.new}: {events} ({summary.wall_s:.1f} s)")
     print_line(f"Changes: {summary.page}")
