@@ -316,7 +316,9 @@ def _compared(folder: Path, with_pages: bool) -> set[str]:
     return {str(path.relative_to(folder)) for path in found} - NOT_COMPARED
 
 
-def judge(rows: Sequence[Mapping[str, float]], n_warm: int) -> list[dict]:
+def judge(
+    rows: Sequence[Mapping[str, float]], n_warm: int, slacks: Mapping[str, float] = SLACK
+) -> list[dict]:
     """A row for each figure: what it was at first and at last, and whether it is flat.
 
     Parameters
@@ -325,6 +327,8 @@ def judge(rows: Sequence[Mapping[str, float]], n_warm: int) -> list[dict]:
         Figures after each night.
     n_warm : int
         Nights that fill caches and the store, which are not compared.
+    slacks : mapping of str to float
+        By the unit of a figure: smaller steps say nothing.
     """
     span = max(1, (len(rows) - n_warm) // 5)
     every = max(1, len(rows) // 20)
@@ -333,7 +337,7 @@ def judge(rows: Sequence[Mapping[str, float]], n_warm: int) -> list[dict]:
         values = [row[figure] for row in rows]
         first = statistics.median(values[n_warm : n_warm + span])
         last = statistics.median(values[-span:])
-        slack = SLACK.get(figure.rpartition("_")[2])
+        slack = slacks.get(figure.rpartition("_")[2])
         row = {"figure": figure, "first": round(first, 2), "last": round(last, 2)}
         row |= {"largest": round(max(values), 2)}
         if slack is not None:
