@@ -216,6 +216,9 @@ def _address_columns(topology: Topology, asn, place, node_ptr) -> dict:
     at = place[topology.addr_node]
     kept = at >= 0
     row = np.searchsorted(node_ptr, at[kept], side="right") - 1
+    # By address, and of one that is on several nodes by AS and node.
+    order = np.lexsort((at[kept], topology.addrs[kept, 1], topology.addrs[kept, 0]))
+    kept, row = np.flatnonzero(kept)[order], row[order]
     local = (at[kept] - node_ptr[row]).astype(np.int32)
     return {
         "addrs": topology.addrs[kept],

@@ -10,7 +10,7 @@ from pipeline.infer.owners.terms import TERMS
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.routers.joins import Joined, count_common
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.ragged import offsets
+from pipeline.model.columns.ragged import offsets, positions_of_rows, run_starts
 from pipeline.model.measured.reasons import Joins, OwnerReasons, Reasons
 from pipeline.model.topology import NO_ASN
 
@@ -77,8 +77,12 @@ def _owners(
         decided_by[at], is_told[at] = rule, True
         asn[at] = node_asn[are]
     asn[asn >= FIRST_STAND_IN] = NO_ASN
+    # Places of a private address in one AS are told once.
     told = np.flatnonzero(is_told)
-    lengths = np.diff(row_ptr)[told]
+    told = told[np.lexsort((asn[told], addrs[told, 1], addrs[told, 0]))]
+    told = told[run_starts(addrs[told, 0], addrs[told, 1], asn[told])]
+    lengths, rows = np.diff(row_ptr)[told], positions_of_rows(row_ptr, told)[1]
+    term, cost, n_pieces = term[rows], cost[rows], n_pieces[rows]
     cost, n_pieces = np.minimum(cost, _MOST), np.minimum(n_pieces, _MOST)
     return OwnerReasons(
         addrs[told],
@@ -98,5 +102,9 @@ def _joins(addrs: np.ndarray, nodes: Nodes, joined: Joined | None, links: Direct
         joined.finish(first, nodes.alias)
     at = np.flatnonzero(joined.to >= 0)
     at = at[(addrs[at] != addrs[joined.to[at]]).any(axis=1)]  # not the places of one address
+    to = joined.to[at]
+    at = at[np.lexsort((addrs[to, 1], addrs[to, 0], addrs[at, 1], addrs[at, 0]))]
+    to = joined.to[at]
+    at = at[run_starts(addrs[at, 0], addrs[at, 1], addrs[to, 0], addrs[to, 1])]
     common = count_common(links, nodes.first[nodes.node_of])
     return Joins(addrs[at], addrs[joined.to[at]], joined.rule[at], common[at])

@@ -127,7 +127,7 @@ class Joins:
     Attributes
     ----------
     addr : (n, 2) uint64
-        Distinct; never the smallest of its router.
+        Never the smallest of its router; distinct but for private ones on several routers.
     to : (n, 2) uint64
         Smallest address of the router that it, or its part of the router, was joined to.
     rule : (n,) object
@@ -182,10 +182,14 @@ class Reasons:
         return not len(self.owners) and not len(self.joins)
 
     def rows_of(self, addrs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of ``owners`` and of ``joins`` that are about some addresses, (n, 2) uint64."""
-        owners = positions_of(self.owners.addr, addrs)
-        joins = positions_of(self.joins.addr, addrs)
-        return owners[owners >= 0], joins[joins >= 0]
+        """Rows of ``owners`` and of ``joins`` that are about some addresses, (n, 2) uint64.
+
+        Those must be distinct. A private one may have several rows, one for each AS, and for each
+        router that it was joined to.
+        """
+        owners = positions_of(addrs, self.owners.addr)
+        joins = positions_of(addrs, self.joins.addr)
+        return np.flatnonzero(owners >= 0), np.flatnonzero(joins >= 0)
 
 
 def _asn(column: np.ndarray) -> pa.Array:

@@ -12,7 +12,7 @@ from pipeline.errors import UsageError
 from pipeline.infer.owners.terms import host_names
 from pipeline.infer.routers.joins import GIVEN
 from pipeline.infer.rules import RULES
-from pipeline.model.addresses import parse_addr
+from pipeline.model.addresses import is_private, parse_addr, positions_of
 from pipeline.model.measured.reasons import Reasons, Term
 from pipeline.model.words import number
 from pipeline.report.tables.node_names import addr_texts
@@ -74,6 +74,13 @@ def reasons_for(snapshot: Snapshot, address: str) -> dict[str, Any]:
         asn = int(snapshot.asn[row])
         every = addresses_of(snapshot, row, node)
     owner_rows, join_rows = reasons.rows_of(every)
+    # A private address may be on other routers, too: what is about those is left out.
+    elsewhere = is_private(reasons.owners.addr[owner_rows])
+    elsewhere &= reasons.owners.asn[owner_rows] != (_NONE if asn is None else asn)
+    owner_rows = owner_rows[~elsewhere]
+    elsewhere = is_private(reasons.joins.addr[join_rows])
+    elsewhere &= positions_of(every, reasons.joins.to[join_rows]) < 0
+    join_rows = join_rows[~elsewhere]
     if not len(found) and not len(owner_rows):
         raise UsageError(not_found(snapshot, address))
     owners = [_owner(reasons, row) for row in owner_rows.tolist()]

@@ -175,7 +175,11 @@ ORDER: Mapping[str, Sequence[str]] = {
     INGRESSES: ("asn", "node"),
     EXITS: ("asn", "node", "neighbor_asn"),
     BORDERS: ("near_asn", "near", "far_asn", "far"),
-    **dict.fromkeys((ADDRESSES, UNMAPPED, HOST_NAMES, VANTAGES, REASONS, JOINS), tuple(_ADDR)),
+    **dict.fromkeys((UNMAPPED, HOST_NAMES, VANTAGES), tuple(_ADDR)),
+    # A private address may be on several routers.
+    ADDRESSES: (*_ADDR, "asn", "node"),
+    REASONS: (*_ADDR, "asn"),
+    JOINS: (*_ADDR, "to_high", "to_low"),
     PATHS: ("vantage", "target_high", "target_low", "step"),
 }
 
@@ -211,8 +215,8 @@ def checked_table(path: Path, table: pa.Table) -> pa.Table:
 
 
 def _with_least(column: pa.ChunkedArray) -> np.ndarray:
-    """Values, -1 for null; only signed ones may be null here."""
-    return (column.fill_null(-1) if column.null_count else column).to_numpy()
+    """Values, -1 for null; none that may be null here is beyond int64."""
+    return (column.cast(pa.int64()).fill_null(-1) if column.null_count else column).to_numpy()
 
 
 def ascends(columns: Sequence[np.ndarray]) -> bool:

@@ -42,8 +42,22 @@ def test_bridging_joins_across_a_gap_and_is_marked(tmp_path):
     assert links_of(infer(tmp_path, *lines)) == {(A, B): 1}
 
 
-def test_a_repeated_address_makes_no_link_and_the_next_one_starts_at_its_end(tmp_path):
+def test_a_repeated_address_ends_no_link_and_the_next_one_starts_at_its_end(tmp_path):
     topology = infer(tmp_path, f"{A}/1 {B}/2 {B}/4 {C}/10")
+    assert links_of(topology) == {(B, C): 1}
+    assert nodes_of(topology) == [A, B, C]
+    assert topology.weight.tolist() == [3.0]
+    assert topology.counts["links_within_a_router"] == 0
+
+
+def test_where_an_address_repeats_rarely_the_way_changed(tmp_path):
+    lines = [f"{A} {B} {C}"] * 4
+    assert links_of(infer(tmp_path, *lines, f"{A} {B} {B} {C}")) == {(A, B): 5, (B, C): 5}
+    assert links_of(infer(tmp_path, *lines, *[f"{A} {B} {B} {C}"] * 2)) == {(B, C): 6}
+
+
+def test_without_the_rule_a_repeated_address_ends_a_link(tmp_path):
+    topology = infer(tmp_path, f"{A}/1 {B}/2 {B}/4 {C}/10", without=["repeated-hops"])
     assert links_of(topology) == {(A, B): 1, (B, C): 1}
     assert topology.weight.tolist() == [0.5, 3.0]
     assert topology.counts["links_within_a_router"] == 0

@@ -46,6 +46,18 @@ def test_two_unanswered_hops_are_a_chain(tmp_path):
     assert topology.weight.tolist() == pytest.approx([2.0, 2.0, 2.0])
 
 
+def test_a_hop_that_answers_for_the_one_before_it_hides_a_silent_router(tmp_path):
+    links, topology = graph_of(tmp_path, f"{A}/1 {B}/7 {B}/9 {C}/11")
+    assert links == {(A, "s0"), (B, "s0"), (B, C)}
+    assert topology.weight.tolist() == pytest.approx([1.0, 1.5, 1.5])  # B answered first for it
+
+
+def test_what_lies_right_before_one_address_is_one_silent_router(tmp_path):
+    links, topology = graph_of(tmp_path, f"{A} * {C}", f"{B} * {C}", f"{A} * {D}")
+    assert links == {(A, "s0"), (B, "s0"), (C, "s0"), (A, "s1"), (D, "s1")}
+    assert topology.node_columns["silent"].tolist() == [False] * 4 + [True] * 2
+
+
 def test_of_gaps_between_the_same_two_the_shortest_counts(tmp_path):
     longer = (f"{A}/1 * * {B}/501", f"{A}/1 * * * {B}/901", f"{A}/1 * * {B}/701")
     links, topology = graph_of(tmp_path, f"{B}/1 * {A}/5", *longer)

@@ -174,10 +174,13 @@ def test_a_router_before_a_private_address_is_in_the_as_behind_it(tmp_path):
     assert ingresses_of(found) == {BORDER: ([1], 5, 0, False)}
 
 
-def test_a_private_address_of_several_networks_says_nothing_of_the_routers_before_it(tmp_path):
+@pytest.mark.parametrize(("without", "asn"), [((), 2), (("private-places",), 1)])
+def test_a_private_address_of_several_networks_says_something_of_each_or_of_none(
+    tmp_path, without, asn
+):
     lines = [*BEFORE_PRIVATE, "20.3.0.1 20.3.0.5 20.3.0.9 10.0.0.2 20.3.0.14"]
-    found = infer(tmp_path, *lines, borders="elected")
-    assert asn_of(found)[BORDER] == 1
+    found = infer(tmp_path, *lines, borders="elected", without=without)
+    assert asn_of(found)[BORDER] == asn
     assert asn_of(found)["20.3.0.9"] == 3
 
 

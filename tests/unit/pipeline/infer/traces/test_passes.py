@@ -41,13 +41,13 @@ def test_no_header_is_parsed_in_a_thread(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("options", "n_passes"),
-    [({}, 3), ({"aliases": True}, 3), ({"routers": "interfaces"}, 3), ({"borders": "prefix"}, 2)],
+    [({}, 4), ({"aliases": True}, 3), ({"routers": "interfaces"}, 4), ({"borders": "prefix"}, 3)],
     ids=["inferred", "alias-sets", "interfaces", "prefix"],
 )
-def test_an_ingest_reads_each_block_of_the_traces_three_times(
+def test_an_ingest_reads_each_block_of_the_traces_three_times_and_once_for_private_addresses(
     tmp_path, monkeypatch, options, n_passes
 ):
-    """Links; then distinct paths, aims and dead ends; then RTTs, ingresses and paths."""
+    """Places of private addresses; links; paths, aims and dead ends; RTTs, ingresses and paths."""
     seen = observe_lab(LAB, tmp_path)
     if "aliases" in options:
         options = {"aliases": true_aliases(load_truth(LAB))}
