@@ -9,8 +9,8 @@ types (cycles, pings, ...) and M-Lab's line of metadata are skipped and counted.
 - A ``start`` that is not ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
   trace is kept.
 - M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace. So are
-  its parsed rows and exports from BigQuery, which have it under ``raw``: their keys may be in
-  camel case, their numbers strings.
+  its parsed rows and exports from BigQuery, which have it under ``raw`` (keys may be in camel case,
+  numbers strings), and older ones, which have hops: kinds of their replies are unknown.
 - A record may be spread over lines (``jq .``). What is broken ends where the next record begins, in
   the first column.
 - Records may follow one another on a line, as when a file without a last line break was appended.
@@ -66,7 +66,7 @@ SKIPPED_TYPES = frozenset((
 # fmt: on
 # Those that change the flow: "icmp-echo" its checksum, "udp" its ports.
 CLASSIC_METHODS = ("icmp-echo", "udp")
-_TRACE = re.compile(rb'"[Tt]ype"\s*:\s*"trace(?:lb)?"')
+_TRACE = re.compile(rb'"[Tt]ype"\s*:\s*"trace(?:lb)?"|"(?:scamper_version|ScamperVersion)"\s*:')
 _SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
 # RIPE Atlas has pings and more of the same names: each of its results has one of these.
 _NOT_OURS = re.compile(rb'"(?:msm_id|prb_id)"\s*:|"type"\s*:\s*"traceroute"')

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.ingest.icmp import reply_kind
 from pipeline.ingest.scamper_json.extensions import MPLS_LABELS
 from pipeline.model.addresses import parse_addr
-from pipeline.model.measured.traces import KIND_OTHER, LABELLED
+from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, LABELLED
 
 
 class BrokenRecord(Exception):
@@ -55,6 +55,8 @@ def read_reply_kind(reply: dict[str, Any], addr: tuple[int, int] | None) -> int:
     if icmp_code is not None:
         read_number(icmp_code, 0, 255, reason)
     labels = LABELLED if _has_labels(reply.get("icmpext")) else 0
+    if "kind" in reply:  # of M-Lab's rows, which have no types (``rows``)
+        return KIND_UNKNOWN
     if addr is None or icmp_type is None:
         return KIND_OTHER | labels
     is_v4 = addr[0] == 0 and addr[1] >> 32 == 0xFFFF

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
-from pipeline.ingest import open_reader
+from pipeline.ingest import FORMATS, open_reader
 from pipeline.ingest.text.json_layout import first_object, record_lines
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import KIND_UNKNOWN
 from tests.contracts.trace_reader import unpack
 from tests.soak import examples
 
@@ -96,8 +97,6 @@ def test_depth_and_beginning_are_those_of_the_first_marked_object():
 
 def read_all(format: str, text: str):
     report = ReadReport("bytes", format)
-    from pipeline.ingest import FORMATS
-
     reader = FORMATS[format].load().read(io.BytesIO(text.encode()), report)
     return [trace for batch in reader for trace in unpack(batch)], report
 
@@ -161,3 +160,33 @@ def test_rows_of_mlab_are_the_records_in_them():
     ):
         assert read_all("scamper_json", json.dumps(row))[0] == plain
         assert read_all("scamper_json", json.dumps(row, indent=1))[0] == plain
+
+
+def test_older_rows_of_mlab_have_hops_with_flows():
+    def link(addr: str, ttl: object, *flows: int) -> dict:
+        probes = [{"flowid": flow, "rtt": [1.5, 1.75]} for flow in flows]
+        return {"hop_dst_ip": addr, "ttl": ttl, "probes": probes}
+
+    row = {
+        "uuid": "ndt-x",
+        "start_time": "1616094180",
+        "scamper_version": "0.1",
+        "serverIP": "192.0.2.9",
+        "clientIP": "198.51.100.9",
+        "hop": [
+            {"source": {"ip": "192.0.2.1"}, "link": [link("192.0.2.2", 2, 1, 2)]},
+            {"source": {"ip": "192.0.2.2"}, "link": [link("198.51.100.9", "3", 1, 2)]},
+        ],
+    }
+    (trace,), report = read_all("scamper_json", json.dumps(row))
+    assert (trace.src, trace.dst, trace.start_s) == ("192.0.2.9", "198.51.100.9", 1616094180)
+    assert trace.replies == [
+        (1, "192.0.2.1", None, KIND_UNKNOWN),
+        (2, "192.0.2.2", 1.5, KIND_UNKNOWN),
+        (3, "198.51.100.9", 1.5, KIND_UNKNOWN),
+    ]
+    assert not report.rejected
+    ((_, _, _, none),), _ = read_all("scamper_json", json.dumps({**row, "hop": None}))
+    assert none == []
+    _, broken = read_all("scamper_json", json.dumps({**row, "hop": [5]}) + "\n" + json.dumps(row))
+    assert dict(broken.rejected) == {"hops are not as M-Lab writes them": 1}
