@@ -4,6 +4,10 @@ usage: python -m tests.oracles.nights SEED...           one night with many plan
        python -m tests.oracles.nights aliases SEED...   the nights with widths, routers being known
        python -m tests.oracles.nights silent SEED...    nights on which a whole AS does not answer
        python -m tests.oracles.nights delays SEED...    slow drifts, steps and bad nights of RTTs
+       python -m tests.oracles.nights changes SEED...   plants of many kinds, in networks with policy
+       python -m tests.oracles.nights quiet SEED...     nights of these on which nothing happened
+
+The last two write benchmarks/results/nights_changes.json and nights_quiet.json.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import sys
 
 from tests.oracles.nights.delays import table
 from tests.oracles.nights.judge import NIGHTS, OF_WIDTHS, PLANTS, SILENT, Score, judge_network
+from tests.oracles.nights.judged import judge_changes, judge_quiet
 
 
 def main(arguments: list[str]) -> int:
@@ -21,6 +26,10 @@ def main(arguments: list[str]) -> int:
         return 2
     if arguments[0] == "delays":
         print("\n".join(table([int(seed) for seed in arguments[1:]])))
+        return 0
+    if arguments[0] in ("changes", "quiet"):
+        judge = judge_changes if arguments[0] == "changes" else judge_quiet
+        print("\n".join(judge([int(seed) for seed in arguments[1:]])))
         return 0
     nights = {"aliases": OF_WIDTHS, "silent": SILENT}.get(arguments[0])
     seeds = arguments if nights is None else arguments[1:]

@@ -20,8 +20,9 @@ from pipeline.compare import Night as Compared
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, infer_topology
 from pipeline.ingest.tables import read_exchanges, read_prefixes
-from pipeline.model.addresses import V4_PREFIX
+from pipeline.model.addresses import V4_PREFIX, format_addr
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (
     KIND_ECHO_REPLY,
@@ -258,11 +259,10 @@ def ingest(night: Night, luck: int, folder: Path, traces: list[Trace] | None = N
     net = night.net
     table = "".join(f"{n.network_address}\t{n.prefixlen}\t{o}\n" for n, o in net.origins)
     table += night.table
-    owners = "".join(f"{addr}\t32\t{asn}\n" for addr, asn in night.owners.items())
     lans = "".join(f"{each.lan} {each.name} {each.asn}\n" for each in net.exchanges)
     topology = infer_topology(
         [observer.close()],
-        prefixes=_table(read_prefixes, folder / "table.pfx2as", table + owners),
+        prefixes=_table(read_prefixes, folder / "table.pfx2as", table),
         registries=Registries(exchanges=_table(read_exchanges, folder / "ixp.txt", lans)),
     )
     inputs = [{"holds": "traces"}, {"holds": "table", "format": "pfx2as", "sha256": table}]
@@ -277,7 +277,39 @@ def ingest(night: Night, luck: int, folder: Path, traces: list[Trace] | None = N
         rejects=[],
     )
     with open_snapshot(folder / "store") as snapshot:
-        return open_night(snapshot)
+        return own_otherwise(open_night(snapshot), night.owners)
+
+
+def own_otherwise(night: Compared, owners: dict[str, int]) -> Compared:
+    """The night with the routers of some addresses in other ASes, if these have routers."""
+    asn = night.asn_of(np.arange(night.n_nodes))
+    for addr, node in zip(night.addr, night.addr_node, strict=True):
+        other = owners.get(format_addr(*map(int, addr)))
+        if other is not None and other in night.asn:
+            asn[node] = other
+    order = np.lexsort((np.arange(len(asn)), asn))
+    new_id = np.empty(len(order), np.int64)
+    new_id[order] = np.arange(len(order))
+    ases = np.unique(asn)
+    ends = np.sort(np.array([new_id[night.low], new_id[night.high]]), axis=0)
+    seen = night.observations
+    assert seen is not None
+    near = np.where(seen.steps.near == FIRST, FIRST, new_id[seen.steps.near]).astype(np.int32)
+    steps = replace(seen.steps, near=near, far=new_id[seen.steps.far].astype(np.int32))
+    sure = night.confidence
+    return replace(
+        night,
+        asn=ases,
+        node_ptr=np.searchsorted(asn[order], np.append(ases, ases[-1] + 1)),
+        addr_node=new_id[night.addr_node],
+        low=ends[0],
+        high=ends[1],
+        ingress=new_id[night.ingress],
+        component=new_id[night.component[order]],
+        name_addr=night.name_addr[order],
+        observations=replace(seen, steps=steps),
+        confidence=None if sure is None else sure[order],
+    )
 
 
 def _table(reader, path: Path, text: str):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from benchmarks.lib.record import record
 from pipeline.compare import Changes, Events, References, compare_nights, follow
 from tests.oracles.nights.internet import CLASSIC, PARIS, Night, Trace, ingest
 from tests.oracles.nights.planted import PLANTS, Seen, Wanted, shuffled
@@ -234,3 +235,40 @@ def table(judged: Judged) -> list[str]:
         f" {judged.first.total()} of {judged.most.total()} |"
     )
     return lines
+
+
+def judge_changes(seeds: Sequence[int]) -> list[str]:
+    """Judge plants in the networks of some seeds; records the table, and returns its lines."""
+    judged = Judged()
+    for seed in seeds:
+        judged.add(judge_seed(seed))
+    rows = [
+        {
+            "planted": name,
+            "n": judged.planted[name],
+            "found": judged.found[name],
+            "right_kind": judged.right[name],
+            "touches_most": judged.most[name],
+            "first": judged.first[name],
+        }
+        for name in sorted(judged.planted)
+    ]
+    others = dict(judged.false.most_common())
+    more = {"seeds": [*seeds], "n_nights": judged.n_nights, "other_events": others}
+    record("nights_changes", rows, **more, missed=judged.missed)
+    return [*table(judged), f"other events on {judged.n_nights} nights: {others}"]
+
+
+def judge_quiet(seeds: Sequence[int]) -> list[str]:
+    """Compare quiet nights of the networks of some seeds; records and says what is reported."""
+    quiet = Quiet()
+    for seed in seeds:
+        quiet.add(quiet_nights(seed))
+    row = {
+        "n_nights": quiet.n_nights,
+        "with_events": quiet.n_with_events,
+        "twice_in_a_row": quiet.n_in_a_row,
+        "events": dict(quiet.kinds),
+    }
+    record("nights_quiet", [row], seeds=[*seeds], said=quiet.said)
+    return quiet.said
