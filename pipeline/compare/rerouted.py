@@ -241,13 +241,20 @@ def measure_events(changes: Changes, events: Events, found: Rerouted) -> Events:
 
 
 def _named_by_length(changes: Changes, events: Events) -> Events:
-    """Events of links by whose paths became shorter are named by the link that was added.
+    """Events of links that were removed and added, named by the link that was added.
 
     Where a link is added, others are no longer crossed, and the other way round: ways become longer
-    where something is lost, and shorter where something is gained.
+    where something is lost, and shorter where something is gained. Where they are as long, it is
+    the link that more pairs cross: they came to it from several, or went from it to several.
     """
     kind, first = events.kind.copy(), events.first.copy()
-    some = np.flatnonzero((events.kind == "links removed") & (events.longer_by < 0))
+    most = []
+    for of_kind in (REMOVED, ADDED):
+        rows = np.flatnonzero((changes.kind == of_kind) & (changes.event >= 0))
+        most.append(np.zeros(len(events), np.int64))
+        np.maximum.at(most[-1], changes.event[rows], changes.n_pairs[rows])
+    is_shorter = (events.longer_by < 0) | (~(events.longer_by > 0) & (most[1] > most[0]))
+    some = np.flatnonzero((events.kind == "links removed") & is_shorter)
     of_event = np.flatnonzero((changes.kind == ADDED) & np.isin(changes.event, some))
     order = of_event[np.lexsort((-changes.n_traces[of_event], changes.event[of_event]))]
     event, at = np.unique(changes.event[order], return_index=True)
