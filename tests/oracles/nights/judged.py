@@ -7,6 +7,8 @@ night after, on which they are taken back, with it: both directions are judged.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -240,8 +242,15 @@ def table(judged: Judged) -> list[str]:
 def judge_changes(seeds: Sequence[int]) -> list[str]:
     """Judge plants in the networks of some seeds; records the table, and returns its lines."""
     judged = Judged()
-    for seed in seeds:
+    for n, seed in enumerate(seeds, start=1):
         judged.add(judge_seed(seed))
+        _record_changes(judged, seeds[:n])
+    others = dict(judged.false.most_common())
+    return [*table(judged), f"other events on {judged.n_nights} nights: {others}"]
+
+
+def _record_changes(judged: Judged, seeds: Sequence[int]) -> None:
+    """Write what was judged so far."""
     rows = [
         {
             "planted": name,
@@ -255,20 +264,20 @@ def judge_changes(seeds: Sequence[int]) -> list[str]:
     ]
     others = dict(judged.false.most_common())
     more = {"seeds": [*seeds], "n_nights": judged.n_nights, "other_events": others}
-    record("nights_changes", rows, **more, missed=judged.missed)
-    return [*table(judged), f"other events on {judged.n_nights} nights: {others}"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        record("nights_changes", rows, **more, missed=judged.missed)
 
 
 def judge_quiet(seeds: Sequence[int]) -> list[str]:
     """Compare quiet nights of the networks of some seeds; records and says what is reported."""
     quiet = Quiet()
-    for seed in seeds:
+    for n, seed in enumerate(seeds, start=1):
         quiet.add(quiet_nights(seed))
-    row = {
-        "n_nights": quiet.n_nights,
-        "with_events": quiet.n_with_events,
-        "twice_in_a_row": quiet.n_in_a_row,
-        "events": dict(quiet.kinds),
-    }
-    record("nights_quiet", [row], seeds=[*seeds], said=quiet.said)
+        row = {
+            "n_nights": quiet.n_nights,
+            "with_events": quiet.n_with_events,
+            "twice_in_a_row": quiet.n_in_a_row,
+            "events": dict(quiet.kinds),
+        }
+        record("nights_quiet", [row], seeds=[*seeds[:n]], said=quiet.said)
     return quiet.said
