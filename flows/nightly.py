@@ -19,6 +19,7 @@ import os
 import sys
 import urllib.parse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from flows.processes.missing import why_no_prefect
@@ -116,6 +117,7 @@ class NightlySummary:
 
     ``not_compared``: why comparing failed, if it did, or with which nights, since they are broken.
     ``old_data``: what is wrong with the age of its newest trace, if anything.
+    ``as2org``: the file of organisations that it was given.
     """
 
     ingested: IngestSummary
@@ -123,6 +125,7 @@ class NightlySummary:
     compared: CompareSummary | None
     not_compared: list[str]
     old_data: str = ""
+    as2org: Path | None = None
 
     @property
     def complete(self) -> bool:
@@ -229,7 +232,7 @@ def _outcome(state: State, config: NotifyConfig) -> NightOutcome:
         n_events=compared.n_events,
         changes=report_link(compared.page, out),
         earlier=events_before(out, report.snapshot, config.notify_again),
-        asns=wanted_asns(config, folder, out / compared.old),
+        asns=wanted_asns(config, folder, out / compared.old, as2org=summary.as2org),
     )
 
 
@@ -291,7 +294,9 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig, with_next
 
     # Only now: the night to compare with may be one of those that go.
     report = without_old_nights(analyze_config, report)
-    summary = NightlySummary(found, report, compared, not_compared, _old_data(analyze_config))
+    summary = NightlySummary(
+        found, report, compared, not_compared, _old_data(analyze_config), ingest_config.as2org
+    )
     show_warnings(summary.warnings, complete=summary.complete)
     return ended(f"report of {found.snapshot}", summary, complete=summary.complete)
 

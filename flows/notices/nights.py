@@ -7,15 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.config import NotifyConfig
+from pipeline.ingest.tables import ORGANISATIONS
+from pipeline.model.tables.organisations import UNKNOWN
 from pipeline.report.folder import newest_s_of, report_of
 from pipeline.report.names import ASES
 from pipeline.store.pointers.nights import age_of, is_night
-
-_NAMES = ("name", "organisation")  # columns of ases.parquet in which an organisation may be named
 
 
 def events_of(folder: Path) -> list[dict[str, Any]]:
@@ -39,20 +40,33 @@ def events_before(out: Path, night: str, n_nights: int) -> list[list[dict[str, A
     return [events_of(out / name) for name in before[-n_nights:]]
 
 
-def wanted_asns(config: NotifyConfig, *folders: Path) -> frozenset[int] | None:
-    """ASes of which a config wants to know, by the names in some reports; None: of all."""
+def wanted_asns(
+    config: NotifyConfig, *folders: Path, as2org: Path | None = None
+) -> frozenset[int] | None:
+    """ASes of which a config wants to know, by the names in some reports; None: of all.
+
+    ``as2org``: other ASes of the same organisations are wanted, too.
+    """
     if not config.notify_asn and not config.notify_org:
         return None
-    found = set(config.notify_asn)
+    named: set[int] = set()
     texts = [text.casefold() for text in config.notify_org]
     for folder in folders if texts else ():
         with contextlib.suppress(OSError, pa.ArrowException), pq.ParquetFile(folder / ASES) as file:
-            columns = [name for name in _NAMES if name in file.schema_arrow.names]
-            for row in file.read(["asn", *columns]).to_pylist():
-                said = " ".join(str(row[name] or "") for name in columns).casefold()
-                if any(text in said for text in texts):
-                    found.add(row["asn"])
-    return frozenset(found)
+            table = file.read(["asn", "name"])
+            for asn, name in zip(*(column.to_pylist() for column in table.columns), strict=True):
+                if any(text in (name or "").casefold() for text in texts):
+                    named.add(asn)
+    return frozenset(config.notify_asn) | named | _siblings(named, as2org)
+
+
+def _siblings(asns: set[int], as2org: Path | None) -> set[int]:
+    """ASes of the organisations of some; none without a file that says it."""
+    if as2org is None or not asns:
+        return set()
+    known, _ = ORGANISATIONS.read_files([as2org])
+    theirs = np.unique(known.of(np.array(sorted(asns), np.int64)))
+    return set(known.asn[np.isin(known.organisation, theirs[theirs != UNKNOWN])].tolist())
 
 
 def as_page_of(folder: Path, link: str) -> Callable[[int], str]:

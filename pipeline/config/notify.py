@@ -58,7 +58,7 @@ class NotifyConfig:
     )
     notify_org: tuple[str, ...] = option(
         default=(),
-        help="Report only events of ASes whose name or organisation contains one of these texts.",
+        help="Report only events of ASes with such a name, and of their organisations (--as2org).",
         metavar="TEXT,TEXT",
         commas=True,
         show_default=False,
