@@ -103,7 +103,7 @@ def test_classic_traces_enter_only_where_most_come_from_outside(
     assert {key for key, n_direct in entries_of(topology).items() if n_direct} == entered
 
 
-def test_pairs_of_classic_traces_that_are_rare_at_both_ends_are_no_links(tmp_path):
+def test_pairs_of_classic_traces_that_are_rare_at_both_ends_are_not_linked(tmp_path):
     """A goes to X three times and once to Y, which comes after B three times; Z is rare, alone."""
     lines = [*[f"{A} {X}"] * 3, *[f"{B} {Y}"] * 3, f"{A} {Y}", f"{A} {Z}"]
     batch = traces(*lines)
