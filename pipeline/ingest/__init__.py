@@ -131,7 +131,7 @@ FORMATS: dict[str, Format] = {
         "pipeline.ingest.traceroute_text",
         "traces",
         (),
-        "what traceroute prints",
+        "text of traceroute, tracert and Paris traceroute",
         least="the header, with the address of the destination; of a reply its address",
         optional="source, hops, names, round-trip times",
         writers="traceroute of Linux, BSD and BusyBox, tracert of Windows, Paris traceroute",

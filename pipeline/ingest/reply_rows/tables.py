@@ -225,7 +225,7 @@ class _Parquet(Table):
         file.seek(0)
         try:
             self._file = parquet.ParquetFile(file, pre_buffer=False)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise self._damaged(error) from None
         groups = self._file.metadata
         claimed = sum(groups.row_group(i).total_byte_size for i in range(groups.num_row_groups))
@@ -245,5 +245,5 @@ class _Parquet(Table):
         try:
             for batch in self._file.iter_batches(_BATCH_ROWS, columns=wanted, use_threads=False):
                 yield batch.rename_columns([name.lower() for name in batch.schema.names])
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             self.fault = self._damaged(error)
