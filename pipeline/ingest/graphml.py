@@ -26,6 +26,7 @@ from pipeline.model.topology import Topology
 _BLOCK = 1 << 20
 _MOST_TEXT = 1 << 16  # characters of one value that are kept
 _MOST_DEPTH = 100
+_MOST_TAG = 16 << 20  # bytes, which the parser keeps until the tag ends
 _START = re.compile(rb"<(?:[\w.-]+:)?graphml[\s>]")
 _OUTSIDE = "declares entities, which are not read: remove its <!ENTITY ...> lines"
 _UNIT = re.compile(r"[a-z]{1,20}")
@@ -53,7 +54,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     fault: FormatError | None = None
     try:
         while block := stream.read(_BLOCK):
-            reader.parser.Parse(block, False)
+            reader.take(block)
         reader.parser.Parse(b"", True)
     except FormatError as error:
         fault = error
@@ -83,7 +84,7 @@ class _Reader:
         self._depth = 0
         self._open: list[tuple[str, str, dict, int]] = []  # nodes and edges: name, ends, line
         self._text: list[str] | None = None
-        self._n_text = 0
+        self._n_text = self._n_bytes = 0
         parser = self.parser = expat.ParserCreate(namespace_separator=" ")
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         parser.EntityDeclHandler = self._refuse
@@ -92,6 +93,13 @@ class _Reader:
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
         parser.buffer_text = True
+
+    def take(self, block: bytes) -> None:
+        """The next bytes; ValueError if they are not GraphML."""
+        self.parser.Parse(block, False)
+        self._n_bytes += len(block)
+        if self._n_bytes - self.parser.CurrentByteIndex > _MOST_TAG:
+            raise ValueError(f"a tag longer than {_MOST_TAG >> 20} MiB")
 
     def _refuse(self, *_: object) -> int:
         self.is_refused = True

@@ -23,7 +23,7 @@ from pipeline.errors import FormatError
 from pipeline.files import BOM
 from pipeline.ingest.text import number_lines
 from pipeline.ingest.text.number_lines import PERCENT, read_number_lines
-from pipeline.ingest.text.numbered_graph import MAX_NODES, numbered_topology
+from pipeline.ingest.text.numbered_graph import check_declared, numbered_topology
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import Topology
 
@@ -67,8 +67,9 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
                 report.path, "", f"a matrix of {n_rows} rows and {n_columns} columns is not a graph"
             )
         n_nodes = n_rows
-    if not 0 < n_nodes <= MAX_NODES:
+    if not n_nodes:
         raise lines.error or FormatError(report.path, "", "no line `rows columns entries`")
+    check_declared(report, n_nodes, len(lines))
     rest = np.flatnonzero(lengths[1:] > 0) + 1
     n_columns = int(lengths[rest[0]]) if len(rest) else 0
     good = rest[lengths[rest] == n_columns] if n_columns in (2, 3) else rest[:0]

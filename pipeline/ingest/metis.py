@@ -29,7 +29,12 @@ from pipeline.errors import FormatError
 from pipeline.files import BOM
 from pipeline.ingest.text import number_lines
 from pipeline.ingest.text.number_lines import PERCENT, NumberLines, read_number_lines
-from pipeline.ingest.text.numbered_graph import MAX_NODES, numbered_topology, once
+from pipeline.ingest.text.numbered_graph import (
+    MAX_NODES,
+    check_declared,
+    numbered_topology,
+    once,
+)
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import Topology
 
@@ -100,7 +105,8 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     layout = _Layout.of(header) if len(header) >= 2 else None
     n_nodes = int(header[0]) if layout is not None else 0
     topology = None
-    if layout is not None and 0 < n_nodes <= MAX_NODES:
+    if layout is not None and n_nodes:
+        check_declared(report, n_nodes, len(lines))
         topology = _topology(lines, n_nodes, layout, report)
     if topology is not None:
         n_declared = int(header[1])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.errors import FormatError
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
 MAX_NODES = 2**31 - 1
 MAX_WEIGHT = 3e38
+_NO_MATTER = 1 << 20  # nodes that may be declared however few rows there are
 UNIT = "length"  # of weights that name none
 
 
@@ -37,6 +39,19 @@ def numbered_topology(
         weight=None if weight is None else weight.astype(np.float32),
         weight_unit="" if weight is None else UNIT,
     )
+
+
+def check_declared(report: ReadReport, n_nodes: int, n_there: int) -> None:
+    """Refuse a number of nodes that no file of so many rows has: memory would be taken for it.
+
+    Raises
+    ------
+    FormatError
+    """
+    if not 0 < n_nodes <= min(MAX_NODES, 100 * n_there + _NO_MATTER):
+        raise FormatError(
+            report.path, "", f"declares {n_nodes:,} nodes, and has {n_there:,} rows of numbers"
+        )
 
 
 def once(near: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, int, int]:

@@ -40,6 +40,7 @@ class TestGraphml(GraphFileContract):
             {},
         ),
         "deep": (GRAPH % (b"<a>" * 200), "elements inside one another", {}),
+        "long": (GRAPH % (b'<node id="' + b"a" * (20 << 20)), "a tag longer than 16 MiB", {}),
         "nothing": (GRAPH % b"", "no usable node", {}),
     }
 

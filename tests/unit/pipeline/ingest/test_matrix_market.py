@@ -23,6 +23,7 @@ class TestMatrixMarket(GraphFileContract):
         "outside": (HEAD + b"2 2 2\n1 2\n3 1\n", "", {"entry outside the matrix": 1}),
         "ragged": (HEAD + b"2 2 2\n1 2\n1\n", "", {"not row, column and value": 1}),
         "words": (HEAD + b"2 2 2\n1 2\nx y\n", "", {"not a line of numbers": 1}),
+        "huge": (HEAD + b"2147483647 2147483647 1\n1 2\n", "declares 2,147,483,647 nodes", {}),
         "nothing": (HEAD, "no line `rows columns entries`", {}),
         "empty": (HEAD + b"2 2 0\n", "no usable entry", {}),
     }

@@ -19,6 +19,7 @@ class TestMetis(GraphFileContract):
     bad = {
         "beyond": (PLAIN.replace(b"6 4\n", b"6 4 9\n"), "", {"neighbour that does not exist": 1}),
         "words": (PLAIN.replace(b"6 4\n", b"6 x\n"), "", {"not a line of numbers": 1}),
+        "huge": (b"2147483647 1\n2\n1\n", "declares 2,147,483,647 nodes", {}),
         "nothing": (b"% only this\n", "no usable link", {}),
         "format": (b"7 11 7\n1 2\n", "no usable link", {}),
     }

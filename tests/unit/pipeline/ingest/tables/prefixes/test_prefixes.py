@@ -20,6 +20,7 @@ from pipeline.ingest.tables.prefixes.origins import _prefixes_of
 from pipeline.ingest.tables.prefixes.v4_prefixes import V4Prefixes
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import parse_addrs
+from tests.contracts.trace_reader import mutations
 from tests.real_data import real_data
 from tests.soak import examples
 from tests.tables import table_of_files
@@ -309,59 +310,72 @@ def _dotted(number):
     return str(ipaddress.IPv4Address(number))
 
 
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("1.0.0.0\t24\t15169\n1.0.4.0\t22\t56203\n2001:db8::\t32\t196608\n", "pfx2as"),
-        (
-            "; IP-ASN32-DAT file\n; Prefixes : 2\n1.0.0.0/24\t15169\n1.0.4.0/22\t56203\n"
-            "2001:db8::/32 196608\n",
-            "prefix list",
-        ),
-        ("1.0.0.0/24 AS15169 x y\n1.0.4.0/22 as56203\n2001:db8::/32 3.0\n", "prefix list"),
-        ("prefix,origin\n1.0.0.0/24,15169\n1.0.4.0/22,AS56203\n2001:db8::/32,3.0\n", "prefix CSV"),
-        ("1.0.0.0/24,15169\n1.0.4.0/22, 56203\n2001:db8::/32,196608\n", "prefix CSV"),
-        (
-            'asn,name,network\n15169,"Google, Inc.",1.0.0.0/24\n56203,x,"1.0.4.0/22"\n'
-            "196608,,2001:db8::/32\n",
-            "prefix CSV",
-        ),
-        ("1.0.0.0,24,15169\n1.0.4.0,22,56203\n2001:db8::,32,196608\n", "prefix CSV"),
-        (
-            '1.0.0.0,1.0.0.255,15169,"Google, Inc."\n1.0.4.0,1.0.7.255,56203,Gtelecom\n'
-            "2001:db8::,2001:db8:ffff:ffff:ffff:ffff:ffff:ffff,196608,x\n",
-            "ranges",
-        ),
-        (
-            "1.0.0.0\t1.0.0.255\t15169\tUS\tG\n1.0.4.0\t1.0.7.255\t56203\tAU\tX Y\n"
-            "2001:db8::\t2001:db8:ffff:ffff:ffff:ffff:ffff:ffff\t196608\tNone\tNone\n",
-            "ranges",
-        ),
-        (
-            "ASN,IP Prefix,Max Length,Trust Anchor\nAS15169,1.0.0.0/24,24,apnic\n"
-            "AS56203,1.0.4.0/22,22,apnic\nAS196608,2001:db8::/32,32,ripe\n",
-            "roas",
-        ),
-        (
-            '{"roas": [{"asn": "AS15169", "prefix": "1.0.0.0/24", "maxLength": 24, "ta": "apnic"},'
-            '{"asn": 56203, "prefix": "1.0.4.0/22", "maxLength": 24, "ta": "apnic"},\n'
-            '{"prefix": "2001:db8::/32", "maxLength": 32, "asn": "AS196608", "ta": "x"}]}',
-            "roas",
-        ),
-        (
-            '{"meta": {"x": 1}, "pfx2as": [{"prefix": "1.0.0.0/24", "count": 54, "asn": 15169},'
-            '{"prefix": "1.0.4.0/22", "count": 5, "asn": 56203},'
-            '{"prefix":"2001:db8::/32","count":1,"asn":196608}]}',
-            "bgpkit",
-        ),
-    ],
-)
+FORMS = [
+    ("1.0.0.0\t24\t15169\n1.0.4.0\t22\t56203\n2001:db8::\t32\t196608\n", "pfx2as"),
+    (
+        "; IP-ASN32-DAT file\n; Prefixes : 2\n1.0.0.0/24\t15169\n1.0.4.0/22\t56203\n"
+        "2001:db8::/32 196608\n",
+        "prefix list",
+    ),
+    ("1.0.0.0/24 AS15169 x y\n1.0.4.0/22 as56203\n2001:db8::/32 3.0\n", "prefix list"),
+    ("prefix,origin\n1.0.0.0/24,15169\n1.0.4.0/22,AS56203\n2001:db8::/32,3.0\n", "prefix CSV"),
+    ("1.0.0.0/24,15169\n1.0.4.0/22, 56203\n2001:db8::/32,196608\n", "prefix CSV"),
+    (
+        'asn,name,network\n15169,"Google, Inc.",1.0.0.0/24\n56203,x,"1.0.4.0/22"\n'
+        "196608,,2001:db8::/32\n",
+        "prefix CSV",
+    ),
+    ("1.0.0.0,24,15169\n1.0.4.0,22,56203\n2001:db8::,32,196608\n", "prefix CSV"),
+    (
+        '1.0.0.0,1.0.0.255,15169,"Google, Inc."\n1.0.4.0,1.0.7.255,56203,Gtelecom\n'
+        "2001:db8::,2001:db8:ffff:ffff:ffff:ffff:ffff:ffff,196608,x\n",
+        "ranges",
+    ),
+    (
+        "1.0.0.0\t1.0.0.255\t15169\tUS\tG\n1.0.4.0\t1.0.7.255\t56203\tAU\tX Y\n"
+        "2001:db8::\t2001:db8:ffff:ffff:ffff:ffff:ffff:ffff\t196608\tNone\tNone\n",
+        "ranges",
+    ),
+    (
+        "ASN,IP Prefix,Max Length,Trust Anchor\nAS15169,1.0.0.0/24,24,apnic\n"
+        "AS56203,1.0.4.0/22,22,apnic\nAS196608,2001:db8::/32,32,ripe\n",
+        "roas",
+    ),
+    (
+        '{"roas": [{"asn": "AS15169", "prefix": "1.0.0.0/24", "maxLength": 24, "ta": "apnic"},'
+        '{"asn": 56203, "prefix": "1.0.4.0/22", "maxLength": 24, "ta": "apnic"},\n'
+        '{"prefix": "2001:db8::/32", "maxLength": 32, "asn": "AS196608", "ta": "x"}]}',
+        "roas",
+    ),
+    (
+        '{"meta": {"x": 1}, "pfx2as": [{"prefix": "1.0.0.0/24", "count": 54, "asn": 15169},'
+        '{"prefix": "1.0.4.0/22", "count": 5, "asn": 56203},'
+        '{"prefix":"2001:db8::/32","count":1,"asn":196608}]}',
+        "bgpkit",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "form"), FORMS)
 def test_every_form_of_a_table_gives_the_same(tmp_path, text, form):
     table, (report,) = read(tmp_path, text)
     assert (report.status, report.format, report.n_records) == ("ok", form, 3)
     assert not report.rejected + report.notes
     addrs = "1.0.0.255 1.0.1.0 1.0.4.0 1.0.7.255 1.0.8.0 2001:db8::1 2001:db9::"
     assert lookup(table, *addrs.split()) == [15169, -1, 56203, 56203, -1, 196608, -1]
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(data=st.data())
+def test_mutated_tables_of_any_form_give_a_table_or_a_reason(tmp_path_factory, data):
+    text, _ = data.draw(st.sampled_from(FORMS))
+    path = tmp_path_factory.mktemp("mutated") / "table"
+    path.write_bytes(data.draw(mutations(text.encode())))
+    report = ReadReport(str(path))
+    table = table_of_files(read_prefixes, [path], [report])
+    assert (table.n_prefixes > 0) <= (report.n_records > 0)
+    assert report.n_records > 0 or (report.status == "rejected" and report.error)
+    assert (table.v4_first[1:] > table.v4_first[:-1]).all()
 
 
 ONE_RECORD = '[{"prefix": "1.0.0.0/24", "asn": 1}, '
