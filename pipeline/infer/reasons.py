@@ -77,7 +77,7 @@ def _owners(
         decided_by[at], is_told[at] = rule, True
         asn[at] = node_asn[are]
     asn[asn >= FIRST_STAND_IN] = NO_ASN
-    # Places of a private address in one AS are told once.
+    # Places of a private address in one AS are listed once.
     told = np.flatnonzero(is_told)
     told = told[np.lexsort((asn[told], addrs[told, 1], addrs[told, 0]))]
     told = told[run_starts(addrs[told, 0], addrs[told, 1], asn[told])]
