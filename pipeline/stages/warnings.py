@@ -14,7 +14,14 @@ from pipeline.ingest import FORMATS
 from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
 from pipeline.model.measured.mapped import is_mapped_low, mapped_of
-from pipeline.model.measured.reading import CLASSIC, printable_path, reasons_text, rejects_text
+from pipeline.model.measured.reading import (
+    CLASSIC,
+    NO_SOURCE,
+    NO_TARGET,
+    printable_path,
+    reasons_text,
+    rejects_text,
+)
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.options import options_of
@@ -192,7 +199,7 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
         *_conflicts(rows),
         *_identical_files(rows),
         *_same_names(rows),
-        *_classic_traces(rows),
+        *_of_traces(rows),
     ]
 
 
@@ -271,23 +278,29 @@ def _identical_files(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _classic_traces(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line that counts traces by a classic method, if there are any."""
-    n_classic = n_traces = 0
+def _of_traces(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Lines that count traces by a classic method, and those without a source or destination."""
+    noted = dict.fromkeys((CLASSIC, NO_SOURCE, NO_TARGET), 0)
+    n_traces = 0
     for row in rows:
         notes, n_records = row.get("notes"), row.get("n_records")
         # A damaged manifest may hold anything.
         if row.get("holds") == "traces" and isinstance(n_records, int):
             n_traces += n_records
-            found = notes.get(CLASSIC) if isinstance(notes, Mapping) else 0
-            n_classic += found if isinstance(found, int) else 0
-    if not n_classic:
-        return []
-    return [
-        f"{n_classic:,} of {number(n_traces, 'trace')} by a classic method, or the text of "
-        "traceroute, which has one by default: where load is balanced, they show links that do not "
-        "exist, which confidence takes into account; measure with Paris traceroute where you can"
-    ]
+            for note in noted:
+                found = notes.get(note) if isinstance(notes, Mapping) else 0
+                noted[note] += found if isinstance(found, int) else 0
+    of_all = f"of {number(n_traces, 'trace')}"
+    lines = {
+        CLASSIC: "by a classic method, or the text of traceroute, which has one by default: where "
+        "load is balanced, they show links that do not exist, which confidence takes into account; "
+        "measure with Paris traceroute where you can",
+        NO_SOURCE: "do not say where they are from, so comparisons of nights do not use them: give "
+        "--vantage ADDRESS, or --vantage PATTERN=ADDRESS by file name",
+        NO_TARGET: "do not say the address of their destination, so destinations that answer "
+        "may count as routers",
+    }
+    return [f"{n:,} {of_all} {lines[note]}" for note, n in noted.items() if n]
 
 
 def _same_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:

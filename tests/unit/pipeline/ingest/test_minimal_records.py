@@ -59,7 +59,17 @@ SCAMPER = {
     ),
     "multipath, a destination alone": ('{"type":"tracelb","dst":"192.0.2.8"}', 0),
 }
+PROGRAMS = {
+    "dublin, a probe": (
+        '{"flows":{"1":[{"sent":{"ip":{"dst":"192.0.2.8","ttl":1}}}]},"nat_id":0}',
+        0,
+    ),
+    "globalping, a result": ('{"type":"mtr","results":[{"probe":{},"result":{}}]}', 0),
+    "jc, a destination": ('{"destination_ip":"192.0.2.8","hops":[{"hop":1}]}', 0),
+    "mtr, a hop": ('{"mtr":{},"hubs":[{"count":1,"host":"192.0.2.1"}]}', 1),
+}
 CASES = [
+    *(pytest.param(name.partition(",")[0], *case, id=name) for name, case in PROGRAMS.items()),
     *(pytest.param("atlas", *case, id=f"atlas {name}") for name, case in ATLAS.items()),
     *(pytest.param("scamper_json", *case, id=f"scamper {name}") for name, case in SCAMPER.items()),
 ]

@@ -103,6 +103,16 @@ def test_traces_of_a_classic_method_are_counted_together():
     assert input_warnings(damaged) == []
 
 
+def test_traces_without_a_source_are_counted_with_the_option_that_gives_one():
+    row = {"holds": "traces", "path": "a", "n_records": 5}
+    found = input_warnings([row | {"notes": {"traces without a source": 3}}])
+    assert [line.partition(": ")[2] for line in found] == [
+        "give --vantage ADDRESS, or --vantage PATTERN=ADDRESS by file name"
+    ]
+    (line,) = input_warnings([row | {"notes": {"traces without a destination": 1}}])
+    assert line.startswith("1 of 5 traces do not say the address of their destination")
+
+
 def test_many_pairs_of_one_name_are_one_line():
     def paths(*endings: str) -> list[dict]:
         row = {"holds": "traces", "n_records": 1}
