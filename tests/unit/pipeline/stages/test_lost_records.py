@@ -154,17 +154,27 @@ def test_an_ingest_that_fails_names_first_what_it_could_not_read(tmp_path, capsy
         assert at == sorted(at)
 
 
-def test_a_folder_of_formats_that_are_not_read_names_them(tmp_path):
-    cases = REPOSITORY.parent / "shared" / "cases" / "05-unknown-formats"
+@pytest.mark.parametrize(
+    ("folder", "n_traces", "not_whole"),
+    [
+        ("05-unknown-formats", 23, set()),
+        ("06-mlab", 6, set()),
+        ("08-atlas-wrappers", 34, set()),
+        ("09-scamper-pretty", 7, set()),
+        ("23-compressed", 9, {"trailing-garbage.jsonl.gz", "truncated.jsonl.gz"}),
+    ],
+)
+def test_files_of_other_programs_are_read(tmp_path, folder, n_traces, not_whole):
+    cases = REPOSITORY.parent / "shared" / "cases" / folder
     if not cases.is_dir():
         real_data("cases")  # skips, and says why
-    with pytest.raises(UsageError) as refused:
-        ingest(IngestConfig(inputs=(cases,), store=tmp_path / "store", asn=7))
-    said = str(refused.value)
-    assert "mtr.json: unknown format" in said
-    # All but that one, the one that is read (traceroute.txt) and five that are named.
-    assert "no measurement files, left out: " in said
-    assert f" and {len(list(cases.iterdir())) - 7} more" in said
+    special = ("192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24")
+    given = IngestConfig(inputs=(cases,), store=tmp_path / "store", asn=7, allow_special=special)
+    summary = ingest(given)
+    assert sum(report.n_records for report in summary.reports) == n_traces
+    assert {Path(each.path).name for each in summary.reports if each.status != "ok"} == not_whole
+    (left_out,) = (line for line in summary.warnings if "left out" in line)
+    assert left_out.endswith("left out: README")
 
 
 def test_the_result_of_another_program_is_no_atlas_result(tmp_path):
