@@ -83,39 +83,25 @@ def compared_with_night_before(
     return compared.summary, compared.passed_over
 
 
-@task(name="compare-next", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
-def compare_next_stage(store: Path, out: Path, night: str) -> CompareSummary | State | None:
-    """Compare the night after a late one again; None: it is compared with this one."""
-    from pipeline.stages import compare as stage  # as above
-
-    try:
-        summary = stage.compare_next(store, out, night)
-    except EXPECTED as error:
-        return failed(error)
-    if summary is None:
-        note_materialized()
-    else:
-        note_materialized(old=summary.old, new=summary.new, n_events=summary.n_events)
-    return summary
-
-
 def next_compared(store: Path, out: Path, night: str) -> list[str]:
     """Let the night after this one, which is late, be compared with it; why it was not.
 
     As ``compared_with_night_before`` no error leaves this function.
     """
+    from pipeline.stages.compare import next_to_compare  # as above
+
     try:
-        again, failure = result_or_failure(
-            _materializing(compare_next_stage, store, out)(store, out, night, return_state=True)
-        )
+        later = next_to_compare(store, out, night)
+        if later is None:
+            return []
+        stage = _materializing(compare_stage, store, out)
+        _, failure = result_or_failure(stage(store, out, later, night, return_state=True))
     except Exception as error:
         get_run_logger().warning("comparing failed", exc_info=True)
         said = " ".join(f"{type(error).__name__}: {error}".split())
         return [f"the night after {night} was not compared with it: {said}"]
     if failure is not None:
-        return [f"the night after {night} was not compared with it: {failure.message}"]
-    if again is not None:
-        get_run_logger().info("Changes of %s since %s: %s", again.new, again.old, again.page)
+        return [f"{later} was not compared with {night}, the night before it: {failure.message}"]
     return []
 
 

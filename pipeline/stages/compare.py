@@ -215,26 +215,17 @@ def compare_with_night_before(
     return NightCompared(compare(config, progress), passed_over)
 
 
-def compare_next(
-    store: Path, out: Path, night: str, progress: ProgressCallback = no_progress
-) -> CompareSummary | None:
-    """Compare the night after a late one with it, if that was compared with an older one.
+def next_to_compare(store: Path, out: Path, night: str) -> str | None:
+    """The night after a late one, if it was compared with an older one, or another version.
 
     Nights may be ingested in any order, and again; each is then compared with the one before it.
-    None: there is no night after it, or it was compared with this version.
-
-    Raises
-    ------
-    UsageError, StoreError
-        As ``compare`` does.
     """
     later = night_after(store, out, night)
     if later is None:
         return None
     versions, there = versions_named(store), compared_in(out / later)
-    if there.old == night and there.is_of(versions[later]) and not there.is_replaced(versions):
-        return None
-    return compare(CompareConfig(night, later, store, out), progress)
+    is_done = there.is_of(versions[later]) and not there.is_replaced(versions)
+    return None if there.old == night and is_done else later
 
 
 def count_changes(changes: Changes) -> dict[str, int]:
