@@ -92,17 +92,12 @@ def label_joined(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:
 def match_routers(old: Night, new: Night) -> Groups:
     """Group the routers of two nights by shared addresses.
 
-    Private ones count where both nights have a single router with them in an AS.
+    Any network may use a private one: it counts within one AS.
     """
     both = np.concatenate([old.addr, new.addr])
     node = np.concatenate([old.addr_node, new.addr_node + old.n_nodes])
-    private = is_private(both)
     asn = np.concatenate([old.asn_of(old.addr_node), new.asn_of(new.addr_node)])
-    number, n = number_rows(both[:, 0], both[:, 1], np.where(private, asn, 0))
-    is_new = np.repeat([0, 1], [len(old.addr), len(new.addr)])
-    several = np.bincount(2 * number + is_new, minlength=2 * n).reshape(n, 2).max(axis=1) > 1
-    private &= several[number]
-    number[private] = n + np.arange(np.count_nonzero(private))
+    number, _ = number_rows(both[:, 0], both[:, 1], np.where(is_private(both), asn, 0))
     order = np.lexsort((node, number))
     shared = np.flatnonzero(number[order][1:] == number[order][:-1])
     one, other = node[order[shared]], node[order[shared + 1]]

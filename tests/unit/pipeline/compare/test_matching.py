@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,15 @@ def test_links_that_one_another_lead_to_are_one_event():
     changes, events = group_events(make_changes(n, "link", kind=REMOVED, n_traces=row, **ends))
     assert len(events) == 2
     assert (changes.event == (row < n // 2)).all()
+
+
+def test_private_addresses_say_that_routers_of_one_as_are_one():
+    ten = 0xFFFF_0A00_0001  # 10.0.0.1
+    old = night([0, 1, 1, 2], [ten, ten, 8, 9], 3)
+    old = replace(old, asn=np.array([1, 2]), node_ptr=np.array([0, 1, 3]))
+    new = night([0, 1], [ten, ten], 2)
+    new = replace(new, asn=np.array([2, 3]), node_ptr=np.array([0, 1, 2]))
+    groups = match_routers(old, new)
+    assert len(set(groups.old.tolist())) == 3
+    assert groups.new[0] == groups.old[1]  # both in AS 2
+    assert groups.new[1] not in groups.old
