@@ -73,7 +73,7 @@ def printable(text: object) -> str:
 def number(n: int, noun: str) -> str:
     """A count with its noun: ``1 file``, ``2 files``, ``3 ASes``, ``4 searches``."""
     # Not ``kernels.words``: to import that loads all kernels, and terminals would begin late.
-    ending = "" if n == 1 else "es" if noun[-1] in "sS" or noun.endswith("ch") else "s"
+    ending = "" if n == 1 else "es" if noun[-1] in "sSx" or noun.endswith("ch") else "s"
     return f"{n:,} {noun}{ending}"
 
 

@@ -1,4 +1,4 @@
-"""A file in another format of its kind, without a store: topologies, or replies of traces."""
+"""A file in another format of its kind, without a store: topologies, traces, prefix tables."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from pipeline.config import ConvertConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.files import written_whole
 from pipeline.ingest import open_reader
+from pipeline.ingest.tables import PREFIXES
+from pipeline.ingest.tables.prefixes.origins import prefixes_of
+from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.report.tables.node_names import addr_texts
@@ -35,9 +38,11 @@ from pipeline.writers import (
     WEIGHTS,
     WRITERS,
 )
-from pipeline.writers.graph import WrittenGraph, in_parts
+from pipeline.writers.graph import ROWS_AT_ONCE, WrittenGraph, in_parts
+from pipeline.writers.texts import lines, text_of
 
 _OF_TRACES = ("csv", "parquet")
+_PREFIXES = ".pfx2as"
 
 
 def convert(config: ConvertConfig) -> dict[str, Any]:
@@ -57,6 +62,8 @@ def convert(config: ConvertConfig) -> dict[str, Any]:
     FormatError
         If nothing in the input can be used. What is whole of one that is cut short is written.
     """
+    if config.out.suffix == _PREFIXES and config.format is None:
+        return _convert_prefixes(config)
     format = config.format or format_of(config.out)
     check_file(config.out, f"converted{WRITERS[format].suffix}")
     report = ReadReport(printable_path(config.source))
@@ -111,6 +118,40 @@ def _convert_traces(config: ConvertConfig, format: str) -> dict[str, Any]:
         "lost": {"traces without a reply": n_silent} if n_silent else {},
         "report": traces.report,
     }
+
+
+def _convert_prefixes(config: ConvertConfig) -> dict[str, Any]:
+    """A prefix table of any form as CAIDA's pfx2as: the fewest prefixes that say the same."""
+    check_file(config.out, f"converted{_PREFIXES}")
+    table, (report,) = PREFIXES.read_files([config.source])
+    if not table.n_prefixes:
+        raise FormatError(config.source, "", report.error.removeprefix(f"{report.path}: "))
+    v4 = np.column_stack(
+        [np.zeros(len(table.v4_first), np.uint64), table.v4_first.astype(np.uint64) | V4_PREFIX]
+    )
+    v4_end = np.array([[0, int(V4_PREFIX) + (1 << 32)]], np.uint64)
+    v6_end = np.full((1, 2), np.iinfo(np.uint64).max, np.uint64)
+    n = 0
+    with written_whole(config.out) as file:
+        parts = (
+            (np.concatenate([v4, v4_end]), table.v4_asn.astype(np.int64), 96),
+            (np.concatenate([table.v6.first, v6_end]), table.v6.asn, 0),
+        )
+        for bounds, asn, n_before in parts:
+            last = bounds[1:].copy()
+            last[:, 0] -= last[:, 1] == 0
+            last[:, 1] -= np.uint64(1)
+            known = asn > 0
+            row, start, bits = prefixes_of(bounds[:-1][known], last[known])
+            n += len(row)
+            for at in range(0, len(row), ROWS_AT_ONCE):
+                here = slice(at, at + ROWS_AT_ONCE)
+                length = text_of(pa.array(bits[here] - n_before))
+                origin = text_of(pa.array(asn[known][row[here]]))
+                file.write(lines(addr_texts(start[here]), "\t", length, "\t", origin, "\n"))
+    facts: dict[str, Any] = {"in": str(config.source), "from": report.format, "format": "pfx2as"}
+    more = {"files": [str(config.out)], "n_prefixes": n, "lost": {}, "report": report}
+    return facts | more
 
 
 def _detected(path: Path) -> str:

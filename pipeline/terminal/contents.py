@@ -326,7 +326,10 @@ def print_converted(facts: Mapping[str, Any]) -> None:
         print_line(rejects_text(sum(facts["rejected"].values()), facts["rejected"]))
 
 
-_OF_CONVERTED = {"n_nodes": "node", "n_edges": "link", "n_traces": "trace", "n_replies": "reply"}
+_OF_CONVERTED = {
+    **{"n_nodes": "node", "n_edges": "link", "n_prefixes": "prefix"},
+    **{"n_traces": "trace", "n_replies": "reply"},
+}
 
 
 def _as_named(row: Mapping[str, Any]) -> str:

@@ -115,7 +115,7 @@ class Prefixes:
 
     def add_ranges(self, first: np.ndarray, last: np.ndarray, origin: np.ndarray) -> None:
         """Append ranges, each as the prefixes that it consists of."""
-        row, start, bits = _prefixes_of(first, last)
+        row, start, bits = prefixes_of(first, last)
         self.add(start, bits, origin[row])
 
     def add_votes(
@@ -223,7 +223,7 @@ def _low_ones(n: np.ndarray) -> np.ndarray:
     return np.where(n < 1, _ZERO, _ONES >> (64 - inside).astype(np.uint64))
 
 
-def _prefixes_of(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def prefixes_of(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The fewest prefixes that make up each range: row of the range, first address, length."""
     none = np.empty(0, np.int64)
     n = _cut(first, last, none, np.empty((0, 2), np.uint64), none)

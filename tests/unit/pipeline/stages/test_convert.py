@@ -15,6 +15,7 @@ from pipeline.cli import main
 from pipeline.config import ConvertConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.ingest import open_reader
+from pipeline.ingest.tables import PREFIXES
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.convert import convert
 from pipeline.writers import WRITERS
@@ -90,6 +91,23 @@ def test_traces_become_a_table_and_nothing_else(tmp_path):
     assert pq.read_table(tmp_path / "x.parquet").num_rows == len(rows)
     with pytest.raises(UsageError, match="holds traces, which are written as"):
         convert(ConvertConfig(traces, tmp_path / "x.graphml"))
+
+
+def test_a_rib_becomes_a_pfx2as_file_that_says_the_same(tmp_path):
+    out = tmp_path / "bird.pfx2as"
+    facts = convert(ConvertConfig(SAMPLES / "mrt" / "bird.mrt", out))
+    rows = [line.split() for line in out.read_text().splitlines()]
+    assert len(rows) == facts["n_prefixes"]
+    assert ["20.1.0.0", "20", "196608"] in rows
+    assert ["192.0.2.0", "25", "64501"] in rows
+    assert ["2001:db8:1::", "48", "64503"] in rows
+    tables = [PREFIXES.read_files([path])[0] for path in (SAMPLES / "mrt" / "bird.mrt", out)]
+    assert tables[0].v4_first.tolist() == tables[1].v4_first.tolist()
+    assert tables[0].v4_asn.tolist() == tables[1].v4_asn.tolist()
+    assert tables[0].v6.first.tolist() == tables[1].v6.first.tolist()
+    assert tables[0].v6.asn.tolist() == tables[1].v6.asn.tolist()
+    with pytest.raises(FormatError):
+        convert(ConvertConfig(BRITE, tmp_path / "x.pfx2as"))
 
 
 def test_what_cannot_be_done_leaves_nothing(tmp_path):

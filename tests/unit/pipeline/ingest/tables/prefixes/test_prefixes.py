@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kernels.errors import HostMemoryError
 from pipeline.errors import UsageError
 from pipeline.ingest.tables import read_prefixes
-from pipeline.ingest.tables.prefixes.origins import _prefixes_of
+from pipeline.ingest.tables.prefixes.origins import prefixes_of
 from pipeline.ingest.tables.prefixes.v4_prefixes import V4Prefixes
 from pipeline.model.measured.reading import ReadReport
 from tests.addresses import parse_addrs
@@ -81,7 +81,7 @@ def test_a_prefix_of_two_origins_is_that_of_the_one_with_less_space_of_its_own(t
         assert lookup(table, "20.3.0.1", "2600::1", "20.4.0.1") == [2, 2, 3]
 
 
-def test_nested_prefixes_of_an_as_count_once(tmp_path):
+def test_nestedprefixes_of_an_as_count_once(tmp_path):
     rows = "20.0.0.0 8 1\n20.0.0.0 9 1\n30.0.0.0 8 6\n31.0.0.0 10 6\n40.0.0.0 8 1_6\n"
     table, _ = read(tmp_path, rows)
     assert lookup(table, "40.0.0.1") == [1]
@@ -447,7 +447,7 @@ def test_ranges_are_cut_into_the_fewest_prefixes(ranges):
         base = 0xFFFF_1400_0000 if is_v4 else (0x2600 << 112) - 100  # across words, too
         ends.append((base + first, base + first + n))
     words = np.array([[divmod(end, 1 << 64) for end in pair] for pair in ends], np.uint64)
-    row, start, bits = _prefixes_of(words[:, 0].copy(), words[:, 1].copy())
+    row, start, bits = prefixes_of(words[:, 0].copy(), words[:, 1].copy())
     for i, (first, last) in enumerate(ends):
         wanted = ipaddress.summarize_address_range(
             ipaddress.IPv6Address(first), ipaddress.IPv6Address(last)
