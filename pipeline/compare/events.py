@@ -81,7 +81,6 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _MIN_MOVED = 3  # routers
 _MIN_MOVED_PAIRS = 30  # or pairs that cross one
 _MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
-_MIN_TURNED = 3  # pairs, where flows are balanced otherwise each night
 _OF_ONE_NIGHT = (kinds.REMOVED, kinds.ADDED)
 Measure: TypeAlias = Callable[[Changes, np.ndarray, int], np.ndarray]
 _NAMES = tuple(name for name, *_ in _CAUSES)
@@ -148,8 +147,8 @@ def group_events(
     ``of_inputs``: a changed input explains every other change, since no trace distinguishes them.
     ``told``: event of each change that an outage explains, -1 for others; ``n_told``: how many
     events these are, and how many of the last changes are the outages themselves. ``measure``: what
-    the changes of each event touch together. ``least``: pairs that crossed a link, at least, which
-    was added or removed.
+    the changes of each event touch together. ``least``: pairs that turned from a link, at least,
+    which was added or removed, or that an ingress moved with.
 
     Returns
     -------
@@ -192,9 +191,10 @@ def _causes_of(changes: Changes, least: float) -> np.ndarray:
     cause[of_delays & ~is_sure] = -1
     cause[(changes.kind == kinds.MOVED) & (changes.new < _MIN_CONFIDENCE)] = -1
     if least > 1:
-        measured = changes.n_turned + changes.n_silent + changes.n_elsewhere
-        few = (measured < least) | (changes.n_turned < _MIN_TURNED)
-        cause[few & (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)] = -1
+        one_night = (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)
+        cause[one_night & (changes.n_turned < least)] = -1
+        moved = (changes.what == "ingress") & (changes.kind == kinds.SHIFTED)
+        cause[moved & (changes.n_pairs < least)] = -1
     return cause
 
 
