@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.errors import first_line
+from pipeline.model.columns.ragged import run_starts
 from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
@@ -208,8 +209,13 @@ def checked_table(path: Path, table: pa.Table) -> pa.Table:
         if name in table.column_names and (fault := column.fault(table.column(name))):
             raise broken(path, f"its column {name} {fault}, so hopscope has not written it")
     order = ORDER.get(path.name, ())
-    is_whole = bool(order) and set(order) <= set(table.column_names)
-    if is_whole and not ascends([_with_least(table.column(name)) for name in order]):
+    there = set(table.column_names)
+    if order and not set(order) <= there and set(_ADDR) <= there and order[:2] == tuple(_ADDR):
+        by = [table.column(name).to_numpy() for name in _ADDR]  # of several nodes: repeats are none
+        starts = run_starts(*by)
+        if not ascends([column[starts] for column in by]):
+            raise broken(path, f"is not sorted by {', '.join(_ADDR)}")
+    if order and set(order) <= there and not ascends([_with_least(table[name]) for name in order]):
         raise broken(path, f"is not sorted by {', '.join(order)}, or has a row twice")
     return table
 
