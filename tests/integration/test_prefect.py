@@ -286,7 +286,7 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
         wait_until(lambda: served.state(third)["type"] == "CANCELLED")
         assert served.state(third)["name"] == "Overlapping"
         assert re.search(
-            rf"the test \(.* is running on .* and run {second['name']} \(.* is waiting",
+            rf"the test \(.* is running on .* and run {given['snapshot']} \(.* is waiting",
             served.state(third)["message"],
         )
         wait_until(lambda: "Overlapping" in served.said(third))  # lines come a moment later
