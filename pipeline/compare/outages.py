@@ -159,7 +159,16 @@ def find_outages(
     np.add.at(shifted[1], moves.other_group, moves.n_pairs)
     candidates = [
         *_candidates(
-            old, new, trips, found, names, renewed, shifted[0], _said(ases, LOST), is_gained=False
+            old,
+            new,
+            trips,
+            found,
+            names,
+            renewed,
+            shifted[0],
+            _said(ases, LOST),
+            sides.in_no_as,
+            is_gained=False,
         ),
         *_candidates(
             new,
@@ -170,6 +179,7 @@ def find_outages(
             renewed,
             shifted[1],
             _said(ases, GAINED),
+            sides.in_no_as,
             is_gained=True,
         ),
         *_balancing(sides, found, is_gained=True),
@@ -369,6 +379,9 @@ def _side(
     pair = row[row_of_value(routes.ptr)]
     own = np.searchsorted(names.asn, routes.asn)
     side.keys[ROUTER] = distinct_keys(ordered_keys(pair, routes.group))
+    ends = np.flatnonzero(view.at_target[paths] & (np.diff(routes.ptr) > 0))
+    last = routes.ptr[1:][ends] - 1
+    side.keys[_TARGET] = distinct_keys(ordered_keys(row[ends], routes.group[last]))
     side.keys[AS] = distinct_keys(ordered_keys(pair, own))
     first = np.zeros(len(pair), bool)
     first[routes.ptr[:-1][np.diff(routes.ptr) > 0]] = True
@@ -384,6 +397,7 @@ def _side(
     return side
 
 
+_TARGET = -2  # level of routers that are the target: on the other night it may be a host
 _DIRECT = -1  # level of adjacencies that are crossed without a gap
 
 
@@ -441,6 +455,7 @@ def _candidates(
     renewed: np.ndarray,
     shifted: np.ndarray,
     said: np.ndarray,
+    unsure: np.ndarray,
     *,
     is_gained: bool,
 ) -> list[_Candidate]:
@@ -458,6 +473,7 @@ def _candidates(
     skipped[ADJACENCY] = skipped[EXCHANGE] = _adjacencies_of(names, own, pair, passing)
     is_seen = np.bincount(there.group, minlength=names.n_groups) > 0
     is_seen[renewed] = True
+    is_seen |= unsure
     same = _only_renamed(here, there, names)
     found_: list[_Candidate] = []
     hidden = _hidden(here, there, names, own, pair, shortcut)
@@ -467,6 +483,8 @@ def _candidates(
     for level in (AS, EXCHANGE, ADJACENCY, ROUTER):
         source = _DIRECT if level == ADJACENCY else level
         left = here.keys[source][~is_among(here.keys[source], there.keys[level])]
+        if level == ROUTER:
+            left = left[~is_among(left, here.keys[_TARGET])]
         if level in same:
             left = left[~is_among(left, same[level])]
         n = names.count(level)
