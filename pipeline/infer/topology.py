@@ -146,7 +146,8 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
         node_asn=owned.asn,
         election=owned.election,
         in_set=nodes.alias >= 0,
-        special=evidence.mapped.special,
+        mapped=evidence.mapped,
+        aims=evidence.aims,
         conditions=Conditions(
             relationships=given.registries.relationships is not None,
             classic=evidence.counts["classic_traces"] / max(1, evidence.counts["traces"]),

@@ -16,7 +16,10 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
   beyond some (``_ENOUGH``) more say no more. Several addresses of its node are evidence. Where
   traces go on right behind it to another AS, the border may as well be one router further.
 - **Method.** Classic traceroute shows links that do not exist where load is balanced [1]_: the more
-  of the traces are classic, the less a margin says, and less yet of routers with many predecessors.
+  of the traces are classic, the less a margin says. No ingress is "strong"
+  where most are: of those that would be, 0.94 were right where load is balanced unevenly.
+- **Aims.** A router without an address of its AS is there by what surrounds it; where all traces
+  through it are aimed at that AS, too, its margin rests on aims alone.
 - **Vantage points.** Of more of them the same margin and the same traces say a little less: more of
   what they see is seen by few. No more count than weights were fitted with (``_MOST_VANTAGES``).
 - **Kinds.** How often a class is right depends on what is known besides (``KINDS``), so it was
@@ -46,6 +49,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.infer.given import Mapped
+from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.elect import Election
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.topology import NO_ASN, IngressTable
@@ -61,6 +66,7 @@ _ENOUGH = 30  # traces
 _MOST_VANTAGES = 30
 CANDIDATE_CLASSES = ("few", "few, nothing merged", "many")
 _MANY = 10  # traces after a gap
+_CLASSIC = "share of classic traces"
 # What is known, in the order of the weights.
 FEATURES = {
     "address": (
@@ -68,6 +74,8 @@ FEATURES = {
         "log(1 + margin in nats)",
         "AS from surroundings",
         "a private address",
+        "no address of its AS",
+        "the same, and all traces aimed at its AS",
     ),
     "ingress": (
         "always",
@@ -77,9 +85,10 @@ FEATURES = {
         "log(1 + traces), of at most so many",
         "a private address at the border",
         "log(1 + vantage points), of at most so many",
-        "share of classic traces",
+        _CLASSIC,
         "the same times log(1 + lower margin in nats)",
-        "the same times log(1 + predecessors)",
+        "no address of its AS",
+        "the same, and all traces aimed at its AS",
     ),
 }
 
@@ -91,27 +100,27 @@ FEATURES = {
 # zero_ttl, zombies, loops, anycast, siblings, second_origins, outgoing, dark, packed31; seeds
 # 9621 to 9632.
 WEIGHTS = {
-    "address": (-0.20, 2.50, 5.12, -1.98),
-    "ingress": (-1.20, 2.23, -1.09, 0.47, 1.03, -2.18, -0.51, 1.31, -1.88, -0.54),
+    "address": (-0.28, 2.60, 5.46, -1.87, -0.88, 1.40),
+    "ingress": (-1.90, 2.25, -0.63, 0.69, 0.95, -0.35, -0.46, 0.57, -1.35, 0.18, 1.28),
 }
 SHARES = {
     "address": (
-        (0.645, 0.827, 0.933, 0.994),
-        (0.606, 0.813, 0.936, 0.995),
-        (0.631, 0.865, 0.943, 0.996),
-        (0.640, 0.844, 0.931, 0.996),
-        (0.593, 0.833, 0.933, 0.997),
-        (0.625, 0.893, 0.946, 0.998),
+        (0.623, 0.798, 0.926, 0.995),
+        (0.580, 0.785, 0.924, 0.996),
+        (0.570, 0.828, 0.943, 0.997),
+        (0.549, 0.781, 0.930, 0.997),
+        (0.518, 0.774, 0.931, 0.998),
+        (0.532, 0.788, 0.955, 0.999),
     ),
     "ingress": (
-        (0.479, 0.832, 0.933, 0.989),
-        (0.386, 0.830, 0.923, 0.991),
-        (0.445, 0.855, 0.941, 0.993),
-        (0.473, 0.871, 0.942, 0.992),
-        (0.369, 0.864, 0.939, 0.994),
-        (0.416, 0.892, 0.958, 0.997),
+        (0.541, 0.821, 0.947, 0.990),
+        (0.475, 0.799, 0.943, 0.991),
+        (0.534, 0.832, 0.960, 0.994),
+        (0.529, 0.835, 0.955, 0.994),
+        (0.499, 0.819, 0.962, 0.996),
+        (0.489, 0.803, 0.976, 0.998),
     ),
-    "candidate": ((0.126, 0.153, 0.297),),
+    "candidate": ((0.114, 0.141, 0.293),),
 }
 
 
@@ -153,6 +162,10 @@ class Known(NamedTuple):
         It has several addresses.
     special : (n_nodes,) bool
         An address of it is private, or otherwise of special purpose.
+    foreign : (n_nodes,) bool
+        No address of it is numbered from its AS.
+    aimed : (n_nodes,) bool
+        Likewise, and all traces through it are aimed at its AS.
     relationships : bool
         Relationships between ASes are known.
     """
@@ -161,6 +174,8 @@ class Known(NamedTuple):
     in_set: np.ndarray
     is_merged: np.ndarray
     special: np.ndarray
+    foreign: np.ndarray
+    aimed: np.ndarray
     relationships: bool
 
     @property
@@ -191,7 +206,8 @@ def margins_of_nodes(
 def features_of_nodes(known: Known) -> np.ndarray:
     """(n_nodes, n_features) float64: what is known of the AS of each node, as ``FEATURES`` says."""
     nats = _log_nats(known.margin)
-    return np.column_stack([np.ones(len(nats)), nats, known.margin < 0, known.special])
+    plain = [known.margin < 0, known.special, known.foreign, known.aimed]
+    return np.column_stack([np.ones(len(nats)), nats, *plain])
 
 
 def features_of_ingresses(
@@ -209,7 +225,6 @@ def features_of_ingresses(
     goes_on = np.zeros(n, bool)
     goes_on[near[border & (node_asn[far] != NO_ASN)]] = True
     lower, classic = _log_nats(np.minimum(own, before)), np.full(n, conditions.classic)
-    n_predecessors = np.bincount(np.unique(np.stack([far, near]), axis=1)[0], minlength=n)
     n_traces = np.zeros(n)
     n_traces[table.node] = np.minimum(table.n_direct, _ENOUGH)
     return np.column_stack(
@@ -223,7 +238,8 @@ def features_of_ingresses(
             np.full(n, np.log1p(min(conditions.n_vantages, _MOST_VANTAGES))),
             classic,
             classic * lower,
-            classic * np.log1p(n_predecessors),
+            known.foreign,
+            known.aimed,
         ]
     )[table.node]
 
@@ -243,7 +259,11 @@ def class_candidates(table: IngressTable, merged: bool) -> np.ndarray:
 def class_of(what: str, features: np.ndarray) -> np.ndarray:
     """(n,) int64: position in ``CLASSES`` of addresses or ingresses, by their features."""
     odds = np.array(_FROM) / (1 - np.array(_FROM))
-    return np.searchsorted(np.log(odds), features @ np.array(WEIGHTS[what]), side="right")
+    classes = np.searchsorted(np.log(odds), features @ np.array(WEIGHTS[what]), side="right")
+    if what == "address":
+        return classes
+    mostly_classic = features[:, FEATURES[what].index(_CLASSIC)] > 0.5
+    return np.where(mostly_classic, np.minimum(classes, len(CLASSES) - 2), classes)
 
 
 def state(what: str, features: np.ndarray, kind: np.ndarray) -> np.ndarray:
@@ -258,7 +278,8 @@ def rate(
     node_asn: np.ndarray,
     election: Election,
     in_set: np.ndarray,
-    special: np.ndarray,
+    mapped: Mapped,
+    aims: Aims,
     conditions: Conditions,
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Confidence of addresses and of ingresses.
@@ -273,8 +294,8 @@ def rate(
     election : Election
     in_set : (n_interfaces,) bool
         Addresses in a given alias set.
-    special : (n_interfaces,) bool
-        Addresses of special purpose, such as private ones.
+    mapped : Mapped
+    aims : Aims
     conditions : Conditions
 
     Returns
@@ -289,10 +310,14 @@ def rate(
     n = len(node_asn)
     set_nodes, special_nodes = np.zeros(n, bool), np.zeros(n, bool)
     set_nodes[node_of[in_set]] = True
-    special_nodes[node_of[special]] = True
+    special_nodes[node_of[mapped.special]] = True
+    foreign, aimed = np.ones(n, bool), np.ones(n, bool)
+    foreign[node_of[mapped.origin == node_asn[node_of]]] = False
+    aimed[node_of[aims.only != node_asn[node_of]]] = False
     margin = margins_of_nodes(node_of, node_asn, election.owner, election.margin)
     is_merged = np.bincount(node_of, minlength=n) > 1
-    known = Known(margin, set_nodes, is_merged, special_nodes, conditions.relationships)
+    flags = set_nodes, is_merged, special_nodes, foreign, foreign & aimed
+    known = Known(margin, *flags, conditions.relationships)
     of_nodes = state("address", features_of_nodes(known), known.kind)
     is_known = node_asn[node_of] != NO_ASN
     addresses = np.where(is_known, of_nodes[node_of], np.float32(np.nan))

@@ -1,13 +1,16 @@
 """Confidence: margins and classes counted by hand, and that more evidence never lowers it."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pipeline.infer.given import Mapped
 from pipeline.infer.owners import confidence
+from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.confidence import (
     CANDIDATE_CLASSES,
     CLASSES,
@@ -107,12 +110,13 @@ def test_the_margin_of_a_node_is_its_largest_one_for_its_as():
 
 def test_features_of_nodes_are_those_counted_by_hand():
     private = np.array([False, True, False])
-    known = Known(np.array([0, 25, -1]), *np.zeros((2, 3), bool), private, False)
+    aimed = np.array([False, False, True])
+    known = Known(np.array([0, 25, -1]), *np.zeros((2, 3), bool), private, ~private, aimed, False)
     found = features_of_nodes(known)
     assert found.shape == (3, len(FEATURES["address"]))
-    assert found[0].tolist() == [1, 0, 0, 0]
-    assert found[1] == pytest.approx([1, math.log(1 + 2.5), 0, 1])
-    assert found[2].tolist() == [1, 0, 1, 0]
+    assert found[0].tolist() == [1, 0, 0, 0, 1, 0]
+    assert found[1] == pytest.approx([1, math.log(1 + 2.5), 0, 1, 0, 0])
+    assert found[2].tolist() == [1, 0, 1, 0, 1, 1]
 
 
 def an_ingress(n_direct=5, n_after_gap=0):
@@ -132,9 +136,20 @@ ASN = np.array([7, 7, 8, NO_ASN, 8, 9])
 ENTERED = [(0, 4), (1, 4), (2, 4), (3, 4)]
 
 
-def feature(name, margin, passed=ENTERED, n_direct=5, merged=(), private=(), classic=0.0, n=1):
+def feature(
+    name,
+    margin,
+    passed=ENTERED,
+    n_direct=5,
+    merged=(),
+    private=(),
+    foreign=(),
+    aimed=(),
+    classic=0.0,
+    n=1,
+):
     nodes = np.arange(6)
-    flags = (np.isin(nodes, some) for some in ((), merged, private))
+    flags = (np.isin(nodes, some) for some in ((), merged, private, foreign, aimed))
     known = Known(np.array(margin), *flags, False)
     sides = Sides(*np.array(passed).T)
     conditions = Conditions(False, classic, n)
@@ -188,9 +203,38 @@ def test_method_and_vantage_points_of_the_measurement_count():
     assert feature(vantages, NONE, n=7) == pytest.approx(math.log(8))
     assert feature(vantages, NONE, n=9000) == feature(vantages, NONE, n=30)  # none were fitted
     assert feature("share of classic traces", NONE, classic=0.25) == 0.25
-    # Four predecessors, one of them on two addresses' links.
-    found = feature("the same times log(1 + predecessors)", NONE, [*ENTERED, (0, 4)], classic=0.5)
-    assert found == pytest.approx(0.5 * math.log(5))
+
+
+def test_nothing_is_strong_where_most_traces_are_classic(monkeypatch):
+    names = FEATURES["ingress"]
+    monkeypatch.setitem(confidence.WEIGHTS, "ingress", (9.0, *[0.0] * (len(names) - 1)))
+    features = np.zeros((3, len(names)))
+    features[:, 0] = 1
+    features[:, names.index("share of classic traces")] = 0, 0.5, 0.51
+    assert class_of("ingress", features).tolist() == [STRONG, STRONG, FAIR]
+
+
+def test_what_a_router_is_numbered_from_and_aimed_at_is_asked_of_all_its_addresses(monkeypatch):
+    kept = {}
+
+    def keep(what, features, kind):
+        kept[what] = features
+        return np.zeros(len(features), np.float32)
+
+    monkeypatch.setattr(confidence, "state", keep)
+    node_of, node_asn = np.array([0, 0, 1, 1, 2]), np.array([7, 8, 9])
+    none, mapped, aims, conditions = measured(5)
+    mapped = mapped._replace(origin=np.array([7, 5, 5, 5, 5]))
+    aims = replace(aims, only=np.array([7, 7, 8, 8, NO_ASN]))
+    election = Election(node_asn[node_of], np.full(5, 50))
+    rate(
+        IngressTable.empty(), NO_LINKS, node_of, node_asn, election, none, mapped, aims, conditions
+    )
+    names = FEATURES["address"]
+    foreign = kept["address"][:, names.index("no address of its AS")]
+    aimed = kept["address"][:, names.index("the same, and all traces aimed at its AS")]
+    assert foreign.tolist() == [0, 1, 1]
+    assert aimed.tolist() == [0, 1, 0]
 
 
 def test_classes_are_ranges_of_what_weights_say(monkeypatch):
@@ -203,6 +247,13 @@ def test_classes_are_ranges_of_what_weights_say(monkeypatch):
     assert found.tolist() == [np.float32(shares[STRONG]) for shares in SHARES["address"]]
 
 
+def test_what_rests_on_aims_alone_is_known_of_the_router_itself():
+    for name in ("no address of its AS", "the same, and all traces aimed at its AS"):
+        word = "foreign" if name == "no address of its AS" else "aimed"
+        assert feature(name, NONE, **{word: (4,)}) == 1
+        assert feature(name, NONE, **{word: (0, 1)}) == 0
+
+
 @pytest.mark.parametrize(
     ("merged", "other"),
     [((), "interfaces"), ((0,), "interfaces"), ((0, 1), "inferred routers")],
@@ -210,7 +261,7 @@ def test_classes_are_ranges_of_what_weights_say(monkeypatch):
 @pytest.mark.parametrize("relationships", [False, True])
 def test_the_kind_of_a_node_is_what_is_known_of_it(merged, other, relationships):
     nodes = np.arange(3)  # the first is in an alias set
-    flags = (nodes == 0, np.isin(nodes, merged), np.zeros(3, bool))
+    flags = (nodes == 0, np.isin(nodes, merged), *np.zeros((3, 3), bool))
     known = Known(np.zeros(3, np.int64), *flags, relationships)
     ending = ", relationships" if relationships else ""
     others = [f"{other}{ending}"] * 2
@@ -245,12 +296,17 @@ def test_more_evidence_never_lowers_confidence():
         assert confidence.WEIGHTS[what][private] < 0
     classic = dict(zip(FEATURES["ingress"], confidence.WEIGHTS["ingress"], strict=True))
     assert classic["the same times log(1 + lower margin in nats)"] < 0
-    assert classic["the same times log(1 + predecessors)"] < 0
 
 
 NO_LINKS = DirectedLinks(*np.empty((8, 0), np.int64), np.empty(0, bool))
-# No alias set, no private address; how it was measured.
-MEASURED = (np.zeros(3, bool), np.zeros(3, bool), Conditions(False, 0.0, 1))
+
+
+def measured(n):
+    """No alias set, no private address, no prefix and no destination; how it was measured."""
+    none = np.zeros(n, bool)
+    mapped = Mapped(none, np.full(n, NO_ASN), np.full(n, -1))
+    return none, mapped, Aims.none(n), Conditions(False, 0.0, 1)
+
 
 # AS 1 numbers its link to AS 2, whose border router answers with 20.1.9.2.
 LINES = [
@@ -287,7 +343,7 @@ def test_a_candidate_of_few_traces_is_less_likely_where_something_is_merged():
 
     def rated(node_of, node_asn):
         of, asn = np.array(node_of), np.array(node_asn)
-        return rate(few_traces, NO_LINKS, of, asn, election, *MEASURED)[1]
+        return rate(few_traces, NO_LINKS, of, asn, election, *measured(3))[1]
 
     apart, merged = rated([0, 2, 1], [7, 8, 7]), rated([0, 0, 1], [7, 8])
     assert merged[0] < apart[0] == np.float32(SHARES["candidate"][0][1])
@@ -302,11 +358,8 @@ def test_without_an_election_there_is_none(tmp_path, options):
 
 def test_addresses_in_no_as_have_none():
     election = Election(np.array([NO_ASN, 7]), np.array([0, 50]))
-    none, conditions = np.zeros(2, bool), Conditions(False, 0.0, 1)
     table, node_of = IngressTable.empty(), np.arange(2)
-    addrs, ingresses = rate(
-        table, NO_LINKS, node_of, election.owner, election, none, none, conditions
-    )
+    addrs, ingresses = rate(table, NO_LINKS, node_of, election.owner, election, *measured(2))
     assert np.isnan(addrs[0])
     assert addrs[1] in np.float32(SHARES["address"][0])
     assert addrs[1] > LOW_CONFIDENCE
@@ -331,7 +384,7 @@ def test_weights_are_those_of_the_features_that_things_were_made_from():
 
 
 def test_shares_are_counted_by_class_and_kind():
-    features = np.array([[0, *[0.0] * 4], [4, *[0.0] * 4], [4, 1.0, 99.0, *[0.0] * 2]])
+    features = np.array([[0, *[0.0] * 6], [4, *[0.0] * 6], [4, 1.0, 99.0, *[0.0] * 4]])
     counted = Counted(features, np.array([8, 4, 10]), np.array([2, 2, 9]))
     found = count_shares("address", counted)
     assert len(found) == len(KINDS)
