@@ -146,7 +146,8 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
         node_asn=owned.asn,
         election=owned.election,
         in_set=nodes.alias >= 0,
-        mapped=evidence.mapped,
+        special=evidence.mapped.special,
+        origin=evidence.mapped.origin,
         aims=evidence.aims,
         conditions=Conditions(
             relationships=given.registries.relationships is not None,

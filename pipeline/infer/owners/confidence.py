@@ -49,7 +49,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.infer.given import Mapped
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.elect import Election
 from pipeline.infer.traces.links import DirectedLinks
@@ -278,7 +277,8 @@ def rate(
     node_asn: np.ndarray,
     election: Election,
     in_set: np.ndarray,
-    mapped: Mapped,
+    special: np.ndarray,
+    origin: np.ndarray,
     aims: Aims,
     conditions: Conditions,
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -294,7 +294,10 @@ def rate(
     election : Election
     in_set : (n_interfaces,) bool
         Addresses in a given alias set.
-    mapped : Mapped
+    special : (n_interfaces,) bool
+        Addresses of special purpose, such as private ones.
+    origin : (n_interfaces,) int64
+        AS by prefix; ``NO_ASN`` for none.
     aims : Aims
     conditions : Conditions
 
@@ -310,9 +313,9 @@ def rate(
     n = len(node_asn)
     set_nodes, special_nodes = np.zeros(n, bool), np.zeros(n, bool)
     set_nodes[node_of[in_set]] = True
-    special_nodes[node_of[mapped.special]] = True
+    special_nodes[node_of[special]] = True
     foreign, aimed = np.ones(n, bool), np.ones(n, bool)
-    foreign[node_of[mapped.origin == node_asn[node_of]]] = False
+    foreign[node_of[origin == node_asn[node_of]]] = False
     aimed[node_of[aims.only != node_asn[node_of]]] = False
     margin = margins_of_nodes(node_of, node_asn, election.owner, election.margin)
     is_merged = np.bincount(node_of, minlength=n) > 1

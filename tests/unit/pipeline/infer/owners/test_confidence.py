@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.infer.given import Mapped
 from pipeline.infer.owners import confidence
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.confidence import (
@@ -223,12 +222,18 @@ def test_what_a_router_is_numbered_from_and_aimed_at_is_asked_of_all_its_address
 
     monkeypatch.setattr(confidence, "state", keep)
     node_of, node_asn = np.array([0, 0, 1, 1, 2]), np.array([7, 8, 9])
-    none, mapped, aims, conditions = measured(5)
-    mapped = mapped._replace(origin=np.array([7, 5, 5, 5, 5]))
+    none, _, _, aims, conditions = measured(5)
+    origin = np.array([7, 5, 5, 5, 5])
     aims = replace(aims, only=np.array([7, 7, 8, 8, NO_ASN]))
     election = Election(node_asn[node_of], np.full(5, 50))
     rate(
-        IngressTable.empty(), NO_LINKS, node_of, node_asn, election, none, mapped, aims, conditions
+        IngressTable.empty(),
+        NO_LINKS,
+        node_of,
+        node_asn,
+        election,
+        *(none, none, origin, aims),
+        conditions,
     )
     names = FEATURES["address"]
     foreign = kept["address"][:, names.index("no address of its AS")]
@@ -304,8 +309,7 @@ NO_LINKS = DirectedLinks(*np.empty((8, 0), np.int64), np.empty(0, bool))
 def measured(n):
     """No alias set, no private address, no prefix and no destination; how it was measured."""
     none = np.zeros(n, bool)
-    mapped = Mapped(none, np.full(n, NO_ASN), np.full(n, -1))
-    return none, mapped, Aims.none(n), Conditions(False, 0.0, 1)
+    return none, none, np.full(n, NO_ASN), Aims.none(n), Conditions(False, 0.0, 1)
 
 
 # AS 1 numbers its link to AS 2, whose border router answers with 20.1.9.2.
