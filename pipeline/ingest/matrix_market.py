@@ -9,7 +9,8 @@ What is done with it:
 - Coordinate format; ``pattern``, ``real`` and ``integer``; ``symmetric`` or ``general``, whose
   two directions are one link. Nodes are the rows, 1 to n, also those without an entry.
 - Values become weights (unit ``length``) if none is below 0; else they are not read.
-- Entries outside the matrix, and lines of fewer or more columns, are rejected.
+- Entries outside the matrix, and lines of fewer or more columns, are rejected. Fewer entries than
+  declared: the file is cut short, and those that it has are used.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
         After the topology, if the stream is cut short; at once if it holds no entry.
     """
     lines = read_number_lines(stream, report, PERCENT)
+    n_broken = sum(report.rejected.values())
     lengths = lines.lengths
     n_nodes = 0
     if len(lines) and lengths[0] == 3:
@@ -81,16 +83,18 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     is_node = ((ends >= 1) & (ends <= n_nodes) & (ends == np.floor(ends))).all(axis=0)
     for line in lines.number[good[~is_node]].tolist():
         report.reject(f"line {line}", "entry outside the matrix")
-    if lines.error is None and len(rest) < n_entries:
-        report.notes["fewer edges than declared"] += n_entries - len(rest)
+    error = lines.error
+    if error is None and (n_seen := len(rest) + n_broken) < n_entries:
+        found = f"{n_seen:,} of {n_entries:,} declared entries"
+        error = FormatError(report.path, "end of file", f"cut short: found {found}")
     near, far = ends[:, is_node].astype(np.int64) - 1
     topology = numbered_topology(
         report, np.arange(1, n_nodes + 1), near, far, None if weight is None else weight[is_node]
     )
     if topology is not None:
         yield topology
-    if lines.error is not None:
-        raise lines.error
+    if error is not None:
+        raise error
     if topology is None:
         raise FormatError(report.path, "", "no usable entry; expected row and column per line")
 

@@ -28,6 +28,13 @@ class TestMatrixMarket(GraphFileContract):
         "empty": (HEAD + b"2 2 0\n", "no usable entry", {}),
     }
 
+    def test_fewer_entries_than_declared_are_used_and_the_file_is_cut_short(self):
+        data = HEAD + b"4 4 5\n1 2\n2 3\nx y\n"
+        topology, report = self.read_bytes(data)
+        assert links_of(topology) == [(1, 2), (2, 3)]
+        assert report.status == "partial"
+        assert "cut short: found 3 of 5 declared entries" in report.error
+
     def test_values_are_weights_unless_one_is_none(self):
         topology, _ = self.read_bytes(self.path.read_bytes())
         assert sorted(topology.weight.tolist()) == [0.5, 1, 2.25]
