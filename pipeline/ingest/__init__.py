@@ -408,7 +408,8 @@ def _match(path: Path, head: bytes) -> str:
         raise FormatError(path, "", "; ".join([unknown, *hints]))
     if len(matches) > 1:
         could_be = " or ".join(matches)
-        raise FormatError(path, "", f"could be {could_be}: select one with --format")
+        option = "--format (convert: --input-format)"
+        raise FormatError(path, "", f"could be {could_be}: select one with {option}")
     return matches[0]
 
 

@@ -246,7 +246,7 @@ class _Beside:
         stem = name.removesuffix(".links")
         for suffix in ("", *COMPRESSED_SUFFIXES):
             path = self._path.with_name(stem + ending + suffix)
-            if stem != name and path.is_file():
+            if path.is_file():
                 return path
         return None
 

@@ -34,7 +34,8 @@ CONFLICTS = {
     "address of two nodes": "the first node counts",
     "listed again with another relationship": "customer before sibling before peer",
     "ASes of two organisations": "the last name in order counts",
-    "listed again with another origin": "the smaller AS number counts",
+    "listed again with another origin": "the file given first counts, in one file the smaller "
+    "AS number",
     "blocks of two holders": "the first name in order counts",
     "LANs listed again with another name": "the first name listed counts",
 }

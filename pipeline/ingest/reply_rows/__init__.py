@@ -82,7 +82,8 @@ def _dialect(table: Table, report: ReadReport) -> Dialect:
             report.path,
             "",
             f"no table of replies: its columns are {named}; needed are destination, ttl and "
-            "address, or probe_dst_addr, probe_ttl and reply_src_addr",
+            "address, or probe_dst_addr, probe_ttl and reply_src_addr; of links, as hopscope "
+            "exports them, give .csv or .graphml",
         )
     return found
 
