@@ -148,10 +148,13 @@ class ExportConfig:
 
 @dataclass(frozen=True)
 class ConvertConfig:
-    """A topology file, in another format."""
+    """A file in another format of its kind."""
 
     source: Path = option(
-        help="Topology file to read.", variable=None, metavar="IN", is_argument=True
+        help="Topology, traces or prefix table to read.",
+        variable=None,
+        metavar="IN",
+        is_argument=True,
     )
     out: Path = option(help="File to write.", variable=None, metavar="OUT", is_argument=True)
     format: ExportFormat | None = option(

@@ -71,8 +71,10 @@ def printable(text: object) -> str:
 
 
 def number(n: int, noun: str) -> str:
-    """A count with its noun: ``1 file``, ``2 files``, ``3 ASes``, ``4 searches``."""
+    """A count with its noun: ``1 file``, ``2 files``, ``3 ASes``, ``4 searches``, ``5 replies``."""
     # Not ``kernels.words``: to import that loads all kernels, and terminals would begin late.
+    if n != 1 and noun.endswith("ly"):
+        noun = f"{noun[:-1]}ie"
     ending = "" if n == 1 else "es" if noun[-1] in "sSx" or noun.endswith("ch") else "s"
     return f"{n:,} {noun}{ending}"
 

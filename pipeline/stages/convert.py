@@ -25,7 +25,7 @@ from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.report.tables.node_names import addr_texts
 from pipeline.stages.contents.export import format_of, write_graph
-from pipeline.stages.input_files import TraceFile
+from pipeline.stages.input_files import NO_REPLIES, TraceFile, replies_of
 from pipeline.stages.places import check_file
 from pipeline.writers import (
     ADDRESSES,
@@ -43,6 +43,12 @@ from pipeline.writers.texts import lines, text_of
 
 _OF_TRACES = ("csv", "parquet")
 _PREFIXES = ".pfx2as"
+# Notes of prefix tables on what is not kept, since an address has one AS.
+_OF_ORIGINS = {
+    "multi-origin": "further origins of prefixes",
+    "AS set": "further ASes of AS sets",
+    "listed again with another origin": "prefixes listed again with another origin",
+}
 
 
 def convert(config: ConvertConfig) -> dict[str, Any]:
@@ -94,30 +100,39 @@ def convert(config: ConvertConfig) -> dict[str, Any]:
 
 def _convert_traces(config: ConvertConfig, format: str) -> dict[str, Any]:
     """Replies as a table: vantage, destination, TTL, address, RTT in ms, and what else is known."""
+    traces = TraceFile(config.source, config.input_format or _detected(config.source))
+    batches = traces.batches()
     if format not in _OF_TRACES:
+        next(batches, None)  # what holds none is refused for what it is
         raise UsageError(
             f"{config.source}: holds traces, which are written as .csv or .parquet, not {format}; "
             "for a topology of them: hopscope ingest, then hopscope export"
         )
-    traces = TraceFile(config.source, config.input_format or _detected(config.source))
-    table = traces.table()
-    if not table.num_rows and traces.report.status == "rejected":
-        raise FormatError(config.source, "", traces.report.error)
-    names = {"src": "vantage", "dst": "destination", "addr": "address", "rtt_ms": "rtt"}
-    table = table.rename_columns([names.get(name, name) for name in table.column_names])
-    with written_whole(config.out) as file:
-        if format == "csv":
-            pacsv.write_csv(table, file)
-        else:
-            pq.write_table(table, file, compression="zstd")
-    n_silent = traces.report.n_records - pc.count_distinct(table["trace"]).as_py()
+    schema = _renamed(NO_REPLIES).schema
+    n_traces = n_replies = n_silent = 0
+    begin = pacsv.CSVWriter if format == "csv" else partial(pq.ParquetWriter, compression="zstd")
+    with written_whole(config.out) as file, begin(file, schema) as writer:
+        try:
+            for batch in batches:
+                writer.write_table(_renamed(replies_of(batch, n_traces)))
+                n_traces += batch.n_traces
+                n_replies += len(batch.addr)
+                n_silent += int((np.diff(batch.reply_ptr) == 0).sum())
+        except FormatError:  # raised after everything valid
+            if not n_traces:
+                raise
     return {
         "files": [str(config.out)],
         "n_traces": traces.report.n_records,
-        "n_replies": table.num_rows,
+        "n_replies": n_replies,
         "lost": {"traces without a reply": n_silent} if n_silent else {},
         "report": traces.report,
     }
+
+
+def _renamed(replies: pa.Table) -> pa.Table:
+    names = {"src": "vantage", "dst": "destination", "addr": "address", "rtt_ms": "rtt"}
+    return replies.rename_columns([names.get(name, name) for name in replies.column_names])
 
 
 def _convert_prefixes(config: ConvertConfig) -> dict[str, Any]:
@@ -150,7 +165,8 @@ def _convert_prefixes(config: ConvertConfig) -> dict[str, Any]:
                 origin = text_of(pa.array(asn[known][row[here]]))
                 file.write(lines(addr_texts(start[here]), "\t", length, "\t", origin, "\n"))
     facts: dict[str, Any] = {"in": str(config.source), "from": report.format, "format": "pfx2as"}
-    more = {"files": [str(config.out)], "n_prefixes": n, "lost": {}, "report": report}
+    lost = {what: report.notes[note] for note, what in _OF_ORIGINS.items() if report.notes[note]}
+    more = {"files": [str(config.out)], "n_prefixes": n, "lost": lost, "report": report}
     return facts | more
 
 

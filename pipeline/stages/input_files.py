@@ -63,13 +63,13 @@ class TraceFile:
         n_traces : int or None
             Stop after about this many traces; None: read all, which takes memory for all.
         """
-        parts, n = [], 0
+        parts, n = [NO_REPLIES], 0
         for batch in self.batches():
-            parts.append(_replies(batch, n))
+            parts.append(replies_of(batch, n))
             n += batch.n_traces
             if n_traces is not None and n >= n_traces:
                 break
-        return pa.concat_tables(parts) if parts else _replies(_NO_TRACES, 0)
+        return pa.concat_tables(parts)
 
 
 _NO_ADDRS = np.empty((0, 2), np.uint64)
@@ -85,7 +85,8 @@ _NO_TRACES = TraceBatch(
 )
 
 
-def _replies(batch: TraceBatch, first: int) -> pa.Table:
+def replies_of(batch: TraceBatch, first: int) -> pa.Table:
+    """Rows of ``TraceFile.table``, one per reply; traces are numbered from ``first`` on."""
     trace = np.repeat(np.arange(batch.n_traces), np.diff(batch.reply_ptr))
     start = pa.array(batch.start_s, mask=batch.start_s == 0)
     columns: dict[str, Any] = {
@@ -106,6 +107,9 @@ def _texts(addrs: np.ndarray) -> pa.Array:
     """Addresses as text; null where the format does not say."""
     known = addrs.any(axis=1)
     return pc.if_else(pa.array(known), addr_texts(addrs), pa.scalar(None, pa.string()))
+
+
+NO_REPLIES = replies_of(_NO_TRACES, 0)
 
 
 def read_file(path: Path, format: str | None = None) -> NamedGraph | TraceFile:

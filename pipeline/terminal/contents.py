@@ -321,7 +321,9 @@ def print_converted(facts: Mapping[str, Any]) -> None:
     )
     if facts["lost"]:
         held = ", ".join(f"{what} ({n:,})" for what, n in facts["lost"].items())
-        print_line(f"left out, since {facts['format']} cannot hold them: {held}")
+        is_table = "n_prefixes" in facts  # a table keeps one AS of an address, whatever is written
+        why = "one origin is kept" if is_table else f"{facts['format']} cannot hold them"
+        print_line(f"left out, since {why}: {held}")
     if facts["rejected"]:
         print_line(rejects_text(sum(facts["rejected"].values()), facts["rejected"]))
 

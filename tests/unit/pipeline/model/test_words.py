@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.model.words import LOW_CONFIDENCE, confidence_text, is_low, links_text, printable
+from pipeline.model.words import (
+    LOW_CONFIDENCE,
+    confidence_text,
+    is_low,
+    links_text,
+    number,
+    printable,
+)
 from pipeline.report.escaping import printables
 from pipeline.terminal.lines import print_line
 
@@ -40,3 +47,7 @@ def test_a_confidence_never_says_more_than_is_known():
 def test_links_between_ases_are_told_apart():
     assert links_text(1, 0) == links_text(1, None) == "1 link"
     assert links_text(2000, 1060) == "2,000 links inside ASes and 1,060 between them"
+
+
+def test_replies_are_counted_in_english():
+    assert [number(n, "reply") for n in (0, 1, 2)] == ["0 replies", "1 reply", "2 replies"]

@@ -6,6 +6,7 @@ import csv
 import json
 
 import numpy as np
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -21,6 +22,7 @@ from pipeline.stages.convert import convert
 from pipeline.writers import WRITERS
 from tests.contracts.trace_reader import SAMPLES
 from tests.soak import examples
+from tests.unit.pipeline.ingest.scamper_json.test_tracelb import DIAMOND
 
 BRITE = SAMPLES / "brite" / "topdown_java.brite"
 
@@ -91,6 +93,58 @@ def test_traces_become_a_table_and_nothing_else(tmp_path):
     assert pq.read_table(tmp_path / "x.parquet").num_rows == len(rows)
     with pytest.raises(UsageError, match="holds traces, which are written as"):
         convert(ConvertConfig(traces, tmp_path / "x.graphml"))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_of_traces_that_are_cut_short_what_is_whole_is_written(tmp_path, ending):
+    whole = SAMPLES / "warts" / "sample.warts"
+    n_whole = convert(ConvertConfig(whole, tmp_path / f"whole{ending}"))["n_traces"]
+    cut = tmp_path / "cut.warts"
+    data = whole.read_bytes()
+    cut.write_bytes(data[: len(data) * 6 // 10])
+    out = tmp_path / f"x{ending}"
+    facts = convert(ConvertConfig(cut, out))
+    assert 0 < facts["n_traces"] < n_whole
+    assert facts["report"].status == "partial"
+    table = pq.read_table(out) if ending == ".parquet" else pacsv.read_csv(out)
+    assert table.num_rows == facts["n_replies"] > 0
+    cut.write_bytes(data[:30])
+    with pytest.raises(FormatError):
+        convert(ConvertConfig(cut, tmp_path / f"nothing{ending}"))
+    assert not (tmp_path / f"nothing{ending}").exists()
+
+
+def test_the_paths_of_a_multipath_trace_are_no_traces_without_a_reply(tmp_path):
+    (tmp_path / "x.json").write_text(json.dumps(DIAMOND) + "\n")
+    facts = convert(ConvertConfig(tmp_path / "x.json", tmp_path / "x.csv"))
+    assert facts["n_traces"] == 1
+    assert len({row.split(",")[0] for row in (tmp_path / "x.csv").read_text().split()[1:]}) > 1
+    assert facts["lost"] == {}
+
+
+def test_links_as_parquet_are_not_called_traces(tmp_path):
+    convert(ConvertConfig(BRITE, tmp_path / "x.parquet"))
+    with pytest.raises(FormatError, match=r"of links, as hopscope exports them, give \.csv"):
+        convert(ConvertConfig(tmp_path / "x.parquet", tmp_path / "x.graphml"))
+
+
+def test_a_kit_of_any_name_is_read_with_what_is_beside_it(tmp_path):
+    kit = SAMPLES / "itdk/beside/kit.links"
+    convert(ConvertConfig(kit, tmp_path / "kit.itdk", "itdk"))
+    assert (tmp_path / "kit.itdk.nodes.as").exists()
+    assert sorted(read(tmp_path / "kit.itdk").node_asn.tolist()) == [-1, 64500, 64501, 64501]
+
+
+def test_origins_that_a_table_does_not_keep_are_counted(tmp_path):
+    (tmp_path / "x.txt").write_text(
+        "192.0.2.0 24 {64497,64500}\n198.51.100.0 24 1_2\n203.0.113.0 24 5\n203.0.113.0 24 6\n"
+    )
+    facts = convert(ConvertConfig(tmp_path / "x.txt", tmp_path / "x.pfx2as"))
+    assert facts["lost"] == {
+        "further origins of prefixes": 1,
+        "further ASes of AS sets": 1,
+        "prefixes listed again with another origin": 1,
+    }
 
 
 def test_a_rib_becomes_a_pfx2as_file_that_says_the_same(tmp_path):
