@@ -20,6 +20,10 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
   where most are: of those that would be, 0.94 were right where load is balanced unevenly.
 - **Aims.** A router without an address of its AS is there by what surrounds it; where all traces
   through it are aimed at that AS, too, its margin rests on aims alone.
+- **Unseen ASes.** Of some ASes nothing ever answers, neither an address of their own nor a
+  destination. Whether traces got into such an AS is not known: real networks that let no probe in
+  end them at their provider's last router, which the networks of the fit do not have. So an AS of
+  this kind is stated no higher than "weak".
 - **Vantage points.** Of more of them the same margin and the same traces say a little less: more of
   what they see is seen by few. No more count than weights were fitted with (``_MOST_VANTAGES``).
 - **Kinds.** How often a class is right depends on what is known besides (``KINDS``), so it was
@@ -321,7 +325,10 @@ def rate(
     is_merged = np.bincount(node_of, minlength=n) > 1
     flags = set_nodes, is_merged, special_nodes, foreign, foreign & aimed
     known = Known(margin, *flags, conditions.relationships)
+    seen = np.concatenate([origin, aims.asn[aims.answered]])
+    unseen = ~np.isin(node_asn, seen)
     of_nodes = state("address", features_of_nodes(known), known.kind)
+    of_nodes = capped("address", of_nodes, known.kind, unseen)
     is_known = node_asn[node_of] != NO_ASN
     addresses = np.where(is_known, of_nodes[node_of], np.float32(np.nan))
     crossed = links.n_router > 0
@@ -330,7 +337,14 @@ def rate(
     of_candidates = class_candidates(table, merged=n < len(node_of))
     (shares,) = np.array(SHARES["candidate"], np.float32)
     stated = state("ingress", features, known.kind[table.node])
+    stated = capped("ingress", stated, known.kind[table.node], unseen[table.node])
     return addresses, np.where(table.candidate, shares[of_candidates], stated)
+
+
+def capped(what: str, stated: np.ndarray, kind: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+    """The same, but no more than what is stated of a weak one where the AS is unseen."""
+    weak = np.array(SHARES[what], np.float32)[kind, CLASSES.index("weak")]
+    return np.where(unseen, np.minimum(stated, weak), stated)
 
 
 def _log_nats(margin: np.ndarray) -> np.ndarray:

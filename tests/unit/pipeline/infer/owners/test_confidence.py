@@ -213,6 +213,32 @@ def test_nothing_is_strong_where_most_traces_are_classic(monkeypatch):
     assert class_of("ingress", features).tolist() == [STRONG, STRONG, FAIR]
 
 
+def test_an_as_of_which_nothing_answers_is_weak_at_most(monkeypatch):
+    monkeypatch.setattr(confidence, "state", lambda _, features, __: np.full(len(features), 0.99))
+    node_of = node_asn = np.array([0, 1, 2, 3])
+    none, _, _, aims, conditions = measured(4)
+    aims = replace(  # a destination in 2 answered, one in 3 did not
+        aims,
+        router=np.array([2, 3]),
+        asn=np.array([2, 3]),
+        silent=np.array([False, True]),
+        answered=np.array([True, False]),
+    )
+    election = Election(node_asn, np.full(4, 50))
+    origin = np.array([0, 0, 0, 0])
+    addrs, _ = rate(
+        IngressTable.empty(),
+        NO_LINKS,
+        node_of,
+        node_asn,
+        election,
+        *(none, none, origin, aims),
+        conditions,
+    )
+    weak = np.float32(SHARES["address"][0][WEAK])
+    assert addrs.tolist() == pytest.approx([0.99, weak, 0.99, weak])
+
+
 def test_what_a_router_is_numbered_from_and_aimed_at_is_asked_of_all_its_addresses(monkeypatch):
     kept = {}
 
