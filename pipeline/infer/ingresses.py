@@ -60,14 +60,25 @@ CLASSIC_ENTRIES = Rule(
     "Augustin et al., IMC 2006",
 )
 
+
 # Entries, those by a LAN, exits, and by AS row the traces that begin inside.
+class _Tables(NamedTuple):
+    """Open hash tables: direct and gapped entries, direct ones by a LAN, exits before them."""
+
+    keys: np.ndarray
+    counts: np.ndarray
+    lan_keys: np.ndarray
+    lan_counts: np.ndarray
+    exit_keys: np.ndarray
+    exit_counts: np.ndarray
+
+
 _Counts: TypeAlias = tuple[PairCounter, PairCounter, PairCounter, np.ndarray]
 
 
 @njit(cache=True, nogil=True)
 def _entries(
-    hop_ptr, flags, ttl, ids, vantage_as, node_of, as_of, on_lan, doubtful, keys, counts, lan_keys,
-    lan_counts, exit_keys, exit_counts, n_unseen,
+    hop_ptr, flags, ttl, ids, vantage_as, node_of, as_of, on_lan, doubtful, tables, n_unseen
 ):  # fmt: skip
     """Count entries by (node, AS row of the neighbour): direct, after a gap.
 
@@ -75,6 +86,7 @@ def _entries(
     direct ones by (exit before them, AS row entered), and traces that begin inside an AS by its
     row.
     """
+    keys, counts, lan_keys, lan_counts, exit_keys, exit_counts = tables
     n_new, n_new_by_lan, n_new_exits = 0, 0, 0
     for trace in range(len(hop_ptr) - 1):
         last_as, last_ttl, came_from = np.int64(-1), np.int64(-1), vantage_as[trace]
@@ -195,12 +207,7 @@ def find_ingresses(
             as_of,
             on_lan,
             unsure,
-            table.keys,
-            table.counts,
-            by_lan.keys,
-            by_lan.counts,
-            exits.keys,
-            exits.counts,
+            _Tables(table.keys, table.counts, by_lan.keys, by_lan.counts, exits.keys, exits.counts),
             n_unseen,
         )
         table.n_used += n_new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,6 +30,16 @@ _NO_AS = re.compile(r"-\d{1,3}")
 NO_AS = "marks that are no AS (below 0)"
 
 
+class _Columns(NamedTuple):
+    """Which column holds what; -1: none does."""
+
+    prefix: int
+    origin: int
+    length: int
+    last: int
+    votes: int
+
+
 class Rows:
     """Reads the rows of one table into ``found``."""
 
@@ -43,9 +54,9 @@ class Rows:
         bits, origin, votes = np.empty((3, n_lines), np.int64)
         kind, offset = np.empty(n_lines, np.uint8), np.empty(n_lines, np.int64)
         layout = (form.separator, form.n_columns, form.least_columns)
-        columns = (form.prefix, form.origin, form.length, form.last, form.votes)
+        columns = _Columns(form.prefix, form.origin, form.length, form.last, form.votes)
         outputs = (first, last, bits, origin, votes, kind, offset)
-        _parse(np.frombuffer(text, np.uint8), *layout, *columns, *outputs)
+        _parse(np.frombuffer(text, np.uint8), *layout, columns, *outputs)
         kind[np.flatnonzero(kind != _IGNORED)[:n_headers]] = _IGNORED
         if n_special := int(np.count_nonzero(kind == _SPECIAL)):
             report.skip(NO_AS, n_special)
@@ -214,8 +225,7 @@ def _split_commas(data, start, stop, starts, stops):
 
 @njit(cache=True, nogil=True)
 def _parse(
-    data, separator, n_columns, least, c_prefix, c_origin, c_length, c_last, c_votes,
-    first, last, bits, origin, votes, kind, offset,
+    data, separator, n_columns, least, columns, first, last, bits, origin, votes, kind, offset
 ):  # fmt: skip
     """Columns of each plain row (``_FAST``); others are left to the caller (``_SLOW``)."""
     n_lines, at, size = 0, 0, len(data)
@@ -237,7 +247,7 @@ def _parse(
                 n = _split_commas(data, at, stop, starts, stops)
             if n >= least and (n_columns == 0 or n == n_columns):
                 kind[n_lines] = _parse_row(
-                    data, starts, stops, c_prefix, c_origin, c_length, c_last, c_votes,
+                    data, starts, stops, columns,
                     first, last, bits, origin, votes, n_lines,
                 )  # fmt: skip
         n_lines += 1
@@ -252,11 +262,10 @@ def _is_v4(words, row):
 
 @njit(cache=True, nogil=True)
 def _parse_row(
-    data, starts, stops, c_prefix, c_origin, c_length, c_last, c_votes,
-    first, last, bits, origin, votes, row,
+    data, starts, stops, columns, first, last, bits, origin, votes, row,
 ):  # fmt: skip
     """Columns of one row; what kind of row it is."""
-    begin, stop = starts[c_prefix], stops[c_prefix]
+    begin, stop = starts[columns.prefix], stops[columns.prefix]
     slash, has_colon = begin, False
     while slash < stop and data[slash] != 47:
         has_colon |= data[slash] == 58
@@ -266,17 +275,19 @@ def _parse_row(
     is_v4 = _is_v4(first, row)
     if is_v4 and has_colon:
         return _SLOW
-    asn = _origin(data, starts[c_origin], stops[c_origin])
+    asn = _origin(data, starts[columns.origin], stops[columns.origin])
     if asn < 0:
         return _SLOW
     origin[row] = asn
     kind = _FAST if asn > 0 else _SPECIAL
-    if c_votes >= 0:
-        votes[row] = _whole_number(data, starts[c_votes], stops[c_votes], 1 << 30)
+    if columns.votes >= 0:
+        votes[row] = _whole_number(data, starts[columns.votes], stops[columns.votes], 1 << 30)
         if votes[row] < 0:
             return _SLOW
-    if c_last >= 0:
-        if slash != stop or not scan_addr(data, starts[c_last], stops[c_last], last, row):
+    if columns.last >= 0:
+        if slash != stop or not scan_addr(
+            data, starts[columns.last], stops[columns.last], last, row
+        ):
             return _SLOW
         is_up = first[row, 0] < last[row, 0] or (
             first[row, 0] == last[row, 0] and first[row, 1] <= last[row, 1]
@@ -288,10 +299,10 @@ def _parse_row(
         is_below = last[row, 0] == _ZERO and last[row, 1] < _MAPPED
         is_above = first[row, 0] > _ZERO or first[row, 1] > _MAPPED_END
         return kind if is_below or is_above else _SLOW
-    if c_length < 0:
+    if columns.length < 0:
         n_bits = _whole_number(data, slash + 1, stop, 128)
     elif slash == stop:
-        n_bits = _whole_number(data, starts[c_length], stops[c_length], 128)
+        n_bits = _whole_number(data, starts[columns.length], stops[columns.length], 128)
     else:
         return _SLOW
     n_bits = n_bits + 96 if is_v4 and n_bits > 0 else n_bits
