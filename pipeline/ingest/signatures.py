@@ -205,6 +205,18 @@ SIGNATURES: tuple[Signature, ...] = (
         "`gv2gml FILE > FILE.gml`",
     ),
     Signature(_text(rb"(?:<\?xml[^>]*>\s*)?<gexf"), "GEXF", _WITH_NETWORKX.format("read_gexf")),
+    Signature(
+        _text(rb'\{\s*"directed":\s*(?:true|false),\s*"multigraph":'),
+        "NetworkX's JSON of nodes and links",
+        "with NetworkX: `networkx.write_graphml(networkx.node_link_graph(json.load(open('FILE'))), "
+        "'FILE.graphml')`",
+    ),
+    Signature(
+        _text(rb">>graph6<<"), "a graph in the form graph6", _WITH_NETWORKX.format("read_graph6")
+    ),
+    Signature(
+        _text(rb">>sparse6<<"), "a graph in the form sparse6", _WITH_NETWORKX.format("read_sparse6")
+    ),
     Signature(_text(rb"\*vertices\s"), "a graph of Pajek", _WITH_NETWORKX.format("read_pajek")),
     Signature(
         _text(rb"graph \(#nodes"),
