@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.metrics import METRICS, columns_of, tasks_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
 from pipeline.model.measured.mapped import mapped_of
-from pipeline.model.measured.reading import rejects_text
+from pipeline.model.measured.reading import reasons_text, rejects_text
 from pipeline.model.progress import counted
 from pipeline.model.words import (
     AS_CONFIDENCE,
@@ -326,6 +326,8 @@ def print_converted(facts: Mapping[str, Any]) -> None:
         print_line(f"left out, since {why}: {held}")
     if facts["rejected"]:
         print_line(rejects_text(sum(facts["rejected"].values()), facts["rejected"]))
+    if noted := {what: n for what, n in facts["notes"].items() if n}:
+        print_line(f"noted: {reasons_text(noted)}")
 
 
 _OF_CONVERTED = {

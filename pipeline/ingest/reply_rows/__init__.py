@@ -81,9 +81,9 @@ def _dialect(table: Table, report: ReadReport) -> Dialect:
         raise FormatError(
             report.path,
             "",
-            f"no table of replies: its columns are {named}; needed are destination, ttl and "
-            "address, or probe_dst_addr, probe_ttl and reply_src_addr; of links, as hopscope "
-            "exports them, give .csv or .graphml",
+            f"no table of replies: its columns are {named}; needed are vantage (perhaps empty), "
+            "destination, ttl and address, or probe_dst_addr, probe_ttl and reply_src_addr; of "
+            "links, as hopscope exports them, give .csv or .graphml",
         )
     return found
 

@@ -186,6 +186,10 @@ def test_the_command_says_what_was_lost_and_how_a_cut_file_ended(tmp_path, capsy
     said = capsys.readouterr()
     assert "2 nodes, 1 link" in said.out
     assert "cut short" in said.err
+    cut.write_text("source,target,weight\na,b,-1\nb,c,2\n")
+    with pytest.raises(SystemExit, match="0"):
+        main(["convert", str(cut), str(tmp_path / "x.mtx")])
+    assert "noted: values below 0 or too large: not read as weights (2)" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="0"):
         main(["convert", str(BRITE), str(tmp_path / "x.mtx"), "--json"])
     facts = json.loads(capsys.readouterr().out)
