@@ -11,8 +11,9 @@ one of these on the other night:
 - **elsewhere**: it does not cross the near router;
 - **no target**, **no vantage**: it was not measured.
 
-One pair that turned is enough to call the link removed, unless a pair crosses it to its target;
-without any the link is not observable. With the nights exchanged the same question tells a new link
+One pair that turned is enough to call the link removed, unless a pair crosses it to its target, or
+pairs **still** cross it, although inference left it out (it looked rare on the other night, where
+load is balanced). Without any that turned the link is not observable. With the nights exchanged the same question tells a new link
 from one that was not seen before.
 """
 
@@ -64,6 +65,8 @@ class Evidence:
         That crossed it on its night.
     n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage, n_as_target
         Pairs by what became of them.
+    still
+        Pairs that cross it on the other night: all that were measured there.
     vantage
         Common number of that vantage point, of those that did not measure, from which most pairs
         crossed it; -1 for none.
@@ -80,6 +83,7 @@ class Evidence:
     n_no_target: np.ndarray
     n_no_vantage: np.ndarray
     n_as_target: np.ndarray
+    still: np.ndarray
     vantage: np.ndarray
     near: np.ndarray
     far: np.ndarray
@@ -236,6 +240,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         n_no_target,
         n_no_vantage,
         n_as_target,
+        count_crossings(there, label_links(there, keys), len(keys))["n_pairs"],
         _most_often(np.concatenate(lost), here.vantage, len(keys)),
         near,
         far,

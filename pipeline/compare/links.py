@@ -36,6 +36,7 @@ TURNED = "a pair that crossed it crosses its near router, and goes elsewhere"
 SILENT = "what is behind its near router does not answer"
 ELSEWHERE = "traces do not cross its near router"
 AS_TARGET = "its far end answers as a target, and no trace shows that it is a router"
+STILL = "traces of both nights cross it, and inference left it out of one"
 NO_TARGET = "its targets were not measured"
 NO_VANTAGE = "its vantage points did not measure"
 PLAIN = "by plain difference, without traces"
@@ -45,6 +46,8 @@ NOT_SEEN = "none of its routers is seen"
 TABLES = "prefix tables or options differ"
 OWNER = "prefix tables and options are the same"
 IN_NO_AS = "on the other night its routers are in no AS, or may be with its tables and options"
+
+MAX_STILL = 0.05  # of the pairs that left: as many may still cross what is lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,14 +202,17 @@ def _of_one_night(
 def judge(found: Evidence, kinds: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
     """Kind of each link and why.
 
-    Observable if a pair turned, unless another one still crosses it to its target; else the
-    most frequent reason.
+    Observable if a pair turned, unless others still cross it, or one crosses it to its target; else
+    the most frequent reason.
     """
     others = np.array([found.n_silent, found.n_elsewhere, found.n_no_target, found.n_no_vantage])
     words = np.array([SILENT, ELSEWHERE, NO_TARGET, NO_VANTAGE], object)
     is_there = found.n_as_target > 0
     turned = (found.n_turned > 0) & ~is_there
+    still = turned & (found.still > MAX_STILL * found.n_turned)
+    turned &= ~still
     reason = np.where(turned, TURNED, words[others.argmax(axis=0)])
+    reason[still] = STILL
     reason[is_there] = AS_TARGET
     reason[found.n_pairs == 0] = NOT_CROSSED
     return np.where(turned, kinds[0], kinds[1]).astype(object), reason.astype(object)

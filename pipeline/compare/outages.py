@@ -39,7 +39,7 @@ from pipeline.compare.changes import (
 from pipeline.compare.evidence import View, crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES
 from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
-from pipeline.compare.links import NOT_SEEN, Sides, first_nodes, other_router
+from pipeline.compare.links import MAX_STILL, NOT_SEEN, Sides, first_nodes, other_router
 from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, paths_by_step
@@ -50,7 +50,6 @@ from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.topology import NO_ASN
 
-_STILL = 0.05  # of the pairs that left: as many may still cross what is lost
 _PASSING = 0.2  # likewise: may pass it unanswered
 _NEW = 0.3  # of the pairs of a thing, and more, that no earlier cause explains
 _OF_EVENT = 0.7  # of the pairs of a change, and more, that a cause explains
@@ -500,7 +499,7 @@ def _candidates(
         n_now = np.bincount(split_key(there.keys[level])[1], minlength=n)
         n_now = n_now + there.n_steady[level][:n]
         enough = n_left >= np.log(max(1, int(np.count_nonzero(n_left + n_now)))) + _SURE
-        lost = enough & (n_now <= _STILL * n_left) & (n_passing <= _PASSING * n_left)
+        lost = enough & (n_now <= MAX_STILL * n_left) & (n_passing <= _PASSING * n_left)
         if level == AS:  # else it may as well be silent
             own_ases = np.searchsorted(names.asn, own.asn[hop[verdict != UNKNOWN]])
             known = distinct_keys(ordered_keys(pair[hop[verdict != UNKNOWN]], own_ases))
