@@ -47,6 +47,7 @@ TABLES = "prefix tables or options differ"
 OWNER = "prefix tables and options are the same"
 IN_NO_AS = "on the other night its routers are in no AS, or may be with its tables and options"
 
+SURE = 3.0  # exp(-3): news by chance, on the average, on one night in twenty
 MAX_STILL = 0.05  # of the pairs that left: as many may still cross what is lost
 
 

@@ -39,7 +39,7 @@ from pipeline.compare.changes import (
 from pipeline.compare.evidence import View, crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES
 from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
-from pipeline.compare.links import MAX_STILL, NOT_SEEN, Sides, first_nodes, other_router
+from pipeline.compare.links import MAX_STILL, NOT_SEEN, SURE, Sides, first_nodes, other_router
 from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, paths_by_step
@@ -53,7 +53,6 @@ from pipeline.model.topology import NO_ASN
 _PASSING = 0.2  # likewise: may pass it unanswered
 _NEW = 0.3  # of the pairs of a thing, and more, that no earlier cause explains
 _OF_EVENT = 0.7  # of the pairs of a change, and more, that a cause explains
-_SURE = 3.0  # exp(-3): things lost by chance, on the average, on one night in twenty
 _AGREES = 1.04  # worth of a cause with which the ways of its pairs agree
 _BY_OTHERS = 0.3  # of the pairs behind a router, and more: still come from it
 _FEW_HIDDEN = 0.5  # of the pairs that cross routers inside an AS: may still see them
@@ -291,7 +290,7 @@ def least_pairs(found: Rerouted | None, n_links: int) -> float:
     n_back = len(np.unique(swaps.pair[np.isin(own, others)])) * _sampled(found)
     if n_back <= _BALANCED * len(found.common.old):
         return 1.0
-    return float(2 * (np.log(max(1, n_links)) + _SURE))
+    return float(2 * (np.log(max(1, n_links)) + SURE))
 
 
 def _sampled(found: Rerouted) -> int:
@@ -498,7 +497,7 @@ def _candidates(
         n_left = np.bincount(split_key(left)[1], minlength=n)
         n_now = np.bincount(split_key(there.keys[level])[1], minlength=n)
         n_now = n_now + there.n_steady[level][:n]
-        enough = n_left >= np.log(max(1, int(np.count_nonzero(n_left + n_now)))) + _SURE
+        enough = n_left >= np.log(max(1, int(np.count_nonzero(n_left + n_now)))) + SURE
         lost = enough & (n_now <= MAX_STILL * n_left) & (n_passing <= _PASSING * n_left)
         if level == AS:  # else it may as well be silent
             own_ases = np.searchsorted(names.asn, own.asn[hop[verdict != UNKNOWN]])
@@ -509,7 +508,7 @@ def _candidates(
             lost &= shifted < _OF_EVENT * n_left
             n_sure = np.bincount(split_key(left[is_among(left, sure)])[1], minlength=n)
             lost &= ~_enters_otherwise(here, there, left, names.n_groups)
-            lost &= ~is_seen & ((2 * n_sure >= n_left) | (n_sure >= 3 * _SURE))
+            lost &= ~is_seen & ((2 * n_sure >= n_left) | (n_sure >= 3 * SURE))
         order = np.argsort(split_key(left)[1], kind="stable")
         pairs, things = (column[order] for column in split_key(left))
         start = np.searchsorted(things, np.arange(n + 1)) if lost.any() else np.zeros(n + 1, int)
@@ -648,7 +647,7 @@ def _hidden(
         pairs, groups = np.unique(pair[at]), np.unique(own.group[at])
         if len(groups) < 2 or n_still[thing] > _FEW_HIDDEN * len(pairs):
             continue
-        if len(pairs) < np.log(len(names.asn)) + _SURE:
+        if len(pairs) < np.log(len(names.asn)) + SURE:
             continue
         found.append(_Candidate(HIDING, thing, False, pairs, groups))
     return found
@@ -675,7 +674,7 @@ def _balancing(sides: Sides, found: Rerouted, *, is_gained: bool) -> list[_Candi
     for each, group in ((sides.old, groups.old), (sides.new, groups.new)):
         asn[group] = each.asn_of(np.arange(each.n_nodes))
     which = which[asn[swaps.before[which]] == asn[comes[which]]]
-    least = np.log(max(1, groups.n)) + _SURE
+    least = np.log(max(1, groups.n)) + SURE
     night = sides.new if is_gained else sides.old
     ends = night.asn_of(view.seen.steps.far.astype(np.int64))
     found_ = []
@@ -734,7 +733,7 @@ def _choose(candidates: list[_Candidate], found: Rerouted) -> tuple[list[_Candid
         before, i = heapq.heappop(heap)
         each = candidates[i]
         left = each.pairs[claims[each.pairs] < 0]
-        if len(left) <= _NEW * len(each.pairs) or len(left) < _SURE:
+        if len(left) <= _NEW * len(each.pairs) or len(left) < SURE:
             continue
         now = -worth(each, left)
         if now > before and heap and now > heap[0][0]:

@@ -6,6 +6,11 @@ of both nights has one vote on each night; a link differs if the intervals of th
 overlap and the medians differ by at least a millisecond [1]_. If nights before the older one are
 known, its votes are references smoothed over all of them (``references``).
 
+Where load is balanced, many votes change by chance, each by much. So as many votes of the link must
+have moved by half of its shift or more that it is rare among all links, if each vote moves so far
+as often as those of all links of the night do. Routers that are several on one of the nights are
+left out: what was merged is not one delay.
+
 References
 ----------
 .. [1] R. Fontugne, C. Pelsser, E. Aben, R. Bush, "Pinpointing delay and forwarding anomalies using
@@ -22,7 +27,7 @@ from pipeline.compare.changes import ALL_AGREE, FASTER, SLOWER, Changes
 from pipeline.compare.evidence import count_crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import added_ms, is_news, sign_of_medians, usual_ms
-from pipeline.compare.links import Sides, describe, first_nodes
+from pipeline.compare.links import SURE, Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.model.columns.keys import pair_keys
 from pipeline.model.measured.references import References
@@ -40,6 +45,11 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     number, _ = number_rows(*(np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True)))
     of_old, of_new = np.split(number, [len(old[0])])
     _, at, now = np.intersect1d(of_old, of_new, assume_unique=True, return_indices=True)
+    is_one = np.ones(sides.groups.n, bool)
+    for group in (sides.groups.old, sides.groups.new):
+        is_one &= np.bincount(group, minlength=sides.groups.n) == 1
+    alike = is_one[old[0][at]] & is_one[old[1][at]]
+    at, now = at[alike], now[alike]
     near, far, vantage, before = (column[at] for column in old)
     after = new[3][now]
     link, n_links = number_rows(near, far)
@@ -48,6 +58,7 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
         sign_of_medians(link, one, other, n_links)
         for one, other in ((usual, after), (usual_before, before), (before, after))
     )
+    is_rare = _rare_shifts(link, after - usual, n_links)
     n_of = np.bincount(link, minlength=n_links)
     least, most = np.full(n_links, np.inf), np.full(n_links, -np.inf)
     np.minimum.at(least, link, after - before)
@@ -57,7 +68,7 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     nodes = first_nodes(sides.groups.new, sides.groups.n)
     shown = [medians(link, values, n_links)[0] for values in (usual, after)]
     for kind, sign in ((SLOWER, 1), (FASTER, -1)):
-        some = np.flatnonzero(is_news(which, sign) & (n_of >= MIN_VANTAGES))
+        some = np.flatnonzero(is_news(which, sign) & is_rare & (n_of >= MIN_VANTAGES))
         low, high = (least[some], most[some]) if sign > 0 else (-most[some], -least[some])
         agree = (low >= AGREE_MS) & (high <= 2 * low)
         keys, row = np.unique(pair_keys(near[first[some]], far[first[some]]), return_inverse=True)
@@ -75,3 +86,23 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
             n_vantages=n_of[some],
             reason=np.where(agree, ALL_AGREE, "").astype(object),
         )
+
+
+def _rare_shifts(link: np.ndarray, moved: np.ndarray, n_links: int) -> np.ndarray:
+    """(n_links,) bool: more votes moved along than chance moves on any link of the night.
+
+    By Chernoff's bound of the binomial distribution.
+    """
+    shift = medians(link, moved, n_links)[0]
+    along = moved * np.sign(shift)[link]
+    half = np.abs(shift) / 2
+    n = np.bincount(link, minlength=n_links)
+    share = np.bincount(link, along >= half[link], n_links) / np.maximum(n, 1)
+    ordered = np.sort(moved)
+    n_above = len(moved) - np.searchsorted(ordered, half)
+    n_below = np.searchsorted(ordered, -half, "right")
+    chance = np.where(shift > 0, n_above, n_below) / max(1, len(moved))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        excess = share * np.log(share / chance)
+        rest = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0)
+    return (share > chance) & (n * (excess + rest) >= np.log(max(1, n_links)) + SURE)
