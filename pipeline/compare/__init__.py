@@ -6,6 +6,7 @@ import numpy as np
 
 from pipeline.compare.ases import compare_ases, compare_figures, compare_inputs, compare_neighbors
 from pipeline.compare.changes import SHIFTED, Changes, Instead
+from pipeline.compare.elections import mark_chance
 from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.delays import compare_delays
@@ -57,7 +58,8 @@ def compare_nights(
     sides = match(old, new)
     links = concat(list(compare_links(sides)))
     found = find_rerouted(sides)
-    changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_unmapped(sides)]
+    changes = [links, compare_inputs(sides), *compare_unmapped(sides)]
+    changes += [mark_chance(routers, sides, found) for routers in compare_routers(sides)]
     changes += compare_sources(sides)
     renewed = np.empty(0, np.int64)
     if found is not None:

@@ -28,6 +28,7 @@ from pipeline.compare import changes as kinds
 from pipeline.compare.changes import MAX_SINGLE, NO_ROW, Changes, Instead
 from pipeline.compare.links import (
     AS_TARGET,
+    BY_CHANCE,
     ELSEWHERE,
     IN_NO_AS,
     IN_OTHER_ASES,
@@ -79,8 +80,8 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("paths shorter", "paths", (kinds.SHORTER,)),
 )
 _MIN_MOVED = 3  # routers
-_MIN_MOVED_PAIRS = 30  # or pairs that cross one
-_MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
+MIN_MOVED_PAIRS = 30  # or pairs that cross one
+MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
 _OF_ONE_NIGHT = (kinds.REMOVED, kinds.ADDED)
 Measure: TypeAlias = Callable[[Changes, np.ndarray, int], np.ndarray]
 _NAMES = tuple(name for name, *_ in _CAUSES)
@@ -189,7 +190,8 @@ def _causes_of(changes: Changes, least: float) -> np.ndarray:
     cause[(changes.what == "AS") & (changes.reason == IN_OTHER_ASES)] = -1
     is_sure = (changes.n_vantages >= _MIN_VOTES) | (changes.reason == kinds.ALL_AGREE)
     cause[of_delays & ~is_sure] = -1
-    cause[(changes.kind == kinds.MOVED) & (changes.new < _MIN_CONFIDENCE)] = -1
+    cause[(changes.kind == kinds.MOVED) & (changes.new < MIN_CONFIDENCE)] = -1
+    cause[changes.reason == BY_CHANCE] = -1
     if least > 1:
         one_night = (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)
         cause[one_night & (changes.n_turned < least)] = -1
@@ -218,7 +220,7 @@ def _of_several(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Parts of at least ``_MIN_MOVED`` rows, or that enough pairs cross, and these."""
     kept = np.bincount(part)[part] >= _MIN_MOVED
-    kept |= np.bincount(part, n_pairs)[part] >= _MIN_MOVED_PAIRS
+    kept |= np.bincount(part, n_pairs)[part] >= MIN_MOVED_PAIRS
     return np.unique(part[kept], return_inverse=True)[1], rows[kept]
 
 

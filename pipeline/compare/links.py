@@ -45,6 +45,7 @@ IN_OTHER_ASES = "its routers are in other ASes"
 NOT_SEEN = "none of its routers is seen"
 TABLES = "prefix tables or options differ"
 OWNER = "prefix tables and options are the same"
+BY_CHANCE = "as many owners of such routers change by chance"
 IN_NO_AS = "on the other night its routers are in no AS, or may be with its tables and options"
 
 SURE = 3.0  # exp(-3): news by chance, on the average, on one night in twenty
