@@ -278,8 +278,7 @@ def least_pairs(found: Rerouted | None, n_links: int) -> float:
     """Pairs by which a link of one night alone shows a change, and not balanced flows.
 
     Where flows are balanced otherwise each night, some pairs change from one router to another and
-    some back. One pair is enough where hardly any does. Twice as many as for other things, since
-    inference also leaves out links of classic traces that look rare, some on one night alone.
+    some back. One pair is enough where hardly any does.
     """
     if found is None:
         return 1.0
@@ -290,7 +289,7 @@ def least_pairs(found: Rerouted | None, n_links: int) -> float:
     n_back = len(np.unique(swaps.pair[np.isin(own, others)])) * _sampled(found)
     if n_back <= _BALANCED * len(found.common.old):
         return 1.0
-    return float(2 * (np.log(max(1, n_links)) + SURE))
+    return float(np.log(max(1, n_links)) + SURE)
 
 
 def _sampled(found: Rerouted) -> int:

@@ -8,7 +8,7 @@ known, its votes are references smoothed over all of them (``references``).
 
 Where load is balanced, many votes change by chance, each by much. So as many votes of the link must
 have moved by half of its shift or more that it is rare among all links, if each vote moves so far
-as often as those of all links of the night do. Routers that are several on one of the nights are
+as often as those of other links of the night do. Routers that are several on one of the nights are
 left out: what was merged is not one delay.
 
 References
@@ -89,7 +89,7 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
 
 
 def _rare_shifts(link: np.ndarray, moved: np.ndarray, n_links: int) -> np.ndarray:
-    """(n_links,) bool: more votes moved along than chance moves on any link of the night.
+    """(n_links,) bool: more votes moved along than those of other links do by chance.
 
     By Chernoff's bound of the binomial distribution.
     """
@@ -97,11 +97,13 @@ def _rare_shifts(link: np.ndarray, moved: np.ndarray, n_links: int) -> np.ndarra
     along = moved * np.sign(shift)[link]
     half = np.abs(shift) / 2
     n = np.bincount(link, minlength=n_links)
-    share = np.bincount(link, along >= half[link], n_links) / np.maximum(n, 1)
+    n_along = np.bincount(link, along >= half[link], n_links)
+    share = n_along / np.maximum(n, 1)
     ordered = np.sort(moved)
     n_above = len(moved) - np.searchsorted(ordered, half)
     n_below = np.searchsorted(ordered, -half, "right")
-    chance = np.where(shift > 0, n_above, n_below) / max(1, len(moved))
+    n_others = np.where(shift > 0, n_above, n_below) - n_along
+    chance = n_others / np.maximum(len(moved) - n, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         excess = share * np.log(share / chance)
         rest = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0)
