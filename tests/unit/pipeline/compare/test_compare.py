@@ -9,7 +9,8 @@ import pytest
 
 from pipeline.compare import Changes, Night, compare_nights
 from pipeline.compare.changes import NOT_BEFORE, UNSEEN
-from pipeline.compare.links import AS_TARGET
+from pipeline.compare.links import AS_TARGET, STILL
+from pipeline.model.addresses import format_addr
 from tests.unit.pipeline.compare.by_hand import ONE, TWO, night, told
 from tests.unit.pipeline.infer.handmade import PREFIXES, alias_sets
 
@@ -127,3 +128,18 @@ def test_figures_that_changed_come_in_one_order(tmp_path):
     found = changed(replace(one, figures=figures), replace(one, figures=later))
     named = [what for what, kind in zip(found.what, found.kind, strict=True) if kind == "changed"]
     assert list(dict.fromkeys(named)) == list(names[:-1])
+
+
+def test_a_link_that_pairs_still_cross_is_not_removed(tmp_path):
+    """Inference leaves out links of classic traces that look rare, some on one night alone."""
+    ways = [f"{A} {B} {C} {D} > 20.3.0.{i}" for i in (7, 8)]
+    turned = [f"{A} {B} {E} {D} > 20.3.0.7", ways[1]]
+    old, new = night(tmp_path / "old", {ONE: ways}), night(tmp_path / "new", {ONE: turned})
+    name = np.array([format_addr(*each) for each in new.name_addr.tolist()])
+    left_out = np.isin(name[new.low], (B, C)) & np.isin(name[new.high], (B, C))
+    assert left_out.sum() == 1
+    fewer = replace(new, low=new.low[~left_out], high=new.high[~left_out])
+    for one, other, kind in ((old, fewer, UNSEEN), (fewer, old, NOT_BEFORE)):
+        changes, _ = compare_nights(one, other)
+        assert told(changes)[B, C] == kind
+    assert changes.reason[changes.kind == NOT_BEFORE].tolist() == [STILL]
