@@ -13,8 +13,8 @@ one of these on the other night:
 
 One pair that turned is enough to call the link removed, unless a pair crosses it to its target, or
 pairs **still** cross it, although inference left it out (it looked rare on the other night, where
-load is balanced). Without any that turned the link is not observable. With the nights exchanged the same question tells a new link
-from one that was not seen before.
+load is balanced). Without any that turned the link is not observable. With the nights exchanged the
+same question tells a new link from one that was not seen before.
 """
 
 from __future__ import annotations
