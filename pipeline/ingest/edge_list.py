@@ -122,7 +122,7 @@ def sniff(head: bytes) -> bool:
         return True
     if len(parts) < 2 or not all(_is_plain(row, layout.delimiter) for row in parts):
         return False
-    is_numbers = all(row[0].isdigit() and row[1].isdigit() for row in parts)
+    is_numbers = all(end.lstrip("+-").isdigit() for row in parts for end in row[:2])
     if layout.delimiter in " \t":
         return not is_numbers or " {" in rows[0]
     return not (is_numbers and _are_lists(parts))

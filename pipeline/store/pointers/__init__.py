@@ -115,7 +115,7 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
         if not _is_there(path):
             raise StoreError(
                 f"{store}: no snapshot {name!r}; available snapshots: {_listed(store)}"
-                f"{did_you_mean(name, snapshot_names(store))}"
+                f"{did_you_mean(name, (path.stem for path in pointer_paths(store)))}"
             )
         folder = store / VERSIONS / read_pointer(path).version
         bring_version(folder)

@@ -304,11 +304,15 @@ def test_published_graphs_are_read_whole(name, n_nodes, n_links, rejected):
     assert edges_of(topology) == [(int(row[0]), int(row[1])) for row in rows if len(row) > 1]
 
 
-def test_other_published_graphs_are_not_taken_for_edge_lists():
-    for path in sorted(real_data("graphs").iterdir()):
-        if path.name not in ("wiki-Vote.txt", "oregon1_010331.txt"):
-            with pytest.raises(FormatError, match="unknown format"):
-                detect_format(path)
+def test_other_published_graphs_are_of_other_formats():
+    others = {"as-caida20071105.jlg": "edge_list", "ca-HepPh.txt": "edge_list"}
+    for path in sorted(real_data("graphs").glob("*.*")):
+        if path.suffix == ".graph":
+            others[path.name] = "metis"
+        if path.name in others:
+            assert detect_format(path) == others[path.name]
+    with pytest.raises(FormatError, match="unknown format"):
+        detect_format(real_data("graphs/License.txt"))
 
 
 @settings(max_examples=examples(300), deadline=None)

@@ -91,8 +91,10 @@ def test_a_url_of_another_kind_is_refused(url):
 
 
 def test_files_are_on_this_machine():
-    with pytest.raises(UsageError, match="--ip2as takes a file or folder on this machine's disks"):
-        option(IngestConfig, "ip2as").parse(["s3://bucket/table"], "--ip2as")
+    with pytest.raises(UsageError, match="--tls-ca takes a file or folder on this machine's disks"):
+        option(AnalyzeConfig, "tls_ca").parse("s3://bucket/table", "--tls-ca")
+    tables = option(IngestConfig, "ip2as").parse(["s3://bucket/table"], "--ip2as")
+    assert len(tables) == 1
 
 
 def test_an_error_names_urls_and_not_their_mirrors():

@@ -136,7 +136,7 @@ def test_a_search_is_printed_in_a_few_lines(store, capsys):
         (["components", SNAP, "--out", "no/a.parquet"], "--out no/a.parquet: no folder no"),
         (["components", SNAP, "--out", "a.csv"], "--out a.csv: tables are written as Parquet"),
         (["components", SNAP, "--out", "."], "--out . is a folder: give a file"),
-        (["components", SAMPLES / "lab" / "lab.pfx2as"], "unknown format; known formats: warts,"),
+        (["components", SAMPLES / "lab" / "lab.pfx2as"], "unknown format (text that begins with"),
     ],
     ids=lambda words: " ".join(str(word) for word in words[:2]) if isinstance(words, list) else "",
 )

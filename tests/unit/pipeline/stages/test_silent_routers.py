@@ -55,7 +55,7 @@ def test_they_are_the_last_nodes_of_their_as_without_an_address(night):
         assert not nodes.addr[silent].any()
         assert is_v4(nodes.addr[~silent]).all()
         graph = snapshot.graph(row, weights=True)
-        assert (np.diff(graph.indptr)[silent] == 2).all()
+        assert (np.diff(graph.indptr)[silent] >= 2).all()  # several before one address are one
         assert not (silent[graph.indices] & np.isnan(graph.weights)).any()
         assert graph.weights.min(initial=1) >= np.float32(0.01)
 

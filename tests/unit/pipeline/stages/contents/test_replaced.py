@@ -161,7 +161,9 @@ def test_snapshots_are_removed_together_or_not_at_all(store, capsys):
     make_store(store, "other")
     status, _, err = said(capsys, "remove", "night", "nigth", "--store", store)
     assert (status, snapshot_names(store)) == (2, ["night", "other"])
-    assert err.strip().endswith("no snapshot 'nigth'; available snapshots: night, other")
+    assert err.strip().endswith(
+        "no snapshot 'nigth'; available snapshots: night, other; did you mean 'night'?"
+    )
     status, out, _ = said(capsys, "remove", "night", "night", "--store", store)
     assert (status, snapshot_names(store)) == (0, ["other"])
     assert out.startswith("Snapshot night is removed (")
