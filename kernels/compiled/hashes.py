@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 SHA256: dict[str, str] = {
-    "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "88393022e5ccc5ebd6ffd163636d6b5c61958fc1033b80949ba110914cce2a42",  # noqa: E501
+    "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "829f0f6f621ce7d128eecba11a6f7ff43d7154039e2ad3bc42bdd1ef7214cfcc",  # noqa: E501
     "cpython-312-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "fdff456c347c07cf7b6b9b9ed804e28b1dd98d09143260e2261d7b8a066e0178",  # noqa: E501
     "cpython-313-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "cfc25940b0230f911464887c4fa67b3a4269b024f4a6a3749396ffdef3fd1b56",  # noqa: E501
-    "cubins-sm_100.tar.xz": "cb3336879e7162e4a8b7372fbd9cf8eef22bf51127bb1393a2807c111d4402cc",
-    "cubins-sm_120.tar.xz": "dd024b5af9e7783671e729b56cf6b9b77c8cb3f668a01e8f22fdd0a6903221ab",
-    "cubins-sm_80.tar.xz": "5b169b2c5efbe5a7e6c37200e46ba0ec3de64a44629c6a5206801b57c76cca67",
-    "cubins-sm_90.tar.xz": "e8e55bfa649ec76e000071b1fcdadc156d12bbb404848ffa35af68f23487934f",
+    "cubins-sm_100.tar.xz": "1adb91da211160e749abe2e051d8a12ad4f9be8d90079418d4803ae657c30c61",
+    "cubins-sm_120.tar.xz": "fc76be5148d13e41b8a62b8fe4d7ab43b40f3348f677cb784f49fa765888cb07",
+    "cubins-sm_80.tar.xz": "d0dbb92a645e60375ed33ddd1fe2099aa770662927737bf38e5a805e9d29e3d4",
+    "cubins-sm_90.tar.xz": "e9d273adebac45190a191df4cb8eb5292d9ed965881a65681f2a1eef1b69bbad",
 }
