@@ -4,8 +4,8 @@ from __future__ import annotations
 
 SHA256: dict[str, str] = {
     "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "829f0f6f621ce7d128eecba11a6f7ff43d7154039e2ad3bc42bdd1ef7214cfcc",  # noqa: E501
-    "cpython-312-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "fdff456c347c07cf7b6b9b9ed804e28b1dd98d09143260e2261d7b8a066e0178",  # noqa: E501
-    "cpython-313-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "cfc25940b0230f911464887c4fa67b3a4269b024f4a6a3749396ffdef3fd1b56",  # noqa: E501
+    "cpython-312-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "3f2835231964990b9571081c5159f0eb178d5f84ee6d0b4828a90c2f437919bd",  # noqa: E501
+    "cpython-313-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "15453c650363babef1f8bcc4f4b4c1427e57426cef3d0a8e77e13c0780d49ac0",  # noqa: E501
     "cubins-sm_100.tar.xz": "1adb91da211160e749abe2e051d8a12ad4f9be8d90079418d4803ae657c30c61",
     "cubins-sm_120.tar.xz": "fc76be5148d13e41b8a62b8fe4d7ab43b40f3348f677cb784f49fa765888cb07",
     "cubins-sm_80.tar.xz": "d0dbb92a645e60375ed33ddd1fe2099aa770662927737bf38e5a805e9d29e3d4",
