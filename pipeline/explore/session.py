@@ -93,9 +93,7 @@ class Session:
         with self._lock:
             if self._state["job"] is not None:
                 raise UsageError("something is in progress: wait for it, or cancel it")
-            self._cancelled = False
-            self._state["job"] = {"text": "Listing", "started": time.monotonic()}
-        self._jobs.put({**request, "reply": reply})
+        self._jobs.put({**request, "reply": reply})  # a job that begins meanwhile comes after it
         message = reply.get()
         if message["kind"] == "error":
             raise UsageError(message["message"])
@@ -127,21 +125,15 @@ class Session:
                     if reply is None:
                         self._outcome(error=error)
                     else:
-                        self._state["job"] = None
                         reply.put({"kind": "error", "message": error})
 
     def _reply(self, request: Mapping[str, Any], reply: queue.Queue[dict[str, Any]]) -> None:
         """Pass on what the process says to a question, which changes nothing that is shown."""
         if self._connection is None:
-            message: dict[str, Any] = {"kind": "error", "message": "search again"}
-        else:
-            self._connection.send({key: value for key, value in request.items() if key != "reply"})
-            message = self._connection.recv()
-        with self._lock:
-            if self._cancelled:
-                raise EOFError
-            self._state["job"] = None
-        reply.put(message)
+            reply.put({"kind": "error", "message": "search again"})
+            return
+        self._connection.send({key: value for key, value in request.items() if key != "reply"})
+        reply.put(self._connection.recv())
 
     def _do(self, request: Mapping[str, Any]) -> None:
         fresh = self._process is None

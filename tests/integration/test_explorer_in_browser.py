@@ -95,6 +95,7 @@ def test_names_and_the_history_are_whole(page, address, size):
     page.locator("#about", has_text="AS7 of grid: 12 routers, 17 links").wait_for()
     search(page, "shortest_path", "0", "11")
     page.locator("#result-head", has_text="shortest_path of AS7 of grid from 0 to 11").wait_for()
+    page.locator("#rows-note", has_text="Rows 1 to").wait_for()  # until then the page still moves
     boxes = """nodes => nodes.map(node => node.getBoundingClientRect())
                              .map(box => [box.left, box.top, box.right, box.bottom])"""
     (whole,) = page.locator("#picture svg").evaluate_all(boxes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 
 import pytest
@@ -97,6 +98,20 @@ def test_a_question_that_fails_says_why():
     session._jobs.put(None)
     thread.join(timeout=10)
     assert session.state()["job"] is None
+
+
+def test_a_search_that_begins_during_a_question_comes_after_it():
+    session, _ = answered(UNCHECKED, CHECKED)
+    session._connection = Answers(
+        session, [{"kind": "rows", "rows": {"n_rows": 3}}, UNCHECKED, CHECKED]
+    )
+    session._jobs.put({"do": "rows", "reply": (reply := queue.Queue())})
+    session.begin({"do": "search"})
+    session._jobs.put(None)
+    session._run()
+    assert reply.get()["rows"] == {"n_rows": 3}
+    assert session.state()["error"] == ""
+    assert len(session.state()["history"]) == 2
 
 
 def test_nothing_is_asked_during_a_search():
