@@ -40,13 +40,14 @@ ADDED = """([selector, text]) => new Promise(done => {
 
 
 TO_THE_END = """() => {
-  const list = document.querySelector("#list");
-  scrollTo(0, list.offsetTop + list.offsetHeight - innerHeight);
+  const list = document.querySelector(".window");
+  list.scrollTop = list.scrollHeight;
 }"""
 
 
 # Whether a row, not an empty space, is below the list's head.
 ROW_IN_SIGHT = """() => {
+  document.querySelector(".window").scrollIntoView();
   const head = document.querySelector("#list thead th").getBoundingClientRect(); // it sticks
   const at = document.elementFromPoint(300, Math.max(0, head.bottom) + 40);
   return at !== null && at.closest("tr[data-place]") !== null;
@@ -69,9 +70,62 @@ def test_the_list_renders_few_rows_of_fifty_thousand_whatever_is_done(fresh_page
     counts += [added("#find", text) for text in ("4", "network-12", "as777", "nothing at all", "")]
     assert 10 < max(counts) < MOST_ROWS, counts
     for part in (0.1, 0.5, 0.9, 0.99, 0.2):
-        page.evaluate(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
+        page.eval_on_selector(".window", f"box => box.scrollTop = box.scrollHeight * {part}")
         page.wait_for_function(ROW_IN_SIGHT)
         assert 10 < rows(page).count() < MOST_ROWS
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE])
+def test_the_page_is_no_taller_for_more_ases(page, small, large, viewport):
+    """3,000 rows under each other were 91,000 pixels, and terms, inputs and files below them."""
+    page.set_viewport_size(viewport)
+    page.goto(url(large))
+    page.wait_for_selector("#list[data-ready]")
+    assert page.evaluate("document.documentElement.scrollHeight") < 4 * viewport["height"]
+    box = page.locator(".window")
+    assert box.bounding_box()["height"] < viewport["height"]
+    before = "one => one.compareDocumentPosition(document.querySelector('#list')) & 4"
+    for fold in ("terms", "inputs", "files"):
+        assert page.eval_on_selector(f"#{fold}", before), fold
+        page.click(f"#{fold} summary")
+        assert page.locator(f"#{fold} :is(dl, ul, p)").first.is_visible()
+    page.goto("about:blank")
+    page.goto(f"{url(small)}#terms")
+    assert page.locator("#terms dl").is_visible()  # where pages of ASes lead
+
+
+def test_columns_are_chosen_and_the_address_keeps_them(page, large):
+    page.goto(url(large))
+    page.wait_for_selector("#list[data-ready]")
+
+    def shown() -> list[str]:
+        return page.locator("#list thead th").locator("visible=true").all_inner_texts()
+
+    page.click(".chooser summary")
+    for key in ("name", "median_hops", "status"):
+        page.uncheck(f".chooser input[value={key}]")
+    assert len(shown()) == len(COLUMNS) - 3
+    page.keyboard.press("Escape")
+    assert not page.locator(".chooser input").first.is_visible()
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+    page.click("th.asn button")
+    address, left = page.url, shown()
+    assert re.search(r"#sort=asn&columns=n_nodes,n_edges,", address)
+    assert rows(page).first.locator("td").count() == len(left)
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("#list[data-ready]")
+    assert shown() == left
+    assert first_rows(page, "n_nodes", 1)[0]
+    with page.expect_download() as saved:  # all rows with all columns, whatever is shown
+        page.click("text=Download as CSV")
+    lines = saved.value.path().read_text().splitlines()
+    assert len(lines) == N_ASES + 1
+    assert lines[0].count(",") >= len(COLUMNS) - 1
+    page.goto(f"{url(large)}#columns=nothing,%3Cb%3E")
+    page.reload()
+    page.wait_for_selector("#list[data-ready]")
+    assert shown() == ["AS"]
 
 
 def first_rows(page, column, n=3):
@@ -95,7 +149,7 @@ def test_the_list_sorts_by_any_column_and_back_with_what_has_no_figure_last(page
         page.evaluate(TO_THE_END)
         last = page.locator(f"#list tbody.rows tr[data-place='{N_ASES - 1}'] td.mean_hops")
         assert last.inner_text() == "\u2013"
-        page.evaluate("scrollTo(0, 0)")
+        page.eval_on_selector(".window", "box => box.scrollTop = 0")
         page.locator("#list tbody.rows tr[data-place='0']").wait_for()
 
 

@@ -217,10 +217,12 @@ def test_paper_has_the_first_hundred_ases_as_sorted_and_says_of_how_many(page, m
     assert page.locator("#list tbody.rows tr").count() == 100
     assert page.locator("#list tbody.rows td.asn").last.inner_text() == str(N_ASES - 99)
     assert page.inner_text(".paper").startswith(f"The first 100 of {N_ASES} ASes")
+    assert page.locator("#terms dl").is_visible()  # folded on a screen
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not page.is_visible(".paper")
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    assert not page.locator("#terms dl").is_visible()
+    page.eval_on_selector(".window", "box => box.scrollTop = box.scrollHeight / 2")
     page.locator(f"#list tbody.rows tr[data-place='{N_ASES // 2}']").wait_for(state="attached")
 
 

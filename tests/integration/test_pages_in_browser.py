@@ -80,7 +80,7 @@ def test_no_page_scrolls_sideways_on_a_phone(page, small, large, wide, viewport)
 
 def test_a_phone_breaks_no_figure_of_the_inputs(page, small):
     page.set_viewport_size(PHONE)
-    page.goto(url(small, "index.html"))
+    page.goto(f"{url(small)}#inputs")
     figure = page.locator(".inputs td", has_text="1,234,567")
     n_lines = """cell => {
       const range = document.createRange();
@@ -93,7 +93,7 @@ def test_a_phone_breaks_no_figure_of_the_inputs(page, small):
 
 def test_a_phone_shows_the_basis_line_by_line_and_all_of_the_inputs(page, small):
     page.set_viewport_size({"width": 320, "height": 600})
-    page.goto(url(small, "index.html"))
+    page.goto(f"{url(small)}#inputs")
     heights = page.locator(".facts > div").evaluate_all("each => each.map(e => e.clientHeight)")
     assert len(heights) > 4
     assert max(heights) < 100  # beside one another, a short text had an empty column below it

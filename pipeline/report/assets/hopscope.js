@@ -45,14 +45,26 @@ const hopscope = (() => {
     let active = -1;
     const filters = hopscope.filters?.(columns, noun, () => update());
     const tools = document.querySelector("#ases .tools");
+    let columnsShown = keys; // the number of the AS, which leads to its page, always
+    const chooser = element("details", { class: "chooser" });
     if (filters) {
-      const save = element("button", { type: "button", class: "get" }, "Download as CSV");
+      chooser.append(element("summary", { class: "chip" }, "Columns"), element("div", { role: "group", "aria-label": "Columns of the list" }));
+      keys.forEach((key, i) => {
+        if (key === "asn") return;
+        const label = element("label"), box = element("input", { type: "checkbox", value: key });
+        box.addEventListener("change", () => showColumns([...chooser.querySelectorAll("input:checked")].map((one) => one.value), true));
+        label.append(box, labels[i]);
+        chooser.lastElementChild.append(label);
+      });
+      const save = element("button", { type: "button", class: "get", title: "All rows that are found, with all columns" }, "Download as CSV");
       save.addEventListener("click", saveView);
-      filters.chips.append(save);
+      filters.chips.append(chooser, save);
       tools.after(filters.chips, filters.charts);
     }
 
-    // Rows stand between two spacers.
+    // The list scrolls in a box of its own, so that the page is no taller for more rows. Rows stand
+    // between two spacers.
+    const box = table.closest(".window");
     for (const body of [...table.tBodies]) body.remove();
     const space = () => {
       const body = element("tbody", { class: "space", "aria-hidden": "true" });
@@ -73,6 +85,22 @@ const hopscope = (() => {
         const way = TEXTS.has(keys[i]) ? (down ? "Z to A" : "A to Z") : (down ? "largest first" : "smallest first");
         order.append(element("option", { value: (down ? "-" : "") + keys[i] }, `${labels[i]}, ${way}`));
       }
+    });
+
+    function showColumns(chosen, fresh) {
+      columnsShown = keys.filter((key) => key === "asn" || chosen.includes(key));
+      heads.forEach((head, i) => { head.hidden = !columnsShown.includes(keys[i]); });
+      for (const box of chooser.querySelectorAll("input")) box.checked = columnsShown.includes(box.value);
+      chooser.classList.toggle("on", columnsShown.length < keys.length);
+      if (!fresh) return;
+      paint(true);
+      remember();
+    }
+    document.addEventListener("click", (event) => { if (!chooser.contains(event.target)) chooser.open = false; });
+    chooser.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      chooser.open = false;
+      chooser.firstElementChild.focus();
     });
 
     function sortBy(key, down) {
@@ -182,7 +210,7 @@ const hopscope = (() => {
       const i = rows[place];
       const row = element("tr", { "aria-rowindex": place + 2 });
       row.dataset.place = place;
-      for (const key of keys) {
+      for (const key of columnsShown) {
         const cell = element("td", { class: key });
         if (key === "asn") {
           cell.append(element("a", { href: `as/${columns.asn[i]}.html` }, digits[i]));
@@ -200,7 +228,11 @@ const hopscope = (() => {
       return row;
     }
 
-    let height = 30, from = 0, to = 0;
+    let height = 30, sight = 0, from = 0, to = 0; // of a row, and what is seen at once, in pixels
+    function measure() {
+      height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
+      sight = parseFloat(getComputedStyle(box).maxHeight) || innerHeight;
+    }
     const scale = () => Math.max(1, (rows.length * height) / TALLEST);
 
     let printing = false;
@@ -208,15 +240,19 @@ const hopscope = (() => {
     table.after(paper);
     function print(on) {
       printing = on;
+      // What is folded is read on paper, too.
+      for (const fold of document.querySelectorAll(on ? ".folds details:not([open])" : ".folds .opened")) {
+        fold.open = on;
+        fold.classList.toggle("opened", on);
+      }
       const n = Math.min(rows.length, PRINTED);
       paper.textContent = n < rows.length ? `The first ${integer.format(n)} of ${integer.format(rows.length)} ASes; all figures are in ases.parquet.` : "";
       paint(true);
     }
 
     function paint(fresh) {
-      const top = table.getBoundingClientRect().top + table.tHead.offsetHeight;
-      const seen = Math.ceil(innerHeight / height) + 1;
-      const first = Math.floor((Math.max(0, -top) * scale()) / height);
+      const seen = Math.ceil(sight / height) + 1;
+      const first = Math.floor((Math.max(0, box.scrollTop) * scale()) / height);
       const last = Math.max(0, rows.length - seen);
       const newFrom = printing ? 0 : Math.max(0, Math.min(first, last) - EXTRA);
       const newTo = Math.min(rows.length, printing ? PRINTED : Math.min(first, last) + seen + EXTRA);
@@ -340,7 +376,8 @@ const hopscope = (() => {
       else if (filters?.parts().length && nothing.textContent === unfound) nothing.textContent = "No AS with this number or name matches these filters.";
       found.textContent = `${rows.length === n ? "" : `${integer.format(rows.length)} of `}${integer.format(n)} AS${n === 1 ? "" : "es"}`;
       active = -1;
-      height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
+      measure();
+      box.scrollTop = 0;
       paint(true);
       remember();
     }
@@ -351,8 +388,9 @@ const hopscope = (() => {
       if (state.query) parts.push(`q=${encodeURIComponent(state.query)}`);
       if (state.key !== "n_nodes" || !state.down) parts.push(`sort=${state.down ? "-" : ""}${state.key}`);
       if (filters) parts.push(...filters.parts());
+      if (columnsShown.length < keys.length) parts.push(`columns=${columnsShown.slice(1).join(",")}`);
       const hash = parts.length ? `#${parts.join("&")}` : "";
-      if (location.hash === hash || (!hash && !/[#&](q|sort|only|traces|size|entries|mean|diameter)=/.test(location.hash))) return;
+      if (location.hash === hash || (!hash && !/[#&](q|sort|columns|only|traces|size|entries|mean|diameter)=/.test(location.hash))) return;
       try {
         history.replaceState(null, "", hash || location.pathname + location.search);
       } catch { /* a browser that lets no page from disk do this: the link is lost, nothing else */ }
@@ -366,15 +404,18 @@ const hopscope = (() => {
       state.query = given.get("q") || (/^AS\d+$/i.test(hash) ? hash : "");
       find.value = state.query;
       filters?.recall(given);
+      const fold = hash && document.getElementById(hash);
+      if (fold && fold.matches(".folds details")) fold.open = true; // pages of ASes lead to what is folded
+      showColumns(given.has("columns") ? given.get("columns").split(",") : keys);
     }
 
     function go(place) {
       place = Math.max(0, Math.min(rows.length - 1, place));
       active = place;
-      const head = table.tHead.offsetHeight;
-      const top = scrollY + table.getBoundingClientRect().top + head + (place * height) / scale();
-      if (top < scrollY + head) scrollTo(0, top - head);
-      else if (top + height > scrollY + innerHeight) scrollTo(0, top + height - innerHeight);
+      const above = (place * height) / scale(), under = box.clientHeight - table.tHead.offsetHeight - height; // the head sticks
+      if (above < box.scrollTop) box.scrollTop = above;
+      else if (above > box.scrollTop + under) box.scrollTop = above - under;
+      box.scrollIntoView({ block: "nearest" });
       paint();
       const row = body.querySelector(`tr[data-place="${place}"]`);
       if (row) row.querySelector("a").focus({ preventScroll: true });
@@ -400,7 +441,7 @@ const hopscope = (() => {
       const focused = document.activeElement.closest("tr[data-place]");
       const place = focused ? +focused.dataset.place : active;
       if (place < 0) return;
-      const page = Math.max(1, Math.floor(innerHeight / height) - 2);
+      const page = Math.max(1, Math.floor(box.clientHeight / height) - 2);
       const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
       if (event.key in steps) { event.preventDefault(); go(place + steps[event.key]); }
     });
@@ -412,9 +453,9 @@ const hopscope = (() => {
     };
     addEventListener("beforeprint", () => print(true));
     addEventListener("afterprint", () => print(false));
-    addEventListener("scroll", () => repaint(false), { passive: true });
+    box.addEventListener("scroll", () => repaint(false), { passive: true });
     addEventListener("resize", () => {
-      height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
+      measure();
       repaint(true);
     });
     addEventListener("hashchange", () => { recall(); update(); });
