@@ -301,11 +301,13 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
 
         ``owners``: the AS, the second one, and what each term costs in both, in nats; ``joins``:
         which rule joined which addresses of its router; ``sentences``: the same in words.
+        ``links``, ``ingress``, ``exit``, ``n_traces``, ``rtt_ms``, ``nights``: what is known of the
+        router.
 
         Raises
         ------
         UsageError
-            If the snapshot has no such address, or keeps no reasons.
+            If the snapshot has no such address.
         """
         from pipeline.stages.contents.why import reasons_for
 

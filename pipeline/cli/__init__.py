@@ -54,7 +54,7 @@ from pipeline.terminal.contents import (
     print_lookup,
     print_snapshot,
     print_status,
-    print_why,
+    print_why_of,
 )
 from pipeline.terminal.help_of_models import HelpOfModels
 from pipeline.terminal.help_of_stages import HelpOfStages
@@ -252,11 +252,13 @@ def show(given: Given) -> None:
     """Show a snapshot, or one AS of it: ingress routers by neighbour AS."""
     from pipeline.stages.contents.snapshots import show
 
-    facts = show(given.config(ShowConfig))
+    config = given.config(ShowConfig)
+    facts = show(config)
     if given.as_json:
         print_json(facts)
     elif "as" in facts:
         print_as(facts)
+        print_why_of(facts["as"]["ingresses"], facts["snapshot"], config.store)
     else:
         print_snapshot(facts)
 
@@ -267,18 +269,21 @@ def lookup(given: Given) -> None:
     """Find the router or interface of an address, and its AS."""
     from pipeline.stages.contents.lookup import lookup
 
-    facts = lookup(given.config(LookupConfig))
+    config = given.config(LookupConfig)
+    facts = lookup(config)
     if given.as_json:
         print_json(facts)
     else:
         print_lookup(facts)
+        print_why_of(facts["found"], facts["snapshot"], config.store)
 
 
 @command("why 192.0.2.1 --store mystore")
 @takes(words_of(WhyConfig), as_json=True)
 def why(given: Given) -> None:
-    """Explain why an address is in its AS and on its router."""
+    """Explain why an address is in its AS and on its router, and show what is known of it."""
     from pipeline.stages.contents.why import why
+    from pipeline.terminal.why import print_why
 
     facts = why(given.config(WhyConfig))
     if given.as_json:

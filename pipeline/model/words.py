@@ -17,6 +17,10 @@ AS_CONFIDENCE = "AS confidence"  # probability that the AS of an address is righ
 INGRESS_CONFIDENCE = "ingress confidence"  # that AS and border of an ingress are right
 _AS_STORED = 1e-6  # confidences are kept as float32: 0.7 as 0.69999999
 
+# Classes of a confidence, from the lowest, and the least one of each but the first.
+CONFIDENCE_CLASSES = ("doubtful", "weak", "fair", "strong")
+CONFIDENCE_FROM = (LOW_CONFIDENCE, 0.90, 0.975)
+
 # Of weights and sums of them (``amount``).
 SMALL, WHOLE = 0.01, 1e5
 WRITTEN_OUT = 1e-4, 1e9
@@ -90,6 +94,11 @@ def confidence_text(value: float) -> str:
 def is_low(confidence: Any) -> Any:
     """Whether a confidence, or each of an array, is below ``LOW_CONFIDENCE``; False of NaN."""
     return confidence < LOW_CONFIDENCE - _AS_STORED
+
+
+def confidence_class(value: float) -> str:
+    """Class of a confidence: ``strong`` from 0.975, ``fair``, ``weak``, or ``doubtful``."""
+    return CONFIDENCE_CLASSES[sum(value >= least - _AS_STORED for least in CONFIDENCE_FROM)]
 
 
 def amount(value: float, decimals: int | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pipeline.metrics import METRICS, columns_of, tasks_of
@@ -292,12 +293,15 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
         print_line(f"and {number(left, 'more address')}; --json has the first {MAX_FOUND:,}")
 
 
-def print_why(facts: Mapping[str, Any]) -> None:
-    """Sentences on an address, its router and its AS."""
-    if others := [addr for addr in facts["addrs"] if addr != facts["addr"]]:
-        print_line(f"{facts['addr']} is on a router with {', '.join(others)}.")
-    for sentence in facts["sentences"]:
-        print_line(sentence)
+def print_why_of(rows: Sequence[Mapping[str, Any]], snapshot: str, store: Path) -> None:
+    """The command that says all that is known of the first router of a list that has an address."""
+    if addr := next((row["addr"] for row in rows if _is_address(row["addr"])), None):
+        command = command_line("why", addr, "--snapshot", snapshot, store=store)
+        print_line(f"Why, links, delays: {command}")
+
+
+def _is_address(text: str | None) -> bool:
+    return text is not None and not text.isdecimal()  # else the id that a topology gives
 
 
 def print_export(facts: Mapping[str, Any]) -> None:

@@ -57,10 +57,9 @@ from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.elect import Election
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.topology import NO_ASN, IngressTable
-from pipeline.model.words import LOW_CONFIDENCE
+from pipeline.model.words import CONFIDENCE_CLASSES, CONFIDENCE_FROM
 
-CLASSES = ("doubtful", "weak", "fair", "strong")
-_FROM = (LOW_CONFIDENCE, 0.90, 0.975)  # least probability of a weak, fair and strong class
+CLASSES = CONFIDENCE_CLASSES
 # What is known of a node: in a given alias set, or else whether routers were inferred; the second
 # half with relationships between ASes.
 _ROUTERS = ("interfaces", "inferred routers", "alias sets")
@@ -261,7 +260,7 @@ def class_candidates(table: IngressTable, merged: bool) -> np.ndarray:
 
 def class_of(what: str, features: np.ndarray) -> np.ndarray:
     """(n,) int64: position in ``CLASSES`` of addresses or ingresses, by their features."""
-    odds = np.array(_FROM) / (1 - np.array(_FROM))
+    odds = np.array(CONFIDENCE_FROM) / (1 - np.array(CONFIDENCE_FROM))
     classes = np.searchsorted(np.log(odds), features @ np.array(WEIGHTS[what]), side="right")
     if what == "address":
         return classes

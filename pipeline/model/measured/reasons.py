@@ -63,6 +63,13 @@ class OwnerReasons:
     def __len__(self) -> int:
         return len(self.asn)
 
+    @classmethod
+    def none(cls) -> OwnerReasons:
+        """Of no router."""
+        addrs, none, empty = np.empty((0, 2), np.uint64), np.empty(0, object), np.empty(0, np.int64)
+        costs = [np.empty(0, np.int16)] * 4
+        return cls(addrs, empty, empty, none, np.zeros(1, np.int64), none, *costs)
+
     def terms_of(self, row: int) -> list[Term]:
         """What differs for one router, the largest differences first."""
         rows = slice(int(self.ptr[row]), int(self.ptr[row + 1]))
@@ -143,6 +150,12 @@ class Joins:
 
     def __len__(self) -> int:
         return len(self.rule)
+
+    @classmethod
+    def none(cls) -> Joins:
+        """Of no address."""
+        addrs = np.empty((0, 2), np.uint64)
+        return cls(addrs, addrs, np.empty(0, object), np.empty(0, np.int32))
 
     def table(self) -> pa.Table:
         """As a snapshot keeps them."""

@@ -49,7 +49,7 @@ def count_crossings(snapshot, rows: np.ndarray) -> Crossings:
     n_ases = len(snapshot.asn)
     node_ptr = offsets(np.asarray(snapshot.n_nodes))
     row = np.searchsorted(node_ptr, steps.far, side="right") - 1
-    first = _entering(steps, row)
+    first = entering(steps, row)
     # Sums of float64 are exact below 2**53.
     n_traces = np.bincount(row[first], steps.n_traces[first], n_ases).astype(np.int64)
     pairs = np.unique(ordered_keys(row[first], steps.vantage[first]))
@@ -75,15 +75,27 @@ def _begin_in(vantage: np.ndarray, asn: np.ndarray, n_traces: np.ndarray) -> np.
     return result
 
 
-def _entering(steps: Steps, row: np.ndarray) -> np.ndarray:
-    """Steps into an AS in which their path was not before."""
+def entering(steps: Steps, place: np.ndarray) -> np.ndarray:
+    """Steps into an AS, or to a router, where their path was not before.
+
+    Parameters
+    ----------
+    steps : Steps
+    place : (n_steps,) integers
+        AS row, or router, to which each step leads.
+
+    Returns
+    -------
+    (n_entering,) int64
+        So each trace counts once for each place that it crosses, even if it comes back.
+    """
     before = steps.before
-    entering = np.flatnonzero((before == FIRST) | (row[before] != row))
+    entering = np.flatnonzero((before == FIRST) | (place[before] != place))
     at = before[entering]
     again = np.zeros(len(entering), bool)
     open_ = np.flatnonzero(at != FIRST)
     while len(open_):
-        again[open_] |= row[at[open_]] == row[entering[open_]]
+        again[open_] |= place[at[open_]] == place[entering[open_]]
         at[open_] = before[at[open_]]
         open_ = open_[(at[open_] != FIRST) & ~again[open_]]
     return entering[~again]

@@ -11,10 +11,12 @@ from pipeline.config import LookupConfig
 from pipeline.errors import UsageError
 from pipeline.model.addresses import is_v4, parse_addr
 from pipeline.model.measured.origins import origins_of
+from pipeline.model.words import number
 from pipeline.report.tables.node_names import addr_texts
 from pipeline.store import Found, Snapshot, addresses_of, find_addresses, open_snapshot
 
 _MAPPED_BITS = 96  # of the IPv6 prefix below which IPv4 addresses are kept
+MAX_NEAR = 3  # known addresses, and ASes, that are named around an unknown address
 MAX_FOUND = 1000  # addresses of a prefix that are listed; all are counted
 
 
@@ -89,7 +91,7 @@ def _entries(snapshot: Snapshot, rows: np.ndarray) -> dict[tuple[int, int], tupl
 
 
 def not_found(snapshot: Snapshot, address: str) -> str:
-    """What to say of an address that is in no AS of a snapshot."""
+    """What to say of an address that is in no AS of a snapshot; what is known around it."""
     if not snapshot.manifest["has_addr"]:
         return (
             f"snapshot {snapshot.name} has no addresses, only ids of its input; "
@@ -97,5 +99,26 @@ def not_found(snapshot: Snapshot, address: str) -> str:
         )
     return (
         f"{address} is in no AS of snapshot {snapshot.name}: no router answered from it, or its AS "
-        "is unknown"
+        f"is unknown; {_around(snapshot, address)}"
     )
+
+
+def _around(snapshot: Snapshot, address: str) -> str:
+    """Known addresses of the same /24, or /64, the nearest first, and their ASes."""
+    wanted = ipaddress.ip_network(address, strict=False)
+    length = 24 if wanted.version == 4 else 64
+    if wanted.prefixlen <= length:
+        return "no address of this prefix is known"
+    around = wanted.supernet(new_prefix=length)
+    found = find(snapshot, str(around))
+    if not len(found):
+        return f"no address of {around} is known either"
+    low = found.addr[:, 1].astype(object)
+    distance = np.abs(low - parse_addr(str(wanted[0]))[1])
+    nearest = np.argsort(distance, kind="stable")[:MAX_NEAR]
+    shown = ", ".join(addr_texts(found.addr[nearest]).to_pylist())
+    asns, counts = np.unique(snapshot.asn[found.row], return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:MAX_NEAR]
+    ases = ", ".join(f"AS{asns[at]} ({counts[at]:,})" for at in most.tolist())
+    known = "1 address is" if len(found) == 1 else f"{number(len(found), 'address')} are"
+    return f"of {around} {known} known, in {ases}; nearest: {shown}"

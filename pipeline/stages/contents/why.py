@@ -1,4 +1,4 @@
-"""Why an address is in its AS and on its router, as inference kept it: facts, and sentences."""
+"""Why an address is in its AS and on its router, and what else is known of the router."""
 
 from __future__ import annotations
 
@@ -13,19 +13,25 @@ from pipeline.infer.owners.terms import host_names
 from pipeline.infer.routers.joins import GIVEN
 from pipeline.infer.rules import RULES
 from pipeline.model.addresses import is_private, parse_addr, positions_of
-from pipeline.model.measured.reasons import Reasons, Term
-from pipeline.model.words import number
+from pipeline.model.measured.origins import origins_of
+from pipeline.model.measured.reasons import Joins, OwnerReasons, Reasons, Term
+from pipeline.model.words import confidence_class, number
 from pipeline.report.tables.node_names import addr_texts
 from pipeline.stages.contents.lookup import find, not_found
+from pipeline.stages.contents.router import nights_of, router_facts
 from pipeline.store import Snapshot, addresses_of, open_snapshot
 
 _RULES = {rule.name: rule for rule in RULES}
 _NONE = -1
 _SMALL = 0.05  # nats that are shown as 0.0
+NO_REASONS = (
+    "Snapshot {name} keeps no reasons: none are kept without an election of ASes "
+    "(--borders prefix, topology files), and none were before; ingest its traces again."
+)
 
 
 def why(config: WhyConfig) -> dict[str, Any]:
-    """What decided the AS and the router of an address.
+    """What decided the AS and the router of an address, and what is known of the router.
 
     Returns
     -------
@@ -35,7 +41,7 @@ def why(config: WhyConfig) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        If the snapshot has no such address, or keeps no reasons.
+        If the snapshot has no such address.
     StoreError
         If there is no such snapshot, or it is broken.
     """
@@ -44,30 +50,29 @@ def why(config: WhyConfig) -> dict[str, Any]:
 
 
 def reasons_for(snapshot: Snapshot, address: str) -> dict[str, Any]:
-    """What decided for the router that has an address.
+    """What decided for the router that has an address, and what is known of it.
 
     Returns
     -------
     dict
         ``addr``, ``asn`` and ``node`` (None where it is in no AS), ``addrs`` of its router;
-        ``owners``: a dict for each address that stood for a part of the router when ASes were
-        elected; ``joins``: one for each address that a rule joined; ``sentences``: all of it in
-        words.
+        ``name`` of the AS, ``node_kind``, ``confidence`` of the AS and ``confidence_class`` (None
+        where there was no election), ``host_names`` by address; ``owners``: a dict for each address
+        that stood for a part of the router when ASes were elected; ``joins``: one for each address
+        that a rule joined; ``sentences``: both in words; ``links``, ``ingress``, ``exit``,
+        ``n_traces``, ``n_vantages``, ``rtt_ms``, ``nearest_vantage``, ``nights``: as of
+        ``router_facts`` and ``nights_of``, only where it is in an AS.
 
     Raises
     ------
     UsageError
-        If the snapshot has no such address, or keeps no reasons.
+        If the snapshot has no such address.
     """
-    reasons = snapshot.reasons()
-    if reasons is None:
-        raise UsageError(
-            f"snapshot {snapshot.name} keeps no reasons: none are kept without an election of ASes "
-            "(--borders prefix, topology files), and none were before; ingest its traces again"
-        )
+    kept = snapshot.reasons()
+    reasons = kept or Reasons(OwnerReasons.none(), Joins.none())
     found = find(snapshot, address)
     wanted = np.array([parse_addr(address)], np.uint64)
-    asn = node = None
+    asn = node = row = None
     every = wanted
     if len(found):
         row, node = int(found.row[0]), int(found.node[0])
@@ -83,18 +88,50 @@ def reasons_for(snapshot: Snapshot, address: str) -> dict[str, Any]:
     join_rows = join_rows[~elsewhere]
     if not len(found) and not len(owner_rows):
         raise UsageError(not_found(snapshot, address))
-    owners = [_owner(reasons, row) for row in owner_rows.tolist()]
-    joins = [_join(reasons, row) for row in join_rows.tolist()]
+    owners = [_owner(reasons, at) for at in owner_rows.tolist()]
+    joins = [_join(reasons, at) for at in join_rows.tolist()]
     (addr,) = _texts(wanted)
-    return {
+    said = [*_about_owners(addr, asn, owners), *map(_about_join, joins)]
+    said = said if kept else [NO_REASONS.format(name=snapshot.name)]
+    if len(found) > 1:
+        said.insert(0, f"{addr} is on {len(found)} routers; this is about the first of them.")
+    facts = {
         "addr": addr,
         "asn": asn,
         "node": node,
         "addrs": _texts(every),
+        **_named(snapshot, row, every),
+        **_rated(found.confidence),
         "owners": owners,
         "joins": joins,
-        "sentences": [*_about_owners(addr, asn, owners), *map(_about_join, joins)],
+        "sentences": said,
     }
+    if row is not None and node is not None:
+        facts |= router_facts(snapshot, row, node)
+        facts["nights"] = nights_of(snapshot.path.parents[1], snapshot, every)
+    return facts
+
+
+def _named(snapshot: Snapshot, row: int | None, addrs: np.ndarray) -> dict[str, Any]:
+    origins = origins_of(snapshot.manifest, snapshot.asn)
+    source = None if row is None else origins.source_of(int(snapshot.asn[row]))
+    known = snapshot.host_names()
+    names = [None] * len(addrs) if known is None else known.of(addrs).tolist()
+    return {
+        "name": None if row is None else snapshot.as_name[row] or None,
+        "node_kind": origins.kind_of(source),
+        "host_names": {
+            text: name for text, name in zip(_texts(addrs), names, strict=True) if name is not None
+        },
+    }
+
+
+def _rated(confidence: np.ndarray) -> dict[str, Any]:
+    """AS confidence of a router, the same of all its addresses, and its class."""
+    if not len(confidence) or np.isnan(confidence[0]):
+        return {"confidence": None, "confidence_class": None}
+    value = float(confidence[0])
+    return {"confidence": value, "confidence_class": confidence_class(value)}
 
 
 def _owner(reasons: Reasons, row: int) -> dict[str, Any]:
@@ -168,8 +205,8 @@ def _listed(costs: Iterable[tuple[str, int, float]]) -> str:
     texts = []
     for name, n, nats in sorted(costs, key=lambda cost: (-cost[2], cost[0])):
         if nats >= _SMALL:
-            noun, more = _RULES[name].piece if name in _RULES else ("piece", f"of {name}")
-            texts.append(f"{number(n, noun)} {more} ({nats:.1f})")
+            noun, more = _RULES[name].piece if name in _RULES else ("piece", "of other evidence")
+            texts.append(f"{number(n, noun)} {more} ({name} {nats:.1f})")
     return ", ".join(texts)
 
 

@@ -61,7 +61,9 @@ def test_an_address_of_no_node_is_said_in_one_line(store, capsys):
 
 def test_lines_and_json_say_the_same(store, capsys):
     status, out, _ = said(capsys, "lookup", A, "--store", store)
-    assert (status, out) == (0, f"{A}: interface 0 of AS1, an ingress\n")
+    first, why = out.splitlines()
+    assert (status, first) == (0, f"{A}: interface 0 of AS1, an ingress")
+    assert f"`hopscope why {A} --snapshot night --store {store}`" in why
     (row,) = lookup(LookupConfig(A, store))["found"]
     print_lookup({"n_found": 1, "found": [row | {"confidence": 0.75}]})
     assert capsys.readouterr().out == f"{A}: interface 0 of AS1 (AS confidence 0.75), an ingress\n"

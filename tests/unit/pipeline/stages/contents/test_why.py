@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 
 import numpy as np
 import pytest
 
+import hopscope
 from pipeline.cli import main
 from pipeline.config import IngestConfig, WhyConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.infer.rules import RULES
 from pipeline.model.measured.reasons import OwnerReasons
+from pipeline.model.words import confidence_class
 from pipeline.report.tables.node_names import addr_texts
+from pipeline.stages.contents.lookup import find
 from pipeline.stages.contents.why import why
 from pipeline.stages.ingest import ingest
 from pipeline.store import open_snapshot
+from pipeline.terminal.why import rated_text, router_lines
 from tests.real_data import REPOSITORY
 
 LAB = REPOSITORY / "data" / "samples" / "lab"
@@ -98,8 +104,83 @@ def test_facts_and_sentences_say_the_same(store, capsys):
     with pytest.raises(SystemExit):
         main(["why", "198.18.4.62", "--store", str(store), "--snapshot", "lab"])
     printed = capsys.readouterr().out.splitlines()
-    assert printed[1:] == facts["sentences"]
-    assert printed[0].startswith("198.18.4.62 is on a router with 198.18.4.15, ")
+    assert printed[0] == f"198.18.4.62: router {facts['node']} of AS64496"
+    lines = [f"{label}: {text}" for label, text in router_lines(facts)]
+    assert "Its router also has: 198.18.4.15, 198.18.4.17, 198.18.68.60" in lines
+    assert printed[1 : 1 + len(lines)] == lines
+    told = facts["sentences"]
+    assert printed[1 + len(lines) :][: len(told)] == told
+    assert "--list-rules" in printed[1 + len(lines) + len(told)]
+
+
+def test_each_reason_is_said_with_the_name_of_its_rule(store):
+    facts = asked(store, "198.18.4.62")
+    said = " ".join(facts["sentences"])
+    named = {term["name"] for owner in facts["owners"] for term in owner["terms"]}
+    named |= {join["rule"] for join in facts["joins"]}
+    assert len(named) > 5
+    assert named <= {rule.name for rule in RULES}
+    assert [name for name in named if f"({name}" not in said] == []
+
+
+def test_a_router_is_crossed_by_the_traces_that_show_it_each_counted_once(store):
+    facts = asked(store, "198.18.4.62")
+    shown = hopscope.open(store)["lab"].traces("198.18.4.62")
+    assert facts["n_traces"] == sum(shown["n_traces"].to_pylist()) > 100
+    assert facts["n_vantages"] == len(set(shown["vantage"].to_pylist())) > 1
+    assert facts["nearest_vantage"] in shown["vantage"].to_pylist()
+
+
+def test_links_ingress_and_exit_are_those_of_the_snapshot(store):
+    facts = asked(store, "198.18.4.62")
+    snapshot = hopscope.open(store)["lab"]
+    one = snapshot[64496]
+    inside = [
+        (edge["head"] if edge["tail"] == facts["node"] else edge["tail"], edge["n_traces"])
+        for edge in one.edges.to_pylist()
+        if facts["node"] in (edge["tail"], edge["head"])
+    ]
+    own = [(link["node"], link["n_traces"]) for link in facts["links"] if link["asn"] == 64496]
+    assert sorted(own) == sorted(inside)
+    with open_snapshot(store, "lab") as stored:
+        ends = [tuple(row.values()) for row in stored.borders().to_pylist()]
+    here = (64496, facts["node"])
+    across = [row for row in ends if here in (tuple(row[:2]), tuple(row[2:4]))]
+    assert len(facts["links"]) == len(own) + len(across)
+    assert across
+    counts = [link["n_traces"] for link in facts["links"]]
+    assert counts == sorted(counts, reverse=True)
+    (entry,) = [row for row in one.ingresses.to_pylist() if row["ingress"] == facts["node"]]
+    assert facts["ingress"]["n_direct"] == entry["n_direct"]
+    assert {each["asn"] for each in facts["ingress"]["neighbors"]} == set(entry["neighbor_asns"])
+    (exit_,) = [row for row in one.exits.to_pylist() if row["exit"] == facts["node"]]
+    assert facts["exit"]["n_direct"] == exit_["n_direct"]
+
+
+def test_first_and_last_night_are_of_the_same_vantage_points(store, tmp_path):
+    tables = {"ip2as": (LAB / "lab.pfx2as",), "allow_special": ("198.18.0.0/15",)}
+    nights = {"2026-01-01": "1", "2026-01-02": "12", "2026-01-03": "3", "2026-01-04": "2"}
+    for name, hosts in nights.items():
+        files = tuple(LAB / f"h{host}.icmp-paris.warts.gz" for host in hosts)
+        ingest(IngestConfig(inputs=files, store=tmp_path, snapshot=name, **tables))
+    facts = asked(tmp_path, "198.18.4.57", "2026-01-02")
+    seen = []
+    for name in nights:
+        with open_snapshot(tmp_path, name) as night:
+            if name != "2026-01-03" and any(len(find(night, addr)) for addr in facts["addrs"]):
+                seen.append(name)
+    kept = {"first": seen[0], "last": seen[-1], "n_seen": len(seen), "n_nights": 3}
+    assert facts["nights"] == kept
+    assert "2026-01-02" in seen
+    assert asked(store, "198.18.4.62")["nights"] is None  # its name is not a date
+
+
+def test_a_class_of_confidence_is_said_with_what_it_means(store, capsys):
+    facts = asked(store, "198.18.4.62")
+    assert facts["confidence_class"] == confidence_class(facts["confidence"]) == "strong"
+    assert rated_text(0.8281, "weak") == (
+        "0.82, weak: of such, 82 in 100 were right in simulated networks"
+    )
 
 
 def test_what_is_left_out_is_no_reason_and_is_kept_with_the_snapshot(store):
@@ -121,12 +202,33 @@ def test_an_address_that_nobody_answered_from_has_no_reasons(store):
         asked(store, "203.0.113.9")
 
 
+def test_an_unknown_address_names_those_around_it_and_their_as(store, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["why", "198.18.4.99", "--store", str(store), "--snapshot", "lab"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert re.search(r"of 198\.18\.4\.0/24 \d+ addresses are known, in AS64496 \(\d+\)", said)
+    assert "nearest: 198.18.4.69, " in said
+
+
+def test_lookup_and_show_name_the_command(store, capsys):
+    for words in (["lookup", "198.18.4.62", "--snapshot", "lab"], ["show", "lab", "AS64496"]):
+        with contextlib.suppress(SystemExit):
+            main([*words, "--store", str(store)])
+        assert "`hopscope why 198.18.4.62 --snapshot lab --store" in capsys.readouterr().out
+
+
 def test_a_snapshot_without_an_election_says_so(tmp_path):
     given = {"inputs": (LAB,), "store": tmp_path, "snapshot": "plain", "borders": "prefix"}
     tables = {"ip2as": (LAB / "lab.pfx2as",), "allow_special": ("198.18.0.0/15",)}
     ingest(IngestConfig(**given, **tables))
-    with pytest.raises(UsageError, match="keeps no reasons"):
-        asked(tmp_path, "198.18.4.62", "plain")
+    facts = asked(tmp_path, "198.18.4.62", "plain")
+    assert facts["owners"] == facts["joins"] == []
+    (said,) = facts["sentences"]
+    assert said.startswith("Snapshot plain keeps no reasons: ")
+    assert facts["links"]
+    assert facts["n_traces"]
+    assert facts["confidence"] is None
 
 
 def test_a_name_that_no_rule_has_is_refused_before_anything_is_read(tmp_path):

@@ -1,0 +1,1 @@
+"""What is known of single routers, for ``hopscope why`` and for the panel of pages."""
