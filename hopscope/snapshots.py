@@ -313,20 +313,68 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
 
         return reasons_for(self._stored, address)
 
-    def traces(self, address: str) -> pa.Table:
-        """Traces that crossed the router of an address, an ingress say; most traces first.
+    def traces(
+        self,
+        address: str | None = None,
+        *,
+        link: tuple[str, str] | None = None,
+        ingress: str | None = None,
+        target: str | None = None,
+        vantage_point: str | None = None,
+        asn: int | None = None,
+    ) -> pa.Table:
+        """Traces that it keeps, by vantage point, target and start; all that is given must fit.
 
-        One row per path: ``vantage``, ``target``, ``n_traces``, ``n_hops``, ``reached``,
-        ``rtt_ms``, and ``path``: the routers that answered, null for a gap between two.
+        Three for each link and each address, from different vantage points, or all
+        (``ingest --keep-traces``).
+
+        Parameters
+        ----------
+        address : str, optional
+            On the router of this address, or of those of a prefix.
+        link : pair of str, optional
+            From the router of the one address right to that of the other.
+        ingress : str, optional
+            Into an AS by the router of this address.
+        target, vantage_point : str, optional
+            Aimed at, or from, an address or a prefix.
+        asn : int, optional
+            Across an AS.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row per trace: ``vantage``, ``target``, ``started``, ``input``, ``reached``,
+            ``further``, and lists with one value per hop that answered: ``ttl``, ``addr``,
+            ``asn``, ``rtt_ms``, ``labelled``, ``reply``.
+
+        Raises
+        ------
+        UsageError
+            If the snapshot kept no traces.
+        ValueError
+            If a text is no address.
+        """
+        from pipeline.stages.contents.traces import Wanted, find_traces
+
+        wanted = Wanted(address, link, ingress, target, vantage_point, asn)
+        return find_traces(self._stored, wanted)
+
+    def paths(self, address: str) -> pa.Table:
+        """Paths across the router of an address, an ingress say; those of most traces first.
+
+        Of all traces, not only of those that are kept. One row per path: ``vantage``, ``target``,
+        ``n_traces``, ``n_hops``, ``reached``, ``rtt_ms``, and ``path``: the routers that answered,
+        null for a gap between two.
 
         Raises
         ------
         UsageError
             If the snapshot has no such address, or keeps no paths.
         """
-        from pipeline.stages.contents.traces import traces_through
+        from pipeline.stages.contents.paths import paths_through
 
-        return traces_through(self._stored, address)
+        return paths_through(self._stored, address)
 
     def close(self) -> None:
         """Let a writer remove this version once it is replaced; it can be read until then."""

@@ -36,11 +36,13 @@ from pipeline.config import (
     SearchConfig,
     ShowConfig,
     StatusConfig,
+    TracesConfig,
     WhyConfig,
 )
 from pipeline.config.generate import model_of, parameters_of
 from pipeline.errors import PipelineError, UsageError
 from pipeline.generate import check_sizes
+from pipeline.model.words import number
 from pipeline.places import url_of
 from pipeline.processes.stopping import stop_on_signals
 from pipeline.terminal import lines, log
@@ -81,6 +83,7 @@ from pipeline.terminal.summaries import (
     print_warnings,
     search_facts,
 )
+from pipeline.terminal.traces import print_traces
 
 if TYPE_CHECKING:
     from pipeline.terminal.progress_display import ProgressDisplay
@@ -290,6 +293,31 @@ def why(given: Given) -> None:
         print_json(facts)
     else:
         print_why(facts)
+
+
+@command("traces night --address 192.0.2.1 --store mystore")
+@takes(words_of(TracesConfig), as_json=True)
+def traces(given: Given) -> None:
+    """Show kept traces: of an address, a link, an ingress, a target, a vantage point, an AS."""
+    from pipeline.stages.contents.trace_files import scamper_records, write_traces
+    from pipeline.stages.contents.traces import traces
+
+    config = given.config(TracesConfig)
+    if given.as_json and config.format is not None:
+        raise UsageError("--json and --format both write: give one of them")
+    if config.out is not None and config.format is None:
+        config = replace(config, format="csv" if config.out.suffix == ".csv" else "scamper")
+    facts = traces(config)
+    found = facts.pop("traces")
+    if given.as_json:
+        print_json(facts | {"n_found": found.num_rows, "traces": list(scamper_records(found))})
+    elif config.format is not None:
+        with to_stdout() if config.out is None else contextlib.nullcontext():
+            write_traces(found, config.format, config.out)
+        if config.out is not None:
+            print_line(f"{number(found.num_rows, 'trace')} -> {config.out} ({config.format})")
+    else:
+        print_traces(facts, found)
 
 
 @command("status --store mystore")

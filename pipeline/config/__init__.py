@@ -15,6 +15,7 @@ from pipeline.config.contents import (
     RestoreConfig,
     ShowConfig,
     StatusConfig,
+    TracesConfig,
     WhyConfig,
 )
 from pipeline.config.doctor import DoctorConfig
@@ -46,5 +47,6 @@ __all__ = [
     "ServeConfig",
     "ShowConfig",
     "StatusConfig",
+    "TracesConfig",
     "WhyConfig",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from pipeline.options import option
 ExportFormat: TypeAlias = Literal[
     "graphml", "parquet", "edges", "csv", "gexf", "dot", "mtx", "brite", "itdk"
 ]
+TraceFormat: TypeAlias = Literal["scamper", "csv"]
 ExportLevel: TypeAlias = Literal["router", "border", "as"]
 
 
@@ -26,6 +28,14 @@ def _address_range(value: Any) -> str:
     except ValueError:
         raise ValueError("an IP address or a prefix like 192.0.2.0/24") from None
     return value
+
+
+def _two_addresses(value: Any) -> str:
+    """Two addresses, ``A,B``."""
+    with contextlib.suppress(ValueError):
+        near, far = (ipaddress.ip_address(part.strip()) for part in value.split(","))
+        return f"{near},{far}"
+    raise ValueError("two IP addresses like 192.0.2.1,192.0.2.2")
 
 
 def _address(value: Any) -> str:
@@ -118,6 +128,64 @@ class WhyConfig:
     )
     store: Path = store_option()
     snapshot: str | None = snapshot_option("Snapshot to search [the newest].")
+
+
+@dataclass(frozen=True)
+class TracesConfig:
+    """A snapshot, what its kept traces are to show, and where they go."""
+
+    snapshot: str = named_snapshot()
+    store: Path = store_option()
+    address: str | None = option(
+        default=None,
+        help="Traces that show its router.",
+        variable=None,
+        metavar="ADDRESS",
+        parser=_address_range,
+    )
+    link: str | None = option(
+        default=None,
+        help="Traces that go from the router of A right to that of B.",
+        variable=None,
+        metavar="A,B",
+        parser=_two_addresses,
+    )
+    ingress: str | None = option(
+        default=None,
+        help="Traces that enter its AS at its router.",
+        variable=None,
+        metavar="ADDRESS",
+        parser=_address_range,
+    )
+    target: str | None = option(
+        default=None,
+        help="Traces aimed at it, or into a prefix.",
+        variable=None,
+        metavar="ADDRESS",
+        parser=_address_range,
+    )
+    vantage_point: str | None = option(
+        default=None,
+        help="Traces from it.",
+        variable=None,
+        metavar="ADDRESS",
+        parser=_address_range,
+    )
+    asn: int | None = option(
+        default=None,
+        help="Traces that cross it.",
+        variable=None,
+        metavar="N",
+        parser=as_number,
+        minimum=0,
+        maximum=MAX_ASN,
+    )
+    format: TraceFormat | None = option(
+        default=None, help="Write them for other programs [a table].", variable=None
+    )
+    out: Path | None = option(
+        default=None, help="File to write [standard output].", variable=None, metavar="FILE"
+    )
 
 
 @dataclass(frozen=True)

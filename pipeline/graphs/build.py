@@ -35,6 +35,7 @@ from pipeline.graphs.connectivity import count_components
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import Exits, GraphSet
+from pipeline.model.measured.kept_traces import KeptTraces
 from pipeline.model.measured.observations import FIRST, Observations
 from pipeline.model.topology import NO_ASN, SIBLINGS, ExitTable, IngressTable, Topology
 
@@ -116,6 +117,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
             [topology.entered_unseen.get(n, 0) for n in asn.tolist()], np.int64
         ),
         observations=_observations(topology.observations, place),
+        traces=_traces(topology.traces, place),
         reasons=topology.reasons,
         counts=topology.counts
         | {
@@ -235,6 +237,11 @@ def _observations(seen: Observations | None, place: np.ndarray) -> Observations 
     near, far = seen.steps.near, seen.steps.far
     at = np.where(near == FIRST, FIRST, place[near]).astype(np.int32)
     return replace(seen, steps=replace(seen.steps, near=at, far=place[far].astype(np.int32)))
+
+
+def _traces(kept: KeptTraces | None, place: np.ndarray) -> KeptTraces | None:
+    """The same by place of each node."""
+    return None if kept is None else replace(kept, node=place[kept.node].astype(np.int32))
 
 
 def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:

@@ -9,12 +9,14 @@ import numpy as np
 from pipeline.infer.evidence import Evidence
 from pipeline.infer.given import Given
 from pipeline.infer.ingresses import CLASSIC_ENTRIES, Crossed, find_doubtful, find_ingresses
+from pipeline.infer.kept import keeping_traces
 from pipeline.infer.owned import Owned
 from pipeline.infer.paths import collecting_paths
 from pipeline.infer.rtt import measuring_links
 from pipeline.infer.silent import SilentRouters, find_silent
 from pipeline.infer.traces.links import NodeLinks, join_links
 from pipeline.model.columns.sorted_addrs import find_addrs
+from pipeline.model.measured.kept_traces import TraceRows
 from pipeline.model.measured.observations import Observations, Vantages
 
 
@@ -65,6 +67,10 @@ class Drawn(NamedTuple):
         AS of each of them.
     crossed : Crossed
     observations : Observations
+    traces : TraceRows
+        Those that are kept.
+    trace_ranks : (n_traces,) uint8
+        As of ``keeping_traces``.
     """
 
     links: NodeLinks
@@ -74,16 +80,19 @@ class Drawn(NamedTuple):
     silent_asn: np.ndarray
     crossed: Crossed
     observations: Observations
+    traces: TraceRows
+    trace_ranks: np.ndarray
 
 
 def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Drawn:
-    """Delays of links, ingresses and exits, and paths; one pass over the spools."""
+    """Delays of links, ingresses and exits, paths, kept traces; one pass over the spools."""
     spools, observed = evidence.spools, evidence.observed
     node_of, silent = owned.nodes.node_of, links.silent
     doubtful = None
     if CLASSIC_ENTRIES in given.rules and evidence.is_classic:
         doubtful = find_doubtful(evidence.links, node_of, owned.asn)
     high, low = observed.vantages.T
+    number_of = find_addrs(observed.vantages, spools.vantages)
     with (
         measuring_links(
             silent.after(links.shown), node_of, evidence.scratch, links.length
@@ -93,17 +102,18 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
             node_of,
             owned.asn,
             Vantages(high, low, given.origin_of(observed.vantages)),
-            find_addrs(observed.vantages, spools.vantages),
+            number_of,
             spools.workers,
             evidence.scratch,
         ) as finding_paths,
     ):
-        (weight, n_floored), crossed, observations = spools.read(
+        (weight, n_floored), crossed, observations, (traces, ranks) = spools.read(
             finding_weights,
             find_ingresses(
                 node_of, owned.asn, given.origin_of(spools.vantages), owned.lans, doubtful
             ),
             finding_paths,
+            keeping_traces(evidence.links, node_of, spools.vantages, number_of),
         )
     drawn, weight, gap = silent.draw(links.shown, weight, len(owned.nodes))
     return Drawn(
@@ -114,4 +124,6 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
         silent_asn=owned.asn[silent.near[gap]],
         crossed=crossed,
         observations=observations,
+        traces=traces,
+        trace_ranks=ranks,
     )

@@ -25,7 +25,8 @@ from pipeline.infer.silent import SILENT_ROUTERS
 from pipeline.infer.traces.observer import Observation
 from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
-from pipeline.model.columns.ragged import run_starts
+from pipeline.model.columns.ragged import row_of_value, run_starts
+from pipeline.model.measured.kept_traces import TARGET_ITSELF, KeptTraces
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.tables.registries import Registries
@@ -193,7 +194,28 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
         mapped=share,
         swallowed=swallowed,
         observations=drawn.observations,
+        traces=_kept_traces(evidence, nodes.node_of, drawn),
         reasons=owned.reasons,
+    )
+
+
+def _kept_traces(evidence: Evidence, node_of: np.ndarray, drawn: Drawn) -> KeptTraces:
+    """What is kept, by distinct addresses of nodes."""
+    addrs = evidence.addrs
+    order = np.lexsort((node_of, addrs[:, 1], addrs[:, 0]))
+    starts = run_starts(addrs[order, 0], addrs[order, 1], node_of[order])
+    number = np.empty(len(addrs), np.int32)
+    number[order] = row_of_value(np.append(starts, len(order)))
+    rows = drawn.traces
+    interface = np.where(rows.interface >= 0, number[rows.interface], TARGET_ITSELF)
+    rows = replace(rows, interface=interface.astype(np.int32))
+    first = order[starts]
+    return KeptTraces(
+        evidence.counts["traces"],
+        addrs[first],
+        node_of[first].astype(np.int32),
+        rows,
+        drawn.trace_ranks,
     )
 
 

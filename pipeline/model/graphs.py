@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
+from pipeline.model.measured.kept_traces import KeptTraces
 from pipeline.model.measured.observations import Observations
 from pipeline.model.measured.reasons import Reasons
 
@@ -89,6 +90,8 @@ class GraphSet:
         Traces that begin inside each AS. None: no traces.
     observations : Observations or None
         Paths of each vantage point, by nodes of all ASes end to end: ``node_ptr`` cuts them.
+    traces : KeptTraces or None
+        Likewise.
     reasons : Reasons or None
         As in Topology.
     counts : dict of str to int
@@ -135,6 +138,7 @@ class GraphSet:
     adjacent_unmapped: np.ndarray | None = None
     entered_unseen: np.ndarray | None = None
     observations: Observations | None = None
+    traces: KeptTraces | None = None
     reasons: Reasons | None = None
     counts: dict[str, int] = field(default_factory=dict)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
+from pipeline.model.measured.kept_traces import KeptTraces
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.measured.observations import Observations
 from pipeline.model.measured.reasons import Reasons
@@ -129,6 +130,8 @@ class Topology:
         Probability that the AS of each of ``addrs`` is right; NaN in no AS. None: no election.
     observations : Observations or None
         Paths of each vantage point, by nodes of the topology. None: no traces.
+    traces : KeptTraces or None
+        By nodes of the topology. None: no traces.
     reasons : Reasons or None
         Why routers are in their ASes, and why addresses are one router. None: no election.
     """
@@ -153,6 +156,7 @@ class Topology:
     addr_node: np.ndarray | None = None
     addr_confidence: np.ndarray | None = None
     observations: Observations | None = None
+    traces: KeptTraces | None = None
     reasons: Reasons | None = None
 
     @property

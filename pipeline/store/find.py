@@ -19,6 +19,7 @@ from pipeline.model.addresses import sort_addrs
 from pipeline.store.columns import naming
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.tables import rows_in
+from pipeline.store.traces import within
 from pipeline.store.versions.names import ADDRESSES, broken, graph_file
 from pipeline.store.versions.schemas import checked_table
 
@@ -108,7 +109,7 @@ def _in_table(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tup
             before = tuple(addrs[-1].tolist())
             if tuple(addrs[0].tolist()) > last:
                 return
-            at = np.flatnonzero(_within(addrs, first, last))
+            at = np.flatnonzero(within(addrs, first, last))
             if not len(at):
                 continue
             rest = checked_table(path, file.read_row_group(group, columns=["asn", "node", *names]))
@@ -129,7 +130,7 @@ def _in_nodes(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tup
         with naming(path), _open(path) as file:
             for group in range(file.num_row_groups):
                 addrs = _addrs(_words(file, group, path))
-                at = np.flatnonzero(_within(addrs, first, last) & addrs.any(axis=1))  # ::, none
+                at = np.flatnonzero(within(addrs, first, last) & addrs.any(axis=1))  # ::, none
                 row = own[np.searchsorted(start_of[own], begin + at, side="right") - 1]
                 node = begin + at - start_of[row]
                 yield addrs[at], row, node, np.full(len(at), np.nan, np.float32)
@@ -146,14 +147,3 @@ def _words(file: pq.ParquetFile, group: int, path: Path) -> pa.Table:
 
 def _addrs(words: pa.Table) -> np.ndarray:
     return np.stack([words["addr_high"].to_numpy(), words["addr_low"].to_numpy()], axis=1)
-
-
-def _within(addrs: np.ndarray, first: Address, last: Address) -> np.ndarray:
-    high, low = addrs[:, 0], addrs[:, 1]
-    since = (high > np.uint64(first[0])) | (
-        (high == np.uint64(first[0])) & (low >= np.uint64(first[1]))
-    )
-    until = (high < np.uint64(last[0])) | (
-        (high == np.uint64(last[0])) & (low <= np.uint64(last[1]))
-    )
-    return since & until

@@ -30,6 +30,7 @@ from pipeline.store.tables import (
     exits_of_table,
     rows_in,
 )
+from pipeline.store.traces import StoredTraces
 from pipeline.store.versions.locks import HeldLock
 from pipeline.store.versions.names import (
     ADDRESSES,
@@ -38,11 +39,13 @@ from pipeline.store.versions.names import (
     EXITS,
     HOST_NAMES,
     INGRESSES,
+    INTERFACES,
     JOINS,
     OBSERVATIONS,
     PATHS,
     REASONS,
     REJECTS,
+    TRACES,
     UNMAPPED,
     VANTAGES,
     broken,
@@ -369,6 +372,27 @@ class Snapshot(OpenVersion):
     def vantages(self) -> Vantages | None:
         """The vantage points of ``observations`` alone."""
         return read_vantages(self._with(VANTAGES)) if self.has_observations else None
+
+    @property
+    def n_traces_kept(self) -> int | None:
+        """Traces that it keeps whole; None: not kept, as without traces and in older snapshots."""
+        if TRACES not in self.manifest["files"]:
+            return None
+        return int((self.manifest.get("counts") or {}).get("n_traces_kept", 0))
+
+    @cached_property
+    def traces(self) -> StoredTraces | None:
+        """Traces that it keeps whole; None where ``n_traces_kept`` is.
+
+        Raises
+        ------
+        StoreError
+            If a file is missing, cut short or altered.
+        """
+        if TRACES not in self.manifest["files"]:
+            return None
+        folder = self._with(TRACES, INTERFACES, VANTAGES)
+        return StoredTraces(folder, int(self.n_nodes.sum()))
 
     @cached_property
     def _ingresses(self) -> Ingresses:

@@ -27,6 +27,7 @@ from pipeline.store.pointers import (
     publish_version,
 )
 from pipeline.store.pointers.nights import DefaultName
+from pipeline.store.traces import write_traces
 from pipeline.store.versions.held import unwritable
 from pipeline.store.versions.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.versions.names import (
@@ -118,11 +119,11 @@ def write_snapshot(
         raise unwritable(store, error) from None
     try:
         try:
-            rows = _write_files(folder, graphs, as_names, host_names, rejects)
+            rows, n_kept = _write_files(folder, graphs, as_names, host_names, rejects)
             content = {
                 "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 **_description(graphs),
-                "counts": counts,
+                "counts": counts | n_kept,
                 "warnings": list(warnings),
                 "options": options,
                 "inputs": inputs,
@@ -152,8 +153,8 @@ def _write_files(
     as_names: dict[int, str],
     host_names: HostNames | None,
     rejects: Iterable[dict],
-) -> dict[str, int]:
-    """Write all but the manifest; rows of each Parquet file by name."""
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Write all but the manifest; rows of each Parquet file by name, and counts of traces."""
     rows: dict[str, int] = {}
     first_of_file = _cut_files(graphs)
     bounds = np.append(first_of_file, graphs.n_ases)
@@ -192,7 +193,11 @@ def _write_files(
     with (folder / REJECTS).open("wb") as stream:
         for reject in rejects:
             stream.write(_json_line(reject))
-    return rows
+    n_kept = {}
+    if graphs.traces is not None:
+        of_traces, n_kept["n_traces_kept"] = write_traces(folder, graphs.traces)
+        rows |= of_traces
+    return rows, n_kept
 
 
 def _entry(path: Path, rows: dict[str, int]) -> dict:

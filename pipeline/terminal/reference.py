@@ -23,6 +23,7 @@ from pipeline.config import (
     ServeConfig,
     ShowConfig,
     StatusConfig,
+    TracesConfig,
     WhyConfig,
 )
 from pipeline.options import Option, options_of
@@ -39,6 +40,7 @@ TITLES = {
     "hopscope show": ShowConfig,
     "hopscope lookup": LookupConfig,
     "hopscope why": WhyConfig,
+    "hopscope traces": TracesConfig,
     "hopscope status": StatusConfig,
     "hopscope export": ExportConfig,
     "hopscope remove": RemoveConfig,

@@ -28,6 +28,7 @@ from pipeline.model.measured.traces import PART_CUT, PART_FURTHER, TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
 _MAX_REPLIES = 1 << 18
+_LAST_START = (1 << 32) - 1  # in seconds since 1970: 2106
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ class Observer:
         if batch.part is not None:
             cut = batch.part[start:end] & PART_CUT > 0
             flags[cut & (flags != DESTINATION)] = CUT
-            vantage[batch.part[start:end] & PART_FURTHER > 0] = FURTHER
+            further = batch.part[start:end] & PART_FURTHER > 0
+            vantage[further] = FURTHER - vantage[further]
         self._writer.add(
             hop_count,
             flags,
@@ -152,7 +154,8 @@ class Observer:
             hops.rtt[:n_hops],
             dst_addr,
             vantage,
-            hops.labelled[:n_hops],
+            np.clip(np.nan_to_num(batch.start_s[start:end]), 0, _LAST_START).astype(np.uint32),
+            hops.kind[:n_hops],
         )
         self._counts.update(counts._asdict())
         self._n_hops += n_hops

@@ -25,6 +25,8 @@ from pipeline.infer.traces.spool import (
     Traces,
     read_block,
     read_destinations,
+    read_kinds,
+    read_starts,
     read_vantages,
     scratch_faults,
 )
@@ -36,6 +38,7 @@ Found = TypeVar("Found")
 One = TypeVar("One")
 Two = TypeVar("Two")
 Three = TypeVar("Three")
+Four = TypeVar("Four")
 _NOT_BELIEVED = -2  # id of an early reply that shows nothing
 
 
@@ -54,6 +57,8 @@ class Batch:
     _spool: Path
     _block: Block
     _vantages: np.ndarray
+    source: int = 0  # position of its observation
+    _dropped: np.ndarray | None = None  # of the hops on disk
 
     @cached_property
     def destinations(self) -> np.ndarray:
@@ -65,7 +70,31 @@ class Batch:
     def _vantage(self) -> np.ndarray:
         with scratch_faults(self._spool.parent):
             number = read_vantages(self._spool, self._block)
-        return np.where(number == FURTHER, FURTHER, self._vantages[np.maximum(number, 0)])
+        return np.where(number <= FURTHER, FURTHER, self._vantages[np.maximum(number, 0)])
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """(n_traces,) uint32: seconds since 1970 UTC, 0 unknown."""
+        with scratch_faults(self._spool.parent):
+            return read_starts(self._spool, self._block)
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """(n_hops,) uint8: KIND_* of the reply of each hop, with ``LABELLED``."""
+        with scratch_faults(self._spool.parent):
+            kinds = read_kinds(self._spool, self._block)
+        return kinds if self._dropped is None else kinds[~self._dropped]
+
+    @cached_property
+    def seen_from(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vantage point of each trace, by ``Spools.vantages``, and which are further paths.
+
+        Two (n_traces,) columns: int64, bool.
+        """
+        with scratch_faults(self._spool.parent):
+            number = read_vantages(self._spool, self._block)
+        is_further = number <= FURTHER
+        return self._vantages[np.where(is_further, FURTHER - number, number)], is_further
 
     def of_vantage(self, known: np.ndarray) -> np.ndarray:
         """What is known of the vantage point of each trace, (n_traces,) int64.
@@ -128,7 +157,8 @@ class Spools:
     def __init__(
         self, observations: Sequence[Observation], addrs: np.ndarray, workers: int
     ) -> None:
-        self._observations = [o for o in observations if o.n_traces]
+        self._sources = [i for i, o in enumerate(observations) if o.n_traces]
+        self._observations = [observations[i] for i in self._sources]
         self.workers = max(1, workers)
         # Found once, not in every pass: on disk, so that memory does not grow with files.
         self._numberings: list[Path] = []
@@ -151,6 +181,7 @@ class Spools:
     def _copy(self) -> Spools:
         copied = Spools([], np.empty((0, 2), np.uint64), self.workers)
         copied._observations, copied._numberings = self._observations, self._numberings
+        copied._sources = self._sources
         copied.vantages, copied._vantages = self.vantages, self._vantages
         copied._place, copied._renumbered = self._place, self._renumbered
         return copied
@@ -179,8 +210,8 @@ class Spools:
     def _batches(self, worker: int) -> Iterator[Batch]:
         """Every ``workers``-th block, so that one large spool is shared too."""
         at = 0
-        for observation, path, vantages in zip(
-            self._observations, self._numberings, self._vantages, strict=True
+        for observation, path, vantages, source in zip(
+            self._observations, self._numberings, self._vantages, self._sources, strict=True
         ):
             numbering: np.ndarray | None = None
             for block in observation.blocks:
@@ -191,10 +222,12 @@ class Spools:
                             # CPython 3.11 they share a counter, and one of them fails.
                             numbering = np.fromfile(path, np.int32)
                         traces = read_block(observation.spool, block)
+                    dropped = None
                     if block.n_hops:
                         traces = replace(traces, ids=numbering[traces.ids])
-                        traces = traces.without(traces.ids == _NOT_BELIEVED)
-                    batch = Batch(traces, observation.spool, block, vantages)
+                        dropped = traces.ids == _NOT_BELIEVED
+                        traces = traces.without(dropped)
+                    batch = Batch(traces, observation.spool, block, vantages, source, dropped)
                     if self._place is not None and block.n_hops:
                         ids = self._place(batch).ids
                         if self._renumbered is not None:
@@ -211,6 +244,15 @@ class Spools:
     def read(
         self, one: Finding[Any, One], two: Finding[Any, Two], three: Finding[Any, Three], /
     ) -> tuple[One, Two, Three]: ...
+    @overload
+    def read(
+        self,
+        one: Finding[Any, One],
+        two: Finding[Any, Two],
+        three: Finding[Any, Three],
+        four: Finding[Any, Four],
+        /,
+    ) -> tuple[One, Two, Three, Four]: ...
     def read(self, *findings: Finding[Any, Any]) -> Any:
         """Ask some questions in one pass: the answer, or a tuple of the answers to several."""
 

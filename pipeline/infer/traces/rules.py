@@ -55,13 +55,13 @@ class Hops(NamedTuple):
     """Hops, one row each.
 
     ``id`` int32: number of the address, or -1 - i: the i-th early pair; ``ttl`` uint8; ``rtt``
-    float32, in ms; ``labelled`` uint8: not 0 where so.
+    float32, in ms; ``kind`` uint8: KIND_* of ``pipeline.model.measured.traces``, with ``LABELLED``.
     """
 
     id: np.ndarray
     ttl: np.ndarray
     rtt: np.ndarray
-    labelled: np.ndarray
+    kind: np.ndarray
 
 
 class RuleCounts(NamedTuple):
@@ -79,13 +79,13 @@ class RuleCounts(NamedTuple):
 def _choose(ids, kind, rtt, start, end):
     """Most frequent replier of rows start:end of one TTL.
 
-    Returns its number, its RTT, whether it sent time exceeded, whether it was alone, and LABELLED
-    or 0.
+    Returns its number, its RTT, whether it sent time exceeded, whether it was alone, and its kind:
+    time exceeded if it ever sent that, else that of its first reply; LABELLED if any reply was.
     """
     best, best_n, alone = start, 0, True
     if end - start == 1:
         exceeded = kind[start] & _KIND == _TIME_EXCEEDED
-        return ids[start], rtt[start], exceeded, True, kind[start] & LABELLED
+        return ids[start], rtt[start], exceeded, True, kind[start]
     for i in range(start, end):
         if ids[i] != ids[start]:
             alone = False
@@ -111,7 +111,10 @@ def _choose(ids, kind, rtt, start, end):
             if kind[i] & _KIND == _TIME_EXCEEDED:
                 exceeded = True
             labelled |= kind[i] & LABELLED
-    return ids[best], least, exceeded, alone, labelled
+    sent = kind[best] & _KIND
+    if exceeded:
+        sent = _TIME_EXCEEDED
+    return ids[best], least, exceeded, alone, labelled | sent
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -136,7 +139,7 @@ def _drop(out, at, n_out):
         out.id[i] = out.id[i + 1]
         out.ttl[i] = out.ttl[i + 1]
         out.rtt[i] = out.rtt[i + 1]
-        out.labelled[i] = out.labelled[i + 1]
+        out.kind[i] = out.kind[i + 1]
     return n_out - 1
 
 
@@ -196,7 +199,7 @@ def clean_traces(
                 row += 1
             if n_out - first == _MAX_HOPS:
                 break
-            hop, hop_rtt, exceeded, alone, labelled = _choose(
+            hop, hop_rtt, exceeded, alone, hop_kind = _choose(
                 ids, kind, rtt, start, min(row, start + _MAX_REPLIERS)
             )
             if not alone:
@@ -237,7 +240,7 @@ def clean_traces(
             out.id[n_out] = hop
             out.ttl[n_out] = this_ttl
             out.rtt[n_out] = hop_rtt
-            out.labelled[n_out] = labelled
+            out.kind[n_out] = hop_kind
             n_out += 1
             last_is_destination = is_destination
             last_exceeded = exceeded
@@ -248,7 +251,7 @@ def clean_traces(
         hop_count[trace] = n_out - first
         flags[trace] = 0
         for at in range(first, n_out):
-            n_labelled += out.labelled[at] > 0
+            n_labelled += (out.kind[at] & LABELLED) > 0
             if out.id[at] >= 0 and (at < n_out - 1 or not last_is_destination):
                 role[out.id[at]] |= ROUTER
         if last_is_destination:

@@ -1,8 +1,9 @@
-"""Cleaned traces on disk, 9 bytes per hop and 22 per trace, so that memory never grows with traces.
+"""Cleaned traces on disk, 10 bytes per hop, 26 per trace, so that memory never grows with traces.
 
 A spool is a run of blocks; a block holds some traces as flat columns, one after another:
 hops of each trace (uint8), flags of each trace (uint8), TTL of each hop (uint8), address number
-(int32), RTT in ms (float32), destination of each trace (2 uint64), its vantage point (int32), and,
+(int32), RTT in ms (float32), destination of each trace (2 uint64), its vantage point (int32), its
+start (uint32, seconds since 1970 UTC, 0 unknown), the kind of each hop's reply (uint8), and,
 where any hop has MPLS labels, a bit of each hop. It is scratch: written and read by the same run,
 never kept.
 
@@ -22,10 +23,12 @@ from typing import IO, BinaryIO
 import numpy as np
 
 from pipeline.errors import StoreError, is_no_room, remedy_for, said_by_system
+from pipeline.model.measured.traces import LABELLED
 
 # Hops at which a block is cut: 2.3 MB, small compared with the tables, large for one call.
 BLOCK_HOPS = 1 << 18
-FURTHER = -2  # in place of a vantage point: no trace of its own
+# In place of a vantage point: no trace of its own. In a spool, ``FURTHER - i`` is one from point i.
+FURTHER = -2
 
 
 @contextlib.contextmanager
@@ -144,14 +147,15 @@ class SpoolWriter:
         rtt_ms: np.ndarray,
         dst_addr: np.ndarray,
         vantage: np.ndarray,
-        labelled: np.ndarray,
+        start_s: np.ndarray,
+        kind: np.ndarray,
     ) -> None:
         """Append traces; arrays are kept until their block is written, and must not change.
 
-        ``vantage``: (n_traces,) int32; ``labelled``: (n_hops,) uint8, not 0 where so.
+        ``vantage``: (n_traces,) int32; ``start_s``: (n_traces,) uint32; ``kind``: (n_hops,) uint8.
         """
         self._refuse_after_a_fault()
-        self._pending.append((hop_count, flags, ttl, ids, rtt_ms, dst_addr, vantage, labelled))
+        self._pending.append((hop_count, flags, ttl, ids, rtt_ms, dst_addr, vantage, start_s, kind))
         self._n_hops += len(ttl)
         if self._n_hops >= BLOCK_HOPS:
             self._flush()
@@ -165,7 +169,8 @@ class SpoolWriter:
             self._file.close()  # writes the last bytes
 
     def _flush(self) -> None:
-        *columns, labelled = [np.concatenate(parts) for parts in zip(*self._pending, strict=True)]
+        columns = [np.concatenate(parts) for parts in zip(*self._pending, strict=True)]
+        labelled = columns[-1] & LABELLED
         has_labels = bool(labelled.any())
         if has_labels:
             columns.append(np.packbits(labelled, bitorder="little"))
@@ -200,7 +205,7 @@ def read_block(path: Path, block: Block) -> Traces:
         data = file.read(2 * block.n_traces + 9 * block.n_hops)
         labelled = None
         if block.has_labels:
-            file.seek(20 * block.n_traces, os.SEEK_CUR)
+            file.seek(24 * block.n_traces + block.n_hops, os.SEEK_CUR)
             labelled = np.frombuffer(file.read(-(-block.n_hops // 8)), np.uint8)
     traces, hops = block.n_traces, block.n_hops
     hop_ptr = np.zeros(traces + 1, np.int64)
@@ -218,18 +223,33 @@ def read_block(path: Path, block: Block) -> Traces:
 
 def read_destinations(path: Path, block: Block) -> np.ndarray:
     """(n_traces, 2) uint64: what each trace of a block was aimed at."""
-    with path.open("rb") as file:
-        file.seek(block.offset + 2 * block.n_traces + 9 * block.n_hops)
-        data = file.read(16 * block.n_traces)
-    return np.frombuffer(data, np.uint64).reshape(block.n_traces, 2)
+    at = 2 * block.n_traces + 9 * block.n_hops
+    return _column(path, block, at, np.uint64, 2 * block.n_traces).reshape(-1, 2)
 
 
 def read_vantages(path: Path, block: Block) -> np.ndarray:
     """(n_traces,) int32: number of the vantage point of each trace of a block.
 
-    ``FURTHER``: the trace is a further path of a measurement, which begins where it leaves another.
+    ``FURTHER`` or less: the trace is a further path of a measurement, which begins where it leaves
+    another; from ``FURTHER`` minus that.
     """
+    at = 18 * block.n_traces + 9 * block.n_hops
+    return _column(path, block, at, np.int32, block.n_traces)
+
+
+def read_starts(path: Path, block: Block) -> np.ndarray:
+    """(n_traces,) uint32: when each trace of a block began, seconds since 1970 UTC; 0 unknown."""
+    at = 22 * block.n_traces + 9 * block.n_hops
+    return _column(path, block, at, np.uint32, block.n_traces)
+
+
+def read_kinds(path: Path, block: Block) -> np.ndarray:
+    """(n_hops,) uint8: KIND_* of the reply of each hop, with ``LABELLED``."""
+    at = 26 * block.n_traces + 9 * block.n_hops
+    return _column(path, block, at, np.uint8, block.n_hops)
+
+
+def _column(path: Path, block: Block, at: int, dtype: type, n: int) -> np.ndarray:
     with path.open("rb") as file:
-        file.seek(block.offset + 18 * block.n_traces + 9 * block.n_hops)
-        data = file.read(4 * block.n_traces)
-    return np.frombuffer(data, np.int32)
+        file.seek(block.offset + at)
+        return np.frombuffer(file.read(n * np.dtype(dtype).itemsize), dtype)

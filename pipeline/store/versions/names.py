@@ -28,6 +28,8 @@ ADDRESSES = "addresses.parquet"  # where a node has several, or with confidence
 VANTAGES = "vantages.parquet"  # this and the next two: of traces only
 OBSERVATIONS = "observations.parquet"
 PATHS = "paths.parquet"
+TRACES = "traces.parquet"  # this and the next: of traces only
+INTERFACES = "interfaces.parquet"
 HOST_NAMES = "host_names.parquet"  # where any were given
 REASONS = "reasons.parquet"  # this and the next: where ASes were elected
 JOINS = "joins.parquet"
@@ -47,6 +49,8 @@ _TABLES = (
     VANTAGES,
     OBSERVATIONS,
     PATHS,
+    TRACES,
+    INTERFACES,
     HOST_NAMES,
     REASONS,
     JOINS,

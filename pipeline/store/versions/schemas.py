@@ -26,10 +26,12 @@ from pipeline.store.versions.names import (
     EXITS,
     HOST_NAMES,
     INGRESSES,
+    INTERFACES,
     JOINS,
     OBSERVATIONS,
     PATHS,
     REASONS,
+    TRACES,
     UNMAPPED,
     VANTAGES,
     broken,
@@ -169,6 +171,20 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         "reached": _FLAG,
         "direct": _FLAG,
     },
+    TRACES: {
+        "vantage": _ROW_OR_NULL,
+        "target_high": Column(pa.uint64()),
+        "target_low": Column(pa.uint64()),
+        "start_s": Column(pa.uint32(), may_be_null=True),
+        "input": _NODE,
+        "reached": _FLAG,
+        "further": _FLAG,
+        "ttl": Column(pa.large_list(pa.uint8())),
+        "interface": Column(pa.large_list(pa.int32()), -1),
+        "rtt_ms": Column(pa.large_list(pa.float32()), 0),
+        "kind": Column(pa.large_list(pa.uint8())),
+    },
+    INTERFACES: {**_ADDR, "node": _ROW_OR_NULL},
 }
 
 # Columns by which the rows of a table ascend, each row once; readers halve these tables.

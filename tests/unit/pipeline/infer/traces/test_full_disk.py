@@ -44,6 +44,7 @@ def columns(n_traces):
         np.full(n_traces, 1.5, np.float32),
         np.zeros((n_traces, 2), np.uint64),
         np.zeros(n_traces, np.int32),
+        np.zeros(n_traces, np.uint32),
         np.zeros(n_traces, np.uint8),
     )
 
@@ -54,7 +55,7 @@ def failing_writer(tmp_path, n_writes):
     return writer
 
 
-@pytest.mark.parametrize("n_writes", [7, 8, 9, 13])
+@pytest.mark.parametrize("n_writes", [9, 10, 11, 17])
 def test_a_block_that_was_not_written_whole_is_not_listed(tmp_path, monkeypatch, n_writes):
     monkeypatch.setattr(spool, "BLOCK_HOPS", 4)
     writer = failing_writer(tmp_path, n_writes)

@@ -258,4 +258,4 @@ def test_a_hop_is_labelled_where_the_chosen_address_sent_labels(tmp_path, hop, l
 def test_blocks_without_labels_hold_no_bits(tmp_path):
     seen = observe(tmp_path, traces(f"{A} {B} {C}"))
     assert read_block(seen.spool, seen.blocks[0]).labelled is None
-    assert seen.spool.stat().st_size == 3 * 9 + 22
+    assert seen.spool.stat().st_size == 3 * 10 + 26

@@ -1,58 +1,132 @@
-"""Paths through a router, on traces written by hand."""
+"""Kept traces, through the commands and in Python, on traces written by hand."""
 
 from __future__ import annotations
 
+import csv
+import io
+
+import orjson
 import pytest
 
 import hopscope
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
-from pipeline.graphs import build_graphs
+from pipeline.ingest import open_reader
+from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.ingest import ingest
-from tests.unit.pipeline.infer.handmade import infer
+from pipeline.store.versions.names import INTERFACES, TRACES
+from tests.commands import hopscope as run
 from tests.unit.pipeline.stages.small_store import A, B, P, Q, X, Y, make_store
-from tests.unit.pipeline.store.snapshots import write
-
-ALONG = [A, X, Y, P]
-GAP = None
 
 
 @pytest.fixture
-def night(tmp_path):
-    return hopscope.open(make_store(tmp_path / "store"))["night"]
+def store(tmp_path):
+    return make_store(tmp_path / "store")
 
 
-def paths(night, address):
-    return sorted(night.traces(address)["path"].to_pylist(), key=str)
+@pytest.fixture
+def night(store):
+    return hopscope.open(store)["night"]
 
 
-def test_a_path_is_listed_where_it_crosses_the_router_first_in_the_middle_or_last(night):
-    assert paths(night, X) == sorted([ALONG, [A, X, Q], [B, X]], key=str)
-    assert paths(night, B) == [[B, X]]
-    assert paths(night, Q) == sorted([[A, X, Q], [P, Q]], key=str)
+def hops(found):
+    return sorted(map(tuple, found["addr"].to_pylist()))
 
 
-def test_hops_that_did_not_answer_are_a_gap_in_the_path(night):
-    assert [A, GAP, Y] in paths(night, Y)
-    assert paths(night, Y) == sorted([ALONG, [P, Y, A], [A, GAP, Y]], key=str)
+def test_traces_are_found_by_address_link_ingress_target_vantage_point_and_as(night):
+    assert hops(night.traces(B)) == [(B, X)]
+    assert hops(night.traces(link=(X, Y))) == [(A, X, Y, P)]
+    assert hops(night.traces(link=(Y, X))) == []
+    assert hops(night.traces(ingress=Q)) == [(A, X, Q)]  # (P, Q) is inside AS 3
+    assert (A, Y) in hops(night.traces(ingress=Y))  # after a gap: a candidate
+    assert len(night.traces(target="20.0.8.8")) == len(night.traces())
+    assert len(night.traces(vantage_point="20.9.9.9")) == len(night.traces())
+    assert len(night.traces(vantage_point="20.9.9.8")) == 0
+    assert hops(night.traces(asn=3, address=A)) == sorted([(A, X, Y, P), (A, X, Q), (P, Y, A)])
 
 
-def test_paths_of_most_traces_come_first(tmp_path):
-    lines = [f"{A} {X}", f"{B} {X}", f"{B} {X}"]
-    write(tmp_path, "night", build_graphs([infer(tmp_path, *lines)]))
-    found = hopscope.open(tmp_path)["night"].traces(X)
-    assert found["path"].to_pylist() == [[B, X], [A, X]]
-    assert found["n_traces"].to_pylist() == [2, 1]
+def test_a_trace_has_its_hops_with_ttl_as_rtt_and_reply(night):
+    (row,) = night.traces(link=(X, Y)).to_pylist()
+    assert row["vantage"] == "20.9.9.9"
+    assert row["target"] == "20.0.8.8"
+    assert row["ttl"] == [1, 2, 3, 4]
+    assert row["asn"] == [1, 2, 2, 3]
+    assert row["rtt_ms"] == [10.0, 20.0, 30.0, 40.0]
+    assert row["reply"] == ["time exceeded"] * 4
+    assert not row["reached"]
+    (gap,) = (r for r in night.traces(address=Y).to_pylist() if r["addr"] == [A, Y])
+    assert gap["ttl"] == [1, 3]
 
 
-def test_an_address_of_no_router_is_refused(night):
-    with pytest.raises(UsageError, match=r"9\.9\.9\.9"):
-        night.traces("9.9.9.9")
+def test_the_command_prints_hops_and_how_many_traces_are_kept(store, tmp_path):
+    done = run(["traces", "night", "--link", f"{X},{Y}", "--store", str(store)], tmp_path, {})
+    assert done.status == 0
+    assert f"1 kept trace of snapshot night: link {X} {Y} (it keeps" in done.said
+    assert "of 6 traces)" in done.said
+    assert f"   3  {Y}  AS2               30.00 ms" in done.said
+    done = run(["traces", "night", "--address", Y, "--store", str(store)], tmp_path, {})
+    assert "   2  *\n" in done.said
 
 
-def test_a_snapshot_without_traces_says_so(tmp_path):
+def test_json_is_one_object_with_records_as_of_scamper(store, tmp_path):
+    words = ["traces", "night", "--address", B, "--store", str(store), "--json"]
+    facts = orjson.loads(run(words, tmp_path, {}).said)
+    assert facts["n_found"] == 1
+    assert facts["n_traces"] == 6
+    assert 0 < facts["n_traces_kept"] <= 6
+    (record,) = facts["traces"]
+    assert record["type"] == "trace"
+    assert [hop["addr"] for hop in record["hops"]] == [B, X]
+
+
+def test_what_is_exported_is_read_back_as_the_same_traces(store, night, tmp_path):
+    out = tmp_path / "traces.jsonl"
+    words = ["traces", "night", "--asn", "2", "--store", str(store), "--out", str(out)]
+    done = run(words, tmp_path, {})
+    assert done.status == 0, done.said
+    found = night.traces(asn=2)
+    report = ReadReport(str(out))
+    batches = list(open_reader(out, report)[1])
+    assert report.format == "scamper_json" or not report.rejected
+    assert sum(batch.n_traces for batch in batches) == found.num_rows
+    (batch,) = batches
+    assert batch.ttl.tolist() == [ttl for row in found["ttl"].to_pylist() for ttl in row]
+    assert batch.rtt_ms.tolist() == [ms for row in found["rtt_ms"].to_pylist() for ms in row]
+    assert set(batch.kind.tolist()) == {1}  # time exceeded
+
+
+def test_csv_has_a_row_for_each_hop(store, night, tmp_path):
+    words = ["traces", "night", "--address", B, "--format", "csv", "--store", str(store)]
+    rows = list(csv.DictReader(io.StringIO(run(words, tmp_path, {}).said)))
+    assert [(row["trace"], row["ttl"], row["addr"], row["asn"]) for row in rows] == [
+        ("0", "1", B, "1"),
+        ("0", "2", X, "2"),
+    ]
+
+
+def test_a_store_of_before_kept_no_traces_and_says_so(store, tmp_path):
+    (version,) = (store / "versions").iterdir()
+    manifest = orjson.loads((version / "manifest.json").read_bytes())
+    for name in (TRACES, INTERFACES):
+        del manifest["files"][name]
+        (version / name).unlink()
+    (version / "manifest.json").write_bytes(orjson.dumps(manifest))
+    with pytest.raises(UsageError, match="snapshot night kept no traces"):
+        hopscope.open(store)["night"].traces(A)
+    done = run(["traces", "night", "--address", A, "--store", str(store)], tmp_path, {})
+    assert done.status == 2
+    assert "kept no traces" in done.said
+
+
+def test_a_topology_kept_no_traces(tmp_path):
     file = tmp_path / "edges.txt"
     file.write_text("1 2\n2 3\n")
     ingest(IngestConfig(inputs=(file,), store=tmp_path / "store", snapshot="plain", asn=1))
-    with pytest.raises(UsageError, match="snapshot plain keeps no paths"):
+    with pytest.raises(UsageError, match="snapshot plain kept no traces"):
         hopscope.open(tmp_path / "store")["plain"].traces(A)
+
+
+def test_nothing_found_says_what_was_asked_and_how_many_are_kept(store, tmp_path):
+    done = run(["traces", "night", "--target", "20.0.1.1", "--store", str(store)], tmp_path, {})
+    assert done.status == 2
+    assert "no kept trace of snapshot night shows target 20.0.1.1; it keeps" in done.said
