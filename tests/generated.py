@@ -36,6 +36,7 @@ COMMANDS = (
         "list",
         "show",
         "lookup",
+        "traces",
         "why",
         "status",
         "export",

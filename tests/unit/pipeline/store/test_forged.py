@@ -29,6 +29,8 @@ NULLABLE = {
     "vantages.parquet": {"asn"},
     "observations.parquet": {"before", "near"},
     "paths.parquet": {"step"},
+    "traces.parquet": {"vantage", "start_s"},
+    "interfaces.parquet": {"node"},
     "nodes-000.parquet": {"id", "x", "type"},
     "arcs-000.parquet": {"bandwidth"},
     "borders.parquet": {"bandwidth"},
@@ -94,6 +96,8 @@ def read_all(path: Path) -> None:
         snapshot.exits(np.arange(snapshot.n_ases))
         snapshot.observations()
         snapshot.steps()
+        if snapshot.traces is not None:
+            assert sum(len(rows) for rows in snapshot.traces.groups()) == snapshot.traces.n_rows
         find_addresses(snapshot, (0, 0), (2**64 - 1, 2**64 - 1))
 
 
