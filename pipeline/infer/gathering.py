@@ -18,6 +18,7 @@ from pipeline.infer.owners.unannounced import (
 )
 from pipeline.infer.routers.rules.exchange_lans import EXCHANGE_LANS, find_exchange_lans
 from pipeline.infer.routers.rules.gateways import find_gateways
+from pipeline.model.columns.keys import distinct_keys
 from pipeline.model.topology import NO_ASN
 
 
@@ -68,6 +69,7 @@ def prepare_turns(
         aims=evidence.aims,
         members=Members(*given.exchanges.find_members(addrs)),
         possible=find_possible(addrs, numbered, delegations),
+        answering=distinct_keys(evidence.all_mapped.origin),
     )
     if given.registries.named is not None:
         named = Named(*given.registries.named.find(addrs, shown.ases()))

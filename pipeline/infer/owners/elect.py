@@ -21,9 +21,10 @@ known instead is how a router's links are numbered and who is at their other end
    has no other.
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not; but where traces
-   may have broken off, that says less, and least if it is a customer's. If all traces
-   through a group were aimed at a single AS, two of them by one address, that settles ties; not if
-   an alias set knows a single address of it (``earlier``), save between ASes of one organisation.
+   may have broken off, that says less, least if it is a customer's, and nothing if of that AS
+   nothing ever answers. If all traces through a group were aimed at a single AS, two of them by
+   one address, that settles ties; not if an alias set knows a single address of it (``earlier``),
+   save between ASes of one organisation.
    Traces to several ASes cross only ASes that are seen to carry traffic of others (``transit``).
    A member of an exchange point that is registered with an address of a group is evidence for that
    AS; of several, any one.

@@ -81,6 +81,8 @@ def truth_of(network: Network) -> dict[str, Any]:
         "tunnelled": sorted(answers.tunnels),
         "tunnelled_ultimate_hop": sorted(answers.ultimate_hop),
         "rewriting": sorted(answers.rewriting),
+        "firewalled": sorted(answers.firewalled),
+        "only_border": sorted(answers.only_border),
         "carrier_nat": sorted(answers.carrier_nat),
         "private_inside": sorted(numbering.private),
         "unannounced_infrastructure": numbering.unannounced,

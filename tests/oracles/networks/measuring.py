@@ -123,7 +123,9 @@ class _Trace:
                 if self._rewrites(step.router) or step.router == self._block.router:
                     self._put(ttl, self._target, ECHO_REPLY, step)
                     return "COMPLETED", self._hops, ttl
-                answered = self._reply(ttl, step, TIME_EXCEEDED)
+                answered = not self._is_stopped(way.steps[: at + 1]) and self._reply(
+                    ttl, step, TIME_EXCEEDED
+                )
             elif at < len(way.steps) + len(behind):
                 ms = way.steps[-1].ms + 0.5
                 answered = self._reply_private(ttl, behind[at - len(way.steps)], ms)
@@ -147,6 +149,8 @@ class _Trace:
             self._put(ttl, self._target, ECHO_REPLY, last)
             return "COMPLETED"
         silent = self._network.answers.silent
+        if self._is_stopped(steps):
+            return "GAPLIMIT"
         if block.loops:
             return self._bounce(ttl, steps, n)
         if block.zombie and last.router not in silent:
@@ -170,6 +174,14 @@ class _Trace:
         ms = steps[-1].ms + n * self._walks.delays.of(link)
         self._reply(ttl, Step(router, link.addr(router), ms), TIME_EXCEEDED)
         return ""
+
+    def _is_stopped(self, steps: tuple[Step, ...]) -> bool:
+        """Whether a firewall drops the probe that uses up its TTL at the last of these routers."""
+        asn_of, answers = self._network.asn_of, self._network.answers
+        asn = asn_of[steps[-1].router]
+        if asn in answers.only_border:
+            return asn_of[steps[max(0, len(steps) - 2)].router] == asn
+        return asn in answers.firewalled
 
     def _rewrites(self, router: int) -> bool:
         asn = self._network.asn_of[router]

@@ -87,6 +87,12 @@ class Answers:
     ultimate_hop: set[int] = field(default_factory=set)
     rewriting: set[int] = field(default_factory=set)
     carrier_nat: set[int] = field(default_factory=set)
+    firewalled: set[int] = field(default_factory=set)
+    only_border: set[int] = field(default_factory=set)
+
+    def is_shut(self, asn: int) -> bool:
+        """Whether nothing behind the border of an AS answers."""
+        return asn in self.firewalled or asn in self.only_border
 
 
 class Network:
@@ -269,7 +275,22 @@ class Network:
             draw_ases(plan.ultimate_hop, sorted(tunnels)),
             draw_ases(plan.rewriting, self.ases.of("stub")),
             draw_ases(plan.carrier_nat, self.ases.of("stub", "regional")),
+            *self._draw_shut(),
         )
+
+    def _draw_shut(self) -> tuple[set[int], set[int]]:
+        """Stubs of which nothing answers, and of which the border alone does.
+
+        What is drawn changes nothing else.
+        """
+        random = Random(f"{self.plan.seed} firewalls")
+        firewalled, only_border = set(), set()
+        for asn in self.ases.of("stub"):
+            if random.random() < self.plan.firewalled:
+                firewalled.add(asn)
+            elif random.random() < self.plan.only_border:
+                only_border.add(asn)
+        return firewalled, only_border
 
     def _draw_blocks(self, asn: int) -> list[Block]:
         plan, random, tier = self.plan, self._random, self.ases.tier[asn]
@@ -282,7 +303,7 @@ class Network:
             numbering = self.numbering
             prefix = numbering.stub_customers(asn) if small else numbering.customers(asn)
             gateways = (random.choice(self.places[asn]),)
-            answers = random.random() < plan.hosts_answer
+            answers = random.random() < plan.hosts_answer and not self.answers.is_shut(asn)
             if tier == "cloud" and plan.anycast and random.random() < 0.5:
                 places = self.places[asn]
                 gateways = tuple(random.sample(places, min(6, len(places))))
@@ -313,6 +334,7 @@ class Network:
         """One vantage point in each of some ASes; several in a cloud."""
         plan, random, tier = self.plan, self._random, self.ases.tier
         at_edge = [b for b in self.blocks if tier[b.asn] in ("stub", "regional", "transit")]
+        at_edge = [b for b in at_edge if not self.answers.is_shut(b.asn)]
         open_blocks = at_edge
         if plan.vantage_in_cloud:
             in_clouds = [b for b in self.blocks if tier[b.asn] == "cloud" and len(b.gateways) == 1]

@@ -81,6 +81,8 @@ class Plan:
     loops: float = 0.0  # dead blocks of stubs: packets go back and forth to the provider
     carrier_nat: float = 0.0  # stubs and regional ASes with private hops before their customers
     anycast: bool = False  # half of the blocks of clouds, delivered at several routers
+    firewalled: float = 0.0  # stubs that let no probe in, and of which nothing answers
+    only_border: float = 0.0  # of the others: stubs of which the border alone answers
 
     # measuring
     n_vantage_points: int = 12
@@ -230,6 +232,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "second_origins": {"second_origins": 0.08},
     "outgoing": {"outgoing": 0.45},
     "dark": {"silent": 0.30, "limited": 0.5},
+    # ... and providers with more routers than customers, as large ones have
+    "firewalled": {
+        "firewalled": 0.3,
+        "only_border": 0.3,
+        "tier1": (20, 32),
+        "transit": (12, 24),
+    },
     "packed31": {"slash31": 1.0, "packed": True, "from_provider": 1.0},
     "large_exchange": _IXP300,
     "big": _BIG,

@@ -87,6 +87,8 @@ class AddressEvidence:
     members : Members
     possible : Possible
         What placeholders in ``origin`` may be named after.
+    answering : (n,) int64
+        ASes by prefix of all that answered, destinations too; ascending.
     named : Named
         Of ASes that something else names, too.
     """
@@ -99,6 +101,7 @@ class AddressEvidence:
     aims: Aims
     members: Members
     possible: Possible
+    answering: np.ndarray
     named: Named = field(default_factory=Named.none)
 
     def ases(self) -> np.ndarray:

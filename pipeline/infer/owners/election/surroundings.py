@@ -23,6 +23,7 @@ from pipeline.infer.owners.terms import (
     only_destination,
     transit,
 )
+from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.rule import EVERY_RULE, Rules
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, split_key
@@ -81,19 +82,40 @@ class Surroundings:
     numbered: np.ndarray
 
 
-def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Addresses by which packets came in from one group and went on to another; (n,) bool.
 
-    Second, those from which they went on.
+    Second, those from which they went on; third, likewise, if only past unanswered hops.
 
     The first answer of a trace is not among them: what is behind the router next to a vantage is
     the rest of the network, whatever AS the router is in.
     """
     apart = group[links.near] != group[links.far]
-    came, went = np.zeros(len(group), bool), np.zeros(len(group), bool)
+    came, went, went_far = np.zeros((3, len(group)), bool)
     came[links.far[apart & (links.n_router + links.n_bridged > 0)]] = True
     went[links.near[apart & (links.n_router + links.n_destination > 0)]] = True
-    return came & went, went
+    went_far[links.near[apart]] = True
+    return came & went, went, went_far
+
+
+def _of_groups(group: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """(n,) bool: groups with an address that is one of those; ``of`` (n,) bool."""
+    found = np.zeros(len(group), bool)
+    found[group[of]] = True
+    return found
+
+
+def _find_unseen(shown: AddressEvidence, row: np.ndarray, ases: np.ndarray) -> np.ndarray:
+    """(n_ases,) bool: ASes of which nothing answered.
+
+    What answers may be of one of them if it is numbered from no known AS, and traces to it end
+    there; the other arguments are those of ``surround``.
+    """
+    unseen = ~np.isin(ases, shown.answering) & (ases < FIRST_STAND_IN)
+    any_ones = (row < 0) | (ases[row] >= FIRST_STAND_IN)
+    ends_there = shown.aims.asn[any_ones[shown.aims.router]]
+    unseen[np.searchsorted(ases, ends_there)] = False
+    return unseen
 
 
 def _private_links(
@@ -147,10 +169,7 @@ def surround(
     mate = np.maximum(shown.mates, 0)
     implied_twice = (shown.mates > ids) & (near == group[mate]) & (near[mate] == group)
     near = np.where(near == group, -1, near)
-    passed, went = _passed(links, group)
-    leads_on, goes_on = np.zeros(n, bool), np.zeros(n, bool)
-    leads_on[group[passed]] = True
-    goes_on[group[went]] = True
+    leads_on, goes_on, goes_far = (_of_groups(group, are) for are in _passed(links, group))
     private = _private_links(links, group, row, (row < 0) & ~on_lan & goes_on[group])
     by = np.where(private & (near >= 0), PRIVATE, row)
     one, other, numbered = group[~implied_twice], near[~implied_twice], by[~implied_twice]
@@ -174,6 +193,8 @@ def surround(
     past, aimed, aimed_at = aims_of_groups(
         aims, group, leads_on, goes_on, known.only_settles, ases, has_siblings
     )
+    told = ~(goes_far[past] & _find_unseen(shown, row, ases)[aimed_at])
+    past, aimed, aimed_at = past[told], aimed[told], aimed_at[told]
     registered = np.searchsorted(ases, registered_members.asn)
     member, registered = split_key(
         distinct_keys((group[registered_members.router] << 32) | registered)
@@ -183,8 +204,7 @@ def surround(
     source = np.concatenate([one, other[linked], a, group[gate], past, member, named, crossed])
     of_members, of_crossed = np.full(len(member), MEMBER), np.full(len(crossed), CROSSED)
     target = np.concatenate([other, one[linked], b, behind, aimed, of_members, say, of_crossed])
-    certain = np.zeros(n, bool)
-    certain[group[known.in_set]] = True
+    certain = _of_groups(group, known.in_set)
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
     hidden = private[links.far[direct]]
     between[is_among(pair_keys(a, b), pair_keys(before[hidden], behind_it[hidden]))] = PRIVATE

@@ -1,7 +1,10 @@
 """Where others go on from a router, a trace that ends there in silence may have broken off.
 
 A silent router of the AS that was aimed at may as well be behind it: that of a customer, as a rule,
-and it is the same one for all addresses of the router. So such an end says less than others do.
+and it is the same one for all addresses of the router. So such an end says less than others do. If
+nothing of that AS ever answers, neither a destination nor an address of its own, its routers lead
+nowhere that is seen, and a router from which traces go on is none of them: such an end says
+nothing.
 """
 
 from __future__ import annotations

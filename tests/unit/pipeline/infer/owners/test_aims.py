@@ -205,3 +205,33 @@ def test_without_a_prefix_table_nothing_is_known_of_destinations(tmp_path):
     found = Spools(seen, addrs, 1).read(find_aims(None, 2))
     assert (found.router.tolist(), found.only.tolist()) == ([], [NO_ASN, NO_ASN])
     assert found.only.dtype == np.int64
+
+
+FIRST = ["20.1.0.1", "20.2.0.2"]
+MIDDLE = ["20.2.0.6", "20.2.0.14", "20.2.0.18", "20.2.0.22"]
+LAST = ["20.2.1.2", "20.2.1.6"]
+
+
+def balanced_lines():
+    """Traces to AS 3 over two times two routers of AS 2, two in three broken off there."""
+    for i in range(160):
+        way = [*FIRST, MIDDLE[i % 2], MIDDLE[2 + i // 2 % 2], LAST[i // 4 % 2]]
+        yield from (f"{' '.join(way[:n])} > 20.3.{i}.{n}" for n in (3, 4, 5))
+
+
+def test_of_an_as_of_which_nothing_answers_no_router_leads_on(tmp_path):
+    """Nor are those its that lead to the last ones, though it would have their addresses lent."""
+    others = [f"{FIRST[0]} 20.2.9.1 20.2.9.5 20.2.9.9 > 20.2.{i}.1" for i in (98, 99)]
+    heard = f"{' '.join(FIRST)} * * 20.3.200.1! > 20.3.200.1"
+    for lines, asn in ((others, 2), ([*others, heard], 3)):
+        found = asn_of(infer(tmp_path, *balanced_lines(), *lines, borders="elected"))
+        assert {found[addr] for addr in MIDDLE} == {asn}
+        assert {found[addr] for addr in LAST} == {3}
+
+
+def test_the_only_as_before_the_one_that_is_aimed_at_keeps_its_routers(tmp_path):
+    heard = f"{' '.join(FIRST)} * * 20.3.200.1! > 20.3.200.1"
+    for without, asn in (((), 2), (("swallowed-ases",), 3)):
+        lines = *balanced_lines(), heard
+        found = asn_of(infer(tmp_path, *lines, borders="elected", without=without))
+        assert {found[addr] for addr in MIDDLE} == {asn}

@@ -210,6 +210,35 @@ def test_rewriting_borders_answer_with_the_destination(made: Any) -> None:
     assert any(trace["stop_reason"] == "COMPLETED" for trace in behind)
 
 
+def test_of_firewalled_stubs_nothing_answers_and_of_others_their_border_alone(made: Any) -> None:
+    folder = made("firewalled", "single_router=0", "silent=0", "limited=0", "second_link=0")
+    truth = json.loads((folder / "ground_truth.json").read_text())
+    network = Network(make_plan("firewalled", 3, (*SMALL, "single_router=0", "second_link=0")))
+    router_of = {addr: at for at, addr in enumerate(network.loopback)}
+    router_of |= {link.addr(end): end for link in network.links for end in link.ends}
+    for exchange in network.exchanges:
+        router_of |= {addr: router for router, addr in exchange.members.items()}
+    answered: dict[int, set[int]] = {}
+    prefix_of = {asn: ipaddress.ip_network(net) for asn, net in truth["prefixes"].items()}
+    for trace in traces_in(folder):
+        assert len({hop["addr"] for hop in trace["hops"]}) > 0
+        for hop in trace["hops"]:
+            if hop["addr"] in router_of:
+                router = router_of[hop["addr"]]
+                answered.setdefault(network.asn_of[router], set()).add(router)
+            for asn in map(str, (*truth["firewalled"], *truth["only_border"])):
+                assert (
+                    hop["icmp_type"] == 11
+                    or ipaddress.ip_address(hop["addr"]) not in prefix_of[asn]
+                )
+    assert truth["firewalled"]
+    assert not answered.keys() & set(truth["firewalled"])
+    border = {end for link in network.links if link.kind != "inner" for end in link.ends}
+    of_borders = [answered[asn] for asn in truth["only_border"] if asn in answered]
+    assert of_borders
+    assert set().union(*of_borders) <= border
+
+
 def test_carrier_nat_shows_private_hops_before_customers(made: Any) -> None:
     private = [
         hop["addr"]
