@@ -20,6 +20,8 @@ from pipeline.files import replaced_whole
 from pipeline.model.choices import FIRST_EVENTS
 from pipeline.report.compared import Compared
 from pipeline.report.folder import earlier_report
+from pipeline.report.names import HISTORY
+from pipeline.report.nights.as_histories import write_histories
 from pipeline.report.nights.of_ases import histories_of
 from pipeline.report.pages.changes_page import link_changes, write_changes_page
 from pipeline.report.tables.changes import changes_table, events_table, naming_nights
@@ -90,6 +92,8 @@ def write_comparison(
         of_page = __version__, histories, warning, usual, has_traces
         write_changes_page(folder, old, new, rows, listed, *of_page)
         link_changes(folder, (report or {}).get("snapshot_version"))
+        if (folder / HISTORY).is_dir():  # its pages mark nights with events
+            write_histories(Path(out), new, folder)
     except OSError as error:
         remedy = remedy_for(error, "give --out a folder that can be written and has room")
         raise UsageError(

@@ -22,7 +22,7 @@ from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import printable
 from pipeline.places import url_of
 from pipeline.report.compared import COMPARISON, foreign_in
-from pipeline.report.names import ADDRESSES, ASES, REPORT
+from pipeline.report.names import ADDRESSES, ASES, HISTORY, REPORT
 from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
 
@@ -38,6 +38,7 @@ _FILES = frozenset(
         ASES,
         "exits.parquet",
         "filters.js",
+        "history.js",
         "hopscope.css",
         "hopscope.js",
         "index.html",
@@ -54,7 +55,8 @@ _FILES = frozenset(
 # Files of comparisons: kept as those of users are, and no report by themselves.
 _COMPARISON_FILES = COMPARISON | {"hopscope.css", "hopscope.js"}
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
-_FOLDERS = frozenset({*_OF_ASES, ADDRESSES})
+_OF_SCRIPTS = frozenset({ADDRESSES, HISTORY})
+_FOLDERS = frozenset({*_OF_ASES, *_OF_SCRIPTS})
 
 
 def earlier_report(folder: Path, new: str = "a report") -> dict | None:
@@ -233,7 +235,7 @@ def _asns_of(report: Path) -> frozenset[str]:
 
 
 def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
-    if len(path.parts) == 2 and path.parts[0] == ADDRESSES:
+    if len(path.parts) == 2 and path.parts[0] in _OF_SCRIPTS:
         return path.suffix == ".js" and (path.stem == "index" or path.stem.isdecimal())
     if len(path.parts) == 2 and path.parts[0] in _OF_ASES:
         return path.suffix == _OF_ASES[path.parts[0]] and path.stem in asns

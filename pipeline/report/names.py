@@ -4,3 +4,4 @@ NIGHTS_PAGE = "index.html"  # over all reports
 REPORT = "report.json"
 ASES = "ases.parquet"  # of a report; a snapshot has a file of that name with other columns
 ADDRESSES = "addresses"  # folder of scripts with numbers as names
+HISTORY = "history"  # likewise

@@ -35,6 +35,7 @@ from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
 from pipeline.report.compared import COMPARISON, compared_before
 from pipeline.report.folder import carry_over, earlier_report
 from pipeline.report.names import ASES, REPORT
+from pipeline.report.nights.as_histories import write_histories
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.provenance import Provenance
@@ -177,6 +178,8 @@ def write_reports(
             earlier_report(final)  # someone may have put something there in the meantime
             carry_over(final, aside, stay_behind)
             link_changes(aside, snapshot.version)
+            if pages:
+                write_histories(final.parent, final.name, aside)
             check()
             swap(aside, final)
             carry_over(aside, final, stay_behind)  # and what was put there since

@@ -464,6 +464,23 @@ const hopscope = (() => {
     table.dataset.ready = "yes";
   }
 
+  // ---- Numbers of shards, as shards.py writes them -----------------------------------------
+  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const VALUES = new Map([...DIGITS].map((digit, i) => [digit, i]));
+  function* numbers(text) {
+    let value = 0, shift = 0, large = 0n;
+    for (const character of text) {
+      const digit = VALUES.get(character), five = digit & 31;
+      if (shift < 30) value += five * 2 ** shift;
+      else large |= BigInt(five) << BigInt(shift);
+      shift += 5;
+      if (digit < 32) {
+        yield BigInt(value) | large;
+        [value, shift, large] = [0, 0, 0n];
+      }
+    }
+  }
+
   // ---- Tables as files ------------------------------------------------------------------------
   // Spreadsheets take a text that begins with one of these for a formula, quoted or not; some also
   // with one of full width, as in East Asian texts.
@@ -543,5 +560,5 @@ const hopscope = (() => {
     if (event.key === "Escape" && document.activeElement.matches(".explained button")) document.activeElement.blur();
   });
 
-  return { load, night, csv, download, sortable, value, element, drawn, integer, NONE };
+  return { load, night, csv, download, sortable, value, element, drawn, integer, numbers, NONE };
 })();

@@ -83,21 +83,7 @@
   }
 
   // ---- Shards -----------------------------------------------------------------------------
-  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const VALUES = new Map([...DIGITS].map((digit, i) => [digit, i]));
-  function* numbers(text) {
-    let value = 0, shift = 0, large = 0n;
-    for (const character of text) {
-      const digit = VALUES.get(character), five = digit & 31;
-      if (shift < 30) value += five * 2 ** shift;
-      else large |= BigInt(five) << BigInt(shift);
-      shift += 5;
-      if (digit < 32) {
-        yield BigInt(value) | large;
-        [value, shift, large] = [0, 0, 0n];
-      }
-    }
-  }
+  const { numbers } = hopscope;
   // Calls back with each address of a shard in a range, its AS, and whether it is an ingress.
   function scan(family, shard, asked, take) {
     const runs = numbers(shard.owners), gaps = numbers(shard.gaps), entries = numbers(shard.ingresses);

@@ -12,12 +12,9 @@ import pyarrow.parquet as pq
 from markupsafe import Markup
 
 from pipeline.model.words import nouns_of, printable
-from pipeline.report.folder import newest_s_of, report_of
 from pipeline.report.names import ASES
 from pipeline.report.nights.history import history
-from pipeline.store.pointers.nights import age_of, is_night
-
-MAX_NIGHTS = 60  # up to the one that the page is about
+from pipeline.report.nights.series import series_up_to
 
 # Figures that are drawn: column of ases.parquet, what it is, format.
 _DRAWN = (
@@ -52,15 +49,11 @@ def histories_of(
     names : mapping of int to str
         Names of ASes.
     """
-    if not is_night(last) or not asns:
+    if not asns:
         return []
-    reports = {path.name: report_of(path) for path in Path(out).iterdir() if is_night(path.name)}
-    ages = {night: age_of(night, newest_s_of(report or {})) for night, report in reports.items()}
-    until = age_of(last, newest_s_of(reports.get(last) or {}))
-    nights = sorted((night for night in ages if ages[night] <= until), key=ages.__getitem__)
-    last_ones = ((night, reports[night]) for night in nights[-MAX_NIGHTS:])
-    kinds = {night: str(report.get("node_kind")) for night, report in last_ones if report}
-    nights, nouns = list(kinds), nouns_of(kinds.values())
+    series = series_up_to(Path(out), last)
+    nights, days = [night.name for night in series.nights], series.days
+    nouns = nouns_of(night.node_kind for night in series.nights)
     rows = {night: _rows(out / night / ASES, asns) for night in nights}
     found = []
     for asn in asns:
@@ -68,7 +61,7 @@ def histories_of(
         for key, named, form in _DRAWN:
             what = nouns if key == "n_nodes" else named
             values = [rows[night].get(asn, {}).get(key) for night in nights]
-            if drawing := history(values, nights, f"{what} of AS{asn}", form):
+            if drawing := history(values, nights, f"{what} of AS{asn}", form, days):
                 latest = next(value for value in reversed(values) if value is not None)
                 drawings.append((what, f"{latest:{form}}", drawing))
         if drawings:

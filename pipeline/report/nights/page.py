@@ -25,6 +25,7 @@ from pipeline.report.nights.history import history
 from pipeline.report.nights.rows import NightRow, night_rows
 from pipeline.report.pages.templating import environment
 from pipeline.store import snapshot_names
+from pipeline.store.pointers.nights import age_of
 from pipeline.store.pointers.versions import versions_named
 
 MAX_DRAWN = 366  # nights in a drawing, the last ones
@@ -82,12 +83,13 @@ def nights_page(rows: Iterable[NightRow]) -> str:
     rows = list(rows)
     dated = [row for row in rows if row.is_night][:MAX_DRAWN][::-1]
     names = [row.name for row in dated]
+    days = [age_of(row.name, row.newest_s)[1] / 86_400 for row in dated]
     nouns = nouns_of((r.node_kind for r in rows if r.n_nodes is not None), beside_ases=True)
     drawings = []
     for key, named, form in _DRAWN:
         what = nouns if key == "n_nodes" else named
         values = [getattr(row, key) for row in dated]
-        if drawing := history(values, names, what, form):
+        if drawing := history(values, names, what, form, days):
             known = [value for value in values if value is not None]
             least, most = f"{min(known):{form}}", f"{max(known):{form}}"
             ends = f"{least} to {most}" if least != most else "every night"

@@ -34,7 +34,7 @@ from pipeline.report.tables.summarise import Summary
 __all__ = ["newest_report", "write_pages"]
 
 ASSETS = ("hopscope.css", "hopscope.js")  # of all pages, also of those of comparisons
-SCRIPTS = ("as_page.js", "filters.js", "internet.js")
+SCRIPTS = ("as_page.js", "filters.js", "history.js", "internet.js")
 LOOKUP = ("lookup.js",)  # where addresses are known
 
 

@@ -23,6 +23,7 @@ from pipeline.model.topology import SILENT
 from pipeline.model.words import number
 from pipeline.places.command_lines import command_line
 from pipeline.report.names import ASES
+from pipeline.report.nights.series import SETTINGS, VERSION
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.stages.nights.broken import check_report, is_reported, is_there
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
@@ -39,15 +40,7 @@ _TABLES = {
     "exchange points": "--ixp",
 }
 _ALIASES = "--aliases"
-_DECIDING = {
-    "borders": "--borders",
-    "routers": "--routers",
-    "bridge_gaps": "--bridge-gaps",
-    "targets_are_routers": "--targets-are-routers",
-    "allow_special": "--allow-special",
-    "hopscope": "version of hopscope",
-    "inference_rules": "rules of inference",  # a snapshot without their number is of older ones
-}
+_DECIDING = SETTINGS | VERSION  # a snapshot without the number of its rules is of older ones
 _ALWAYS = {"asn": "--asn"}  # decides where nothing is inferred, too
 
 _NIGHTS_OF_A_WEEK = 7

@@ -62,6 +62,8 @@ def test_every_file_of_the_contract_is_there(tmp_path):
         "ases.parquet",
         "exits.parquet",
         "filters.js",
+        "history",
+        "history.js",
         "hopscope.css",
         "hopscope.js",
         "index.html",

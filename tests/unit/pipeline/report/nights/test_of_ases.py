@@ -73,8 +73,9 @@ def test_the_page_of_a_comparison_draws_the_ases_of_its_first_events(out):
     assert 'id="histories"' not in (out / "lab2" / "changes.html").read_text()
 
 
-def test_nights_of_several_kinds_have_nodes(out):
-    path = out / DAYS[3] / "report.json"
+def test_nights_of_another_kind_of_nodes_are_not_drawn(out):
+    path = out / DAYS[2] / "report.json"
     path.write_text(path.read_text().replace('"interface"', '"router"'))
     (one,) = histories_of(out, DAYS[3], [7], {})
-    assert [what for what, _, _ in one.drawings] == ["mean hops", "nodes", "ingresses"]
+    assert [what for what, _, _ in one.drawings] == ["mean hops", "interfaces", "ingresses"]
+    assert [svg.count("<circle") for _, _, svg in one.drawings] == [3, 3, 3]
