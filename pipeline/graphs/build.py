@@ -33,6 +33,7 @@ from pipeline.graphs.adjacency import (
 from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
 from pipeline.model.addresses import unique_addrs
+from pipeline.model.columns import take
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import Exits, GraphSet
 from pipeline.model.measured.kept_traces import KeptTraces
@@ -263,6 +264,7 @@ def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:
         "neighbor_asn": neighbor_asn,
         "neighbor_ixp": of_neighbors(ingresses.neighbor_ixp),
         "neighbor_n_direct": of_neighbors(ingresses.neighbor_n_direct),
+        "delays": None if ingresses.delays is None else take(ingresses.delays, order),
         "n_direct": ingresses.n_direct[order],
         "n_after_gap": ingresses.n_after_gap[order],
         "candidate": ingresses.candidate[order],

@@ -16,6 +16,7 @@ from pipeline.model.choices import MAX_ASN
 from pipeline.model.columns import concat
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import NO_ID
+from pipeline.model.measured.delays import Delays
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 
 MAX_NAMED = 5  # ASNs that an error names
@@ -169,6 +170,9 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
         neighbor_ixp = np.concatenate(each)
     known = [t.neighbor_n_direct for t in tables if t.neighbor_n_direct is not None]
     neighbor_n_direct = _joined(known, np.int64) if len(known) == len(tables) else None
+    delays = None
+    if any(t.delays is not None for t in tables):
+        delays = concat([t.delays or Delays.unknown(len(t)) for t in tables])
     lengths = _joined([np.diff(t.neighbor_ptr) for t in tables], np.int64)
     return IngressTable(
         node=_joined([t.node + at for t, at in zip(tables, first, strict=False)], np.int64),
@@ -180,4 +184,5 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
         confidence=confidence,
         neighbor_ixp=neighbor_ixp,
         neighbor_n_direct=neighbor_n_direct,
+        delays=delays,
     )

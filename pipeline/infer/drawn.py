@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.infer.delays import measuring_delays
 from pipeline.infer.evidence import Evidence
 from pipeline.infer.given import Given
 from pipeline.infer.ingresses import CLASSIC_ENTRIES, Crossed, find_doubtful, find_ingresses
@@ -106,15 +108,21 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
             spools.workers,
             evidence.scratch,
         ) as finding_paths,
+        measuring_delays(
+            links.shown, node_of, owned.asn, len(spools.vantages), doubtful, evidence.scratch
+        ) as finding_delays,
     ):
-        (weight, n_floored), crossed, observations, (traces, ranks) = spools.read(
+        (weight, n_floored), crossed, observations, (traces, ranks), behind = spools.read(
             finding_weights,
             find_ingresses(
                 node_of, owned.asn, given.origin_of(spools.vantages), owned.lans, doubtful
             ),
             finding_paths,
             keeping_traces(evidence.links, node_of, spools.vantages, number_of),
+            finding_delays,
         )
+    ingresses = crossed.ingresses
+    ingresses = replace(ingresses, delays=behind.of(ingresses.node))
     drawn, weight, gap = silent.draw(links.shown, weight, len(owned.nodes))
     return Drawn(
         links=drawn,
@@ -122,7 +130,7 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
         n_floored=n_floored,
         has_silent=links.has_silent,
         silent_asn=owned.asn[silent.near[gap]],
-        crossed=crossed,
+        crossed=crossed._replace(ingresses=ingresses),
         observations=observations,
         traces=traces,
         trace_ranks=ranks,

@@ -4,19 +4,12 @@ Both directions of a link are pooled; a negative half difference (the nearer rou
 answer) counts as it is, and only the median is floored, at ``FLOOR_MS``; floored medians are
 counted. Half differences are kept in steps of ``STEP_MS``, the resolution of the formats.
 
-The median of a link does not exist before its last trace, and memory must not grow with traces.
-So samples go to disk as one 64-bit number each, link in the high half, value in the low half,
-cut into runs of links of near ``_BUCKET_SAMPLES`` samples; each run is then sorted by itself. A run
-that is still larger (a vantage's first link) is sorted piece by piece, and equal samples are added
-up: only the distinct values of its links stay in memory.
+Samples go to disk (``infer.samples``), link in the high half, value in the low half.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
-import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -24,17 +17,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pipeline.infer.samples import bucket_starts, samples_on_disk
 from pipeline.infer.traces.counting import slot_of
 from pipeline.infer.traces.links import NodeLinks
 from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import is_repeated
-from pipeline.infer.traces.spool import scratch_faults
 
 _ANY_GAP = -1
 FLOOR_MS = 0.01  # a link of 1 km; keeps weights positive for weighted paths
 STEP_MS = 0.0005  # half of the microsecond that formats give
 _OFFSET = 1 << 31  # makes values unsigned, so that samples sort as numbers
-_BUCKET_SAMPLES = 1 << 22  # 32 MB sorted at a time
 _MAX_BUCKETS = 512  # open files, beside those of ``paths``
 
 
@@ -117,67 +109,6 @@ class LinkWeights(NamedTuple):
     n_floored: int
 
 
-def _runs(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct samples of a sorted column and how often each occurs."""
-    first = np.ones(len(samples), bool)
-    first[1:] = samples[1:] != samples[:-1]
-    starts = np.flatnonzero(first)
-    return samples[starts], np.diff(starts, append=len(samples))
-
-
-class _Buckets:
-    """Samples on disk, by runs of links; a context manager that closes its files."""
-
-    def __init__(self, folder: Path, bounds: np.ndarray) -> None:
-        self._bounds = bounds << np.uint64(32)  # first sample value of each bucket but the first
-        n_buckets = len(bounds) + 1
-        self._locks = [threading.Lock() for _ in range(n_buckets)]
-        with contextlib.ExitStack() as stack:  # closes those that are open if one cannot be opened
-            self._files = [
-                stack.enter_context((folder / f"{i}.samples").open("w+b")) for i in range(n_buckets)
-            ]
-            self._open = stack.pop_all()
-
-    def __enter__(self) -> _Buckets:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
-
-    def add(self, samples: np.ndarray) -> None:
-        samples = np.sort(samples)
-        cuts = [0, *np.searchsorted(samples, self._bounds).tolist(), len(samples)]
-        for i, (start, end) in enumerate(itertools.pairwise(cuts)):
-            if end > start:
-                with self._locks[i]:
-                    self._files[i].write(samples[start:end].data)
-
-    def medians(self, median: np.ndarray) -> None:
-        for file in self._files:
-            file.seek(0)
-            distinct = np.empty(0, np.uint64)
-            counts = np.empty(0, np.int64)
-            while piece := file.read(8 * _BUCKET_SAMPLES):
-                more, n_more = _runs(np.sort(np.frombuffer(piece, np.uint64)))
-                distinct, counts = _merge(distinct, counts, more, n_more)
-            _medians(distinct, counts, median)
-
-
-def _merge(
-    one: np.ndarray, n_one: np.ndarray, other: np.ndarray, n_other: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Add up two runs of distinct samples."""
-    if not len(one):
-        return other, n_other
-    samples = np.concatenate([one, other])
-    order = np.argsort(samples, kind="stable")
-    samples, counts = samples[order], np.concatenate([n_one, n_other])[order]
-    first = np.ones(len(samples), bool)
-    first[1:] = samples[1:] != samples[:-1]
-    starts = np.flatnonzero(first)
-    return samples[starts], np.add.reduceat(counts, starts)
-
-
 @contextlib.contextmanager
 def measuring_links(
     links: NodeLinks,
@@ -209,17 +140,8 @@ def measuring_links(
     keys = np.full(n_slots, -1, np.int64)
     link_of = np.zeros(n_slots, np.int64)
     _index(links.near, links.far, keys, link_of)
-    # Bounds by expected samples, so that buckets are of similar size whichever links are busy.
-    expected = np.cumsum(links.n_traces)
-    n_expected = int(links.n_traces.sum())
-    n_buckets = min(_MAX_BUCKETS, n_expected // _BUCKET_SAMPLES + 1)
-    goals = n_expected * np.arange(1, n_buckets) // n_buckets
-    bounds = np.unique(np.searchsorted(expected, goals)).astype(np.uint64)
-    with (
-        scratch_faults(scratch or Path(tempfile.gettempdir())),
-        tempfile.TemporaryDirectory(prefix="samples-", dir=scratch) as folder,
-        _Buckets(Path(folder), bounds) as buckets,
-    ):
+    bounds = bucket_starts(links.n_traces, _MAX_BUCKETS) << np.uint64(32)
+    with samples_on_disk(scratch, bounds) as samples:
 
         def step(out: np.ndarray, batch: Batch) -> None:
             traces = batch.traces
@@ -236,11 +158,12 @@ def measuring_links(
                 length,
                 out,
             )
-            buckets.add(out[:n_out])
+            samples.add(out[:n_out])
 
         def end(_: list[np.ndarray]) -> LinkWeights:
             median = np.full(n_links, np.nan)
-            buckets.medians(median)
+            for distinct, counts in samples.sorted():
+                _medians(distinct, counts, median)
             weight = median * STEP_MS
             floored = weight < FLOOR_MS
             weight[floored] = FLOOR_MS

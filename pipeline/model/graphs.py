@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
+from pipeline.model.measured.delays import Delays
 from pipeline.model.measured.kept_traces import KeptTraces
 from pipeline.model.measured.observations import Observations
 from pipeline.model.measured.reasons import Reasons
@@ -74,6 +75,8 @@ class GraphSet:
     neighbor_ptr, neighbor_asn, n_direct, n_after_gap, candidate, confidence : as in IngressTable.
     neighbor_ixp : (n_neighbors,) object or None; neighbor_n_direct : int64 or None
         Likewise.
+    delays : Delays or None
+        Likewise.
     exits : Exits
         Empty without traces.
     border_near_asn, border_far_asn : (n_borders,) int64; border_near, border_far : int32
@@ -120,6 +123,7 @@ class GraphSet:
     confidence: np.ndarray | None = None
     neighbor_ixp: np.ndarray | None = None
     neighbor_n_direct: np.ndarray | None = None
+    delays: Delays | None = None
     exits: Exits = field(default_factory=lambda: empty(Exits))
     weights: np.ndarray | None = None
     node_addr: np.ndarray | None = None

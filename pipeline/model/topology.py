@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
+from pipeline.model.measured.delays import Delays
 from pipeline.model.measured.kept_traces import KeptTraces
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.measured.observations import Observations
@@ -43,6 +44,8 @@ class IngressTable:
         none did; the prefix of a LAN without a name. None: not known.
     neighbor_n_direct : (n_neighbors,) int64 or None
         ``n_direct`` of each neighbour alone. None: not known.
+    delays : Delays or None
+        RTT that the AS adds behind each. None: no traces.
     """
 
     node: np.ndarray
@@ -54,6 +57,7 @@ class IngressTable:
     confidence: np.ndarray | None = None
     neighbor_ixp: np.ndarray | None = None
     neighbor_n_direct: np.ndarray | None = None
+    delays: Delays | None = None
 
     @classmethod
     def empty(cls) -> IngressTable:

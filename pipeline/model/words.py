@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 # Packages whose versions reports and ``hopscope doctor`` name, as package indexes know them.
@@ -150,6 +150,28 @@ def outward_amount(value: float, decimals: int, *, is_upper: bool) -> float:
 def _digits(decimals: int | None) -> int:
     """Significant digits where these count: three in tables."""
     return 6 if decimals is None else 3
+
+
+def ms_text(ms: float) -> str:
+    """Milliseconds without their unit, for tables: two decimals below 1, else one."""
+    text = f"{ms:.2f}" if abs(ms) < 0.995 else f"{ms:.1f}"
+    return "0.00" if text == "-0.00" else text
+
+
+def spread_text(row: Mapping[str, Any]) -> str:
+    """Quartiles of a delay in ms; ``row``: of ``ingresses.parquet``."""
+    return f"{ms_text(row['delay_p25_ms'])} to {ms_text(row['delay_p75_ms'])}"
+
+
+def delay_basis(row: Mapping[str, Any]) -> str:
+    """What a delay is the median of, and how many of these differences are negative."""
+    parts = [
+        number(row["delay_n_traces"], "trace"),
+        number(row["delay_n_vantages"], "vantage point"),
+    ]
+    if row["delay_n_negative"]:
+        parts.append(f"{row['delay_n_negative']:,} below 0")
+    return ", ".join(parts)
 
 
 def graphs_text(n_ases: int, kind: str | None) -> str:

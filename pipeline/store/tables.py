@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from pipeline.model.columns import take
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import NO_ID, Exits
+from pipeline.model.measured.delays import Delays
+from pipeline.store.delays import delays_of_table
 
 # Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
 AS_NUMBERS = (
@@ -84,6 +87,8 @@ class Ingresses:
         Likewise; None in place of a name where nothing is known.
     neighbor_n_direct : (n_neighbors,) int64
         Likewise; -1 where it is not known, as in snapshots from before there was any.
+    delays : Delays or None
+        Likewise; None for a topology, and in snapshots from before there were any.
     """
 
     row: np.ndarray
@@ -96,6 +101,7 @@ class Ingresses:
     confidence: np.ndarray
     neighbor_ixp: np.ndarray
     neighbor_n_direct: np.ndarray
+    delays: Delays | None = None
 
     @classmethod
     def from_table(cls, table: pa.Table, asn: np.ndarray) -> Ingresses:
@@ -130,6 +136,7 @@ class Ingresses:
             confidence=confidence,
             neighbor_ixp=neighbor_ixp,
             neighbor_n_direct=neighbor_n_direct,
+            delays=delays_of_table(table),
         )
 
     def __len__(self) -> int:
@@ -155,6 +162,7 @@ class Ingresses:
             confidence=self.confidence[picked],
             neighbor_ixp=neighbor_ixp,
             neighbor_n_direct=counts,
+            delays=None if self.delays is None else take(self.delays, picked),
         )
 
 

@@ -19,6 +19,7 @@ from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.topology import SILENT
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
+from pipeline.store.delays import delay_columns
 from pipeline.store.observations import observation_tables
 from pipeline.store.pointers import (
     NameTakenError,
@@ -324,6 +325,7 @@ def _ingresses_table(graphs: GraphSet) -> pa.Table:
             "n_after_gap": graphs.n_after_gap.astype(np.int64),
             "candidate": graphs.candidate.astype(bool),
             "confidence": _confidence(graphs.confidence, len(graphs.candidate)),
+            **delay_columns(graphs.delays, len(graphs.candidate)),
         }
     )
 

@@ -16,17 +16,20 @@ from pipeline.model.words import (
     INGRESS_CONFIDENCE,
     LOW_CONFIDENCE,
     confidence_text,
+    delay_basis,
     ingresses_text,
     inside_text,
     is_low,
     links_text,
     made_text,
+    ms_text,
     node_words,
     nodes_text,
     nouns_of,
     number,
     rough_duration,
     sizes,
+    spread_text,
 )
 from pipeline.places.command_lines import command_line
 from pipeline.terminal.lines import print_line, warn
@@ -159,13 +162,16 @@ def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     from pipeline.terminal.table import print_table
 
     shown: Sequence[Mapping[str, Any]] = one["ingresses"][:N_TABLE]
-    header = ("ingress", "from", "direct", "after gap", INGRESS_CONFIDENCE)
+    delayed = any(row["delay_ms"] is not None for row in shown)
+    header = ["ingress", "from", "direct", "after gap", INGRESS_CONFIDENCE]
+    header += ["delay, ms", "quartiles, ms"] * delayed
     rows = [
         (
             row["addr"] or row["ingress"],
             _shares(row) + (" (candidate)" if row["candidate"] else ""),
             *_counted(row, "n_direct", "n_after_gap"),
             _sure(row["confidence"]),
+            *_delay(row) * delayed,
         )
         for row in shown
     ]
@@ -189,6 +195,13 @@ def _print_exits(doors: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, An
         print_table("Exits", ("exit", "into", "traces"), rows)
         _print_left(((len(doors) - len(rows), "exit"),))
     return most[:N_TABLE]
+
+
+def _delay(row: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Median and quartiles of the RTT added behind an ingress, in ms; None where there are none."""
+    if row["delay_ms"] is None:
+        return None, None
+    return ms_text(row["delay_ms"]), f"{spread_text(row)} ({delay_basis(row)})"
 
 
 def _counted(row: Mapping[str, Any], *names: str) -> list[int | None]:

@@ -39,6 +39,7 @@ One = TypeVar("One")
 Two = TypeVar("Two")
 Three = TypeVar("Three")
 Four = TypeVar("Four")
+Five = TypeVar("Five")
 _NOT_BELIEVED = -2  # id of an early reply that shows nothing
 
 
@@ -251,8 +252,9 @@ class Spools:
         two: Finding[Any, Two],
         three: Finding[Any, Three],
         four: Finding[Any, Four],
+        five: Finding[Any, Five],
         /,
-    ) -> tuple[One, Two, Three, Four]: ...
+    ) -> tuple[One, Two, Three, Four, Five]: ...
     def read(self, *findings: Finding[Any, Any]) -> Any:
         """Ask some questions in one pass: the answer, or a tuple of the answers to several."""
 

@@ -257,6 +257,8 @@
     direct: "traces that entered right after an answer from another AS",
     "after gap": "traces that entered after hops without an answer or an AS",
     "ingress confidence": "probability that it is in this AS and has a link to one of those named; calibrated on ground-truth networks",
+    "delay, ms": "RTT that the AS adds: that of its last router on a trace minus that of the ingress, median over traces; answers may come back on other paths",
+    "quartiles, ms": "between the quarters of these differences; how many traces and vantage points, and how many differences are below 0",
     "from AS": "traces right after an answer from it; by an exchange point where it is named",
     traces: "traces that left by it",
     "to AS": "with the traces that went there",

@@ -1,6 +1,7 @@
 """Who enters an AS where: neighbours on the left, ingresses on the right, width = traces.
 
-Beside each ingress, a row of a heat map: how many routers lie how many hops away.
+Beside each ingress, rows of two heat maps: how many routers lie how many hops away, and how much
+RTT is added how many TTLs behind it.
 A drawing has at most ``MAX_ENDS`` on each side, those with the most traces, and the others as one.
 Bands and cells stretch with the screen, texts do not: each column is an SVG of its own.
 """
@@ -30,6 +31,7 @@ _SLOT = 19  # pixels: least height of an end, so that texts do not touch
 _FLOW = 11  # pixels of all bands for each end of the longer side
 _CELL = 15  # pixels: height of a row of the heat map
 _SHADES = (0.05, 0.15, 0.3, 0.5)  # shares of what an ingress reaches, at which shades change
+_MS = (0.0, 1.0, 5.0, 20.0, 80.0)  # added RTTs in ms, at which shades change
 _OTHERS = -1
 
 Key = TypeVar("Key", bound=Hashable)
@@ -56,6 +58,8 @@ class Entries:
         Empty where there is one way in only.
     has_heat : bool
         Whether it has cells of hop counts: some ingress reaches another node.
+    has_delays : bool
+        Whether it has cells of added RTT.
     n_traces : int
     top : Neighbor
     """
@@ -63,6 +67,7 @@ class Entries:
     lead: str
     drawing: Markup
     has_heat: bool
+    has_delays: bool
     n_traces: int
     top: Neighbor
 
@@ -84,6 +89,9 @@ class EntryPages:
         hops = pc.fill_null(pc.list_value_length(table["hop_counts"]), 0).to_numpy()
         self._hop_ptr = offsets(hops)
         self._hop_counts = pc.list_flatten(table["hop_counts"]).to_numpy()
+        behind = table["delay_by_ttl_ms"].combine_chunks()
+        self._ms_ptr = offsets(pc.fill_null(pc.list_value_length(behind), 0).to_numpy())
+        self._ms = pc.fill_null(pc.list_flatten(behind), np.nan).to_numpy()
         self._names = listed.names
 
     def of(self, i: int) -> Entries | None:
@@ -110,12 +118,14 @@ class EntryPages:
         n_ways = len({at for _, at in flows})
         lead = f"{number(total, 'trace')} by {number(n_ways, 'ingress')} from "
         lead += number(len(of_asn), "AS") + "."
-        drawing, has_heat = Markup(""), False
+        drawing, has_heat, has_delays = Markup(""), False, False
         if len(flows) > 1:
             left, right, flows = _most(flows)
             hops = self._hops(begin, end, list(right))
-            drawing, has_heat = self._drawing(left, right, flows, hops), bool(hops.any())
-        return Entries(lead, drawing, has_heat, total, top)
+            added = self._added(list(right))
+            has_heat, has_delays = bool(hops.any()), not np.isnan(added).all()
+            drawing = self._drawing(left, right, flows, hops, added)
+        return Entries(lead, drawing, has_heat, has_delays, total, top)
 
     def _hops(self, begin: int, end: int, ingresses: list[int]) -> np.ndarray:
         """(n_ingresses, n_levels): what each reaches at 1, 2, ... hops; others are summed up."""
@@ -130,6 +140,20 @@ class EntryPages:
             full[-1] = full.sum(axis=0) - full[rows[:-1]].sum(axis=0)
         return full[rows, 1:]
 
+    def _added(self, ingresses: list[int]) -> np.ndarray:
+        """(n_ingresses, n_ttls): median RTT added at 1, 2, ... TTLs behind each, in ms.
+
+        NaN where none is known, and for others: their medians cannot be added up.
+        """
+        rows = [
+            np.empty(0) if at == _OTHERS else self._ms[slice(*self._ms_ptr[at : at + 2])]
+            for at in ingresses
+        ]
+        added = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+        for i, row in enumerate(rows):
+            added[i, : len(row)] = row
+        return added
+
     def _text(self, at: int) -> str:
         """Text of an ingress."""
         if at == _OTHERS:
@@ -142,6 +166,7 @@ class EntryPages:
         right: dict[int, int],
         flows: dict[tuple[int, int], int],
         hops: np.ndarray,
+        added: np.ndarray,
     ) -> Markup:
         n_rows = max(len(left), len(right))
         slot = _HOST_SLOT if any(map(self._host_of, right)) else _SLOT
@@ -168,13 +193,15 @@ class EntryPages:
         drawn = "".join(f'<path d="{d}" stroke-width={width} />' for width, d in bands.items())
         ends = number(len(left), "neighbour"), number(len(right), "ingress")
         label = f"Traces from {ends[0]} to {ends[1]}; a table follows"
+        ms = _added_heat(added, list(places.values()), height)
+        kind = '"flow both"' if ms else "flow"
         return Markup(
-            f'<div class=flow role=group aria-label="{label}">'
+            f'<div class={kind} role=group aria-label="{label}">'
             f"<svg class=end height={height}>{names}</svg>"
             f'<svg class=bands height={height} viewBox="0 0 2 {height}" '
             f"preserveAspectRatio=none>{drawn}</svg>"
             f"<svg class=ways height={height}>{addrs}</svg>"
-            f"{_heat(hops, list(places.values()), height)}</div>"
+            f"{_heat(hops, list(places.values()), height)}{ms}</div>"
         )
 
     def _neighbor(self, asn: int, y: float) -> str:
@@ -254,14 +281,30 @@ def _heat(hops: np.ndarray, places: list[float], height: float) -> str:
     """Rows of cells, darker the more of what the ingress reaches lies at that hop count."""
     n_levels = hops.shape[1]
     width, _ = bin_counts(np.zeros(n_levels))
-    n_cells = -(-n_levels // width)
-    if n_cells == 0 or not hops.any():
+    if n_levels == 0 or not hops.any():
         return ""
     binned = np.add.reduceat(hops, np.arange(0, n_levels, width), axis=1)
     shares = binned / np.maximum(binned.sum(axis=1, keepdims=True), 1)
-    shade = np.searchsorted(_SHADES, shares) + (shares > 0)
+    shade = np.where(shares > 0, np.searchsorted(_SHADES, shares) + 1, -1)
+    return _cells(shade, width, places, height, "heat", "hops")
+
+
+def _added_heat(added: np.ndarray, places: list[float], height: float) -> str:
+    """Rows of cells, darker the more RTT is added that many TTLs behind the ingress."""
+    known = ~np.isnan(added)
+    if not known.any():
+        return ""
+    shade = np.where(known, np.searchsorted(_MS, np.nan_to_num(added), side="right"), -1)
+    return _cells(shade, 1, places, height, "heat ms", "TTLs")
+
+
+def _cells(
+    shade: np.ndarray, width: int, places: list[float], height: float, kind: str, unit: str
+) -> str:
+    """A heat map of shades, -1 for none, a column for ``width`` of ``unit``."""
+    n_cells = shade.shape[1]
     paths = []
-    for one in range(1, len(_SHADES) + 2):
+    for one in range(len(_SHADES) + 2):
         row, cell = np.nonzero(shade == one)
         if len(row):
             # Neighbouring cells of one shade are one stroke.
@@ -270,13 +313,14 @@ def _heat(hops: np.ndarray, places: list[float], height: float) -> str:
             cells = zip(*(column.tolist() for column in runs), strict=True)
             path = "".join(f"M{at} {places[i]:.0f}h{n}" for i, at, n in cells)
             paths.append(f'<path class=h{one} d="{path}"/>')
-    every = max(1, -(-n_cells // 8))
+    every = max(1, -(-n_cells // 6))
     texts = "".join(
         f"<text x={100 * (i + 0.5) / n_cells:.3g}% y={height + 12}>{1 + i * width}</text>"
         for i in range(0, n_cells, every)
     )
+    name = f'class="{kind}"' if " " in kind else f"class={kind}"
     return (
-        f"<svg class=heat height={height + 18}><svg width=100% height={height} "
+        f"<svg {name} height={height + 30}><svg width=100% height={height} "
         f'viewBox="0 0 {n_cells} {height}" preserveAspectRatio=none stroke-width={_CELL}>'
-        f"{''.join(paths)}</svg>{texts}</svg>"
+        f"{''.join(paths)}</svg>{texts}<text x=50% y={height + 25}>{unit}</text></svg>"
     )

@@ -11,6 +11,7 @@ from pipeline.model.topology import SIBLINGS
 from pipeline.report.tables.columns import lists
 from pipeline.report.tables.node_names import host_names, node_texts
 from pipeline.store import Ingresses
+from pipeline.store.delays import delay_columns
 
 
 def ingress_columns(snapshot, ingresses: Ingresses, addr: pa.Array) -> dict[str, pa.Array]:
@@ -41,7 +42,27 @@ def ingress_columns(snapshot, ingresses: Ingresses, addr: pa.Array) -> dict[str,
         ),
         **_exchange_points(ingresses),
         "host_name": host_names(snapshot, row, node),
+        **_delays(ingresses),
     }
+
+
+def _delays(ingresses: Ingresses) -> dict[str, pa.Array]:
+    """RTT added behind each ingress; null where the snapshot has none, or no trace shows it."""
+    columns = delay_columns(ingresses.delays, len(ingresses))
+    if ingresses.delays is None:
+        return {name: pa.nulls(len(column), _short(column)) for name, column in columns.items()}
+    seen = ingresses.delays.n_traces > 0
+    for name, column in columns.items():
+        if pa.types.is_large_list(column.type):  # every reader of Parquet knows short ones
+            columns[name] = lists(column.offsets.to_numpy(), column.values)
+        elif pa.types.is_integer(column.type) and name != "delay_n_traces":
+            columns[name] = pa.array(column.to_numpy(), mask=~seen)
+    return columns
+
+
+def _short(column: pa.Array) -> pa.DataType:
+    is_list = pa.types.is_large_list(column.type)
+    return pa.list_(column.type.value_type) if is_list else column.type
 
 
 def _of_neighbors(ingresses: Ingresses) -> pa.Array:

@@ -25,6 +25,8 @@ from pipeline.report.tables.node_names import node_texts, other_addresses
 from pipeline.report.tables.nodes.reach import Unreached, find_unreached
 from pipeline.report.tables.width.widths import WidthReport, report_widths
 
+LATER = ("host_name", "delay_")  # columns of ingresses behind those of searches, by how they begin
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:
@@ -240,7 +242,8 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         snapshot, np.concatenate([row, farthest_rows]), np.concatenate([node, farthest])
     )
     known = ingress_columns(snapshot, ingresses, texts.slice(0, len(row)))
-    last = {"host_name": known.pop("host_name")}  # later than the others: columns are added there
+    # Later than the others: columns are added at the end.
+    last = {name: known.pop(name) for name in list(known) if name.startswith(LATER)}
     columns = {
         **known,
         "n_reached": spread(has, results.n_reached[search], pa.int64()),

@@ -88,6 +88,17 @@ _CONFIDENCE = Column(pa.float32(), 0, 1, may_be_null=True)
 _TEXT, _TEXT_OR_NULL = Column(pa.string()), Column(pa.string(), may_be_null=True)
 _ROW_OR_NULL = Column(pa.int32(), 0, may_be_null=True)
 _RTT = Column(pa.float32(), 0)
+_MOST_MS = 1 << 18  # of a difference of RTTs
+_DELAY = Column(pa.float32(), -_MOST_MS, _MOST_MS, may_be_null=True)
+DELAYS = {
+    **dict.fromkeys(("delay_ms", "delay_p25_ms", "delay_p75_ms"), _DELAY),
+    **dict.fromkeys(
+        ("delay_n_traces", "delay_n_vantages", "delay_n_negative"),
+        Column(pa.int64(), 0, may_be_null=True),
+    ),
+    "delay_by_ttl_ms": Column(pa.large_list(pa.float32()), -_MOST_MS, _MOST_MS, may_be_null=True),
+    "delay_by_ttl_n_traces": Column(pa.large_list(pa.int64()), 0, may_be_null=True),
+}
 # Optional columns of nodes and links whose meaning hopscope itself has given them.
 OF_TRACES = {
     "n_traces": _COUNT,
@@ -120,6 +131,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         "n_after_gap": _COUNT,
         "candidate": _FLAG,
         "confidence": _CONFIDENCE,
+        **DELAYS,
     },
     EXITS: {"asn": _ASN, "node": _NODE, "neighbor_asn": _ASN, "n_traces": _COUNT},
     BORDERS: {

@@ -53,7 +53,7 @@ def as_pages(
     # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
     of_bar = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
     taken = pa.array(shown)
-    rows, traced, rated = ingress_rows(
+    rows, traced, rated, delayed = ingress_rows(
         summary.ingresses.take(taken),
         summary.ingress_others.take(taken),
         np.repeat(of_bar, np.diff(ptr)),
@@ -78,6 +78,7 @@ def as_pages(
                 "exits": exits_of(*exits, i),
                 "traced": bool(traced[i]),
                 "rated": bool(rated[i]),
+                "delayed": bool(delayed[i]),
                 "chosen": not n_near[i],
             },
         )

@@ -7,13 +7,23 @@ here, column by column, and not by a template.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import escape
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
-from pipeline.model.words import confidence_text, is_low, printable
+from pipeline.model.words import (
+    confidence_text,
+    delay_basis,
+    is_low,
+    ms_text,
+    printable,
+    spread_text,
+)
 from pipeline.report.pages.ases.neighbor_texts import neighbor_texts
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure
@@ -40,7 +50,7 @@ def first_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
 
 def ingress_rows(
     table: pa.Table, others: pa.Array, widths: np.ndarray, ptr: np.ndarray, linked: np.ndarray
-) -> tuple[list[str], np.ndarray, np.ndarray]:
+) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
     """Table rows of ingresses, and which columns the tables of their ASes have.
 
     Parameters
@@ -56,13 +66,15 @@ def ingress_rows(
 
     Returns
     -------
-    list of str, (n_ases,) bool, (n_ases,) bool
-        Rows as HTML; whether their AS has columns of traces, and of confidence.
+    list of str, and three of (n_ases,) bool
+        Rows as HTML; whether their AS has columns of traces, of confidence, and of delays.
     """
     n_direct, n_after_gap = (table[name].to_numpy() for name in ("n_direct", "n_after_gap"))
     rated = table["confidence"].is_valid().to_numpy()
     traced_ases = _any_of((n_direct > 0) | (n_after_gap > 0), ptr)
     rated_ases = _any_of(rated, ptr)
+    delayed = table["delay_ms"].is_valid().to_numpy()
+    delayed_ases = _any_of(delayed, ptr)
     of_as = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     columns = zip(
         table["addr"].to_pylist(),
@@ -84,9 +96,26 @@ def ingress_rows(
         ),
         traced_ases[of_as].tolist(),
         rated_ases[of_as].tolist(),
+        _delay_cells(table, delayed_ases[of_as]),
         strict=True,
     )
-    return [_row(*row) for row in columns], traced_ases, rated_ases
+    return [_row(*row) for row in columns], traced_ases, rated_ases, delayed_ases
+
+
+def _delay_cells(table: pa.Table, wanted: np.ndarray) -> list[str]:
+    """Cells of the median and of its quartiles; empty where the AS has no such columns."""
+    names = [name for name in table.column_names if name.startswith("delay_")]
+    rows = table.select([name for name in names if "_by_" not in name]).to_pylist()
+    none = f"<td>{NONE}<td>{NONE}"
+    return [
+        (none if row["delay_ms"] is None else _delay_cell(row)) if is_wanted else ""
+        for row, is_wanted in zip(rows, wanted.tolist(), strict=True)
+    ]
+
+
+def _delay_cell(row: Mapping[str, Any]) -> str:
+    basis = f"<small>{delay_basis(row)}</small>"
+    return f"<td>{ms_text(row['delay_ms'])}<td>{spread_text(row)} {basis}"
 
 
 def _row(
@@ -104,6 +133,7 @@ def _row(
     neighbors: str,
     traced: bool,
     rated: bool,
+    delay: str,
 ) -> str:
     named = f"{addr}{host_text(host)}"
     if others:
@@ -121,7 +151,7 @@ def _row(
         row += f"<td>{n_direct:,}<td>{n_after_gap:,}"
     if rated:
         row += f"<td>{NONE if confidence is None else confidence_text(confidence)}"
-    return f"{row}{neighbors}\n"
+    return f"{row}{delay}{neighbors}\n"
 
 
 def host_text(host: str | None) -> str:

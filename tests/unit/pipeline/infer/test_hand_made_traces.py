@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.infer import infer_topology, rtt
+from pipeline.infer import infer_topology, samples
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import (
     alias_sets,
@@ -160,22 +160,22 @@ def test_a_link_without_rtt_has_none(tmp_path):
 
 @pytest.mark.parametrize("bucket", [1 << 22, 64, 7])
 def test_medians_are_exact_however_samples_are_cut(tmp_path, monkeypatch, bucket):
-    monkeypatch.setattr(rtt, "_BUCKET_SAMPLES", bucket)
+    monkeypatch.setattr(samples, "BUCKET_SAMPLES", bucket)
     rng = np.random.default_rng(3)
     routers = [f"20.1.1.{i}" for i in range(12)]
-    samples: dict[tuple[str, str], list[float]] = {}
+    halves: dict[tuple[str, str], list[float]] = {}
     lines = []
     for _ in range(400):
         one, other = sorted(rng.choice(2 if rng.random() < 0.5 else 12, 2, replace=False).tolist())
         near, far = (np.round(rng.random(2) * 8, 3)).tolist()
         lines.append(f"{routers[one]}/{near} {routers[other]}/{far}")
-        samples.setdefault((routers[one], routers[other]), []).append((far - near) / 2)
+        halves.setdefault((routers[one], routers[other]), []).append((far - near) / 2)
     topology = infer(tmp_path, *lines)
     for pair, weight in zip(links_of(topology), topology.weight.tolist(), strict=True):
-        assert weight == pytest.approx(max(0.01, np.median(samples[pair])), abs=6e-4)
+        assert weight == pytest.approx(max(0.01, np.median(halves[pair])), abs=6e-4)
     names = nodes_of(topology)
     assert {(names[a], names[b]) for a, b in zip(topology.near, topology.far, strict=True)} == set(
-        samples
+        halves
     )
 
 

@@ -61,7 +61,10 @@ def ingested(
 def content(snapshot: Snapshot) -> dict[str, bytes]:
     """Every array of a snapshot, by name."""
     arrays = {"asn": snapshot.asn, "graph_hash": np.array(snapshot.graph_hash)}
-    arrays |= {f"ingresses.{name}": column for name, column in vars(snapshot.ingresses()).items()}
+    ingresses = dict(vars(snapshot.ingresses()))
+    delays = ingresses.pop("delays")
+    arrays |= {f"ingresses.{name}": column for name, column in ingresses.items()}
+    arrays |= {f"delays.{name}": column for name, column in vars(delays).items()}
     for row in range(len(snapshot.asn)):
         graph, nodes = snapshot.graph(row, weights=True), snapshot.nodes(row)
         assert graph.weights is not None

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.graphs import build_graphs
+from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import GraphSet
+from pipeline.model.measured.delays import Delays
 from pipeline.model.topology import ExitTable, IngressTable, Topology
 from pipeline.store import write_snapshot
 
@@ -47,6 +49,17 @@ def some_graphs(n_ases: int = 6, nodes_each: int = 40, seed: int = 1) -> GraphSe
             )
         ]
     )
+
+
+def some_delays(n: int) -> Delays:
+    """Of ``n`` ingresses; every third has none."""
+    has = np.arange(n) % 3 > 0
+    ptr = offsets(has * (np.arange(n) % 4 + 1))
+    by_ttl = np.where(np.arange(ptr[-1]) % 2, np.nan, np.arange(ptr[-1]) - 2).astype(np.float32)
+    ms = np.where(has, np.arange(n) - 3.5, np.nan).astype(np.float32)
+    counts = (has * (np.arange(n) + 1)).astype(np.int64)
+    n_by_ttl = np.where(np.isnan(by_ttl), 0, 1)
+    return Delays(ms, ms - 1, ms + 1, counts, counts, 0 * counts, ptr, by_ttl, n_by_ttl)
 
 
 def write(store: Path, name: str = "a", graphs: GraphSet | None = None, **more) -> Path:

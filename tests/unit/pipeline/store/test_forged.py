@@ -18,13 +18,14 @@ from pipeline.store import Snapshot, check_store, find_addresses, open_snapshot
 from pipeline.store.versions.schemas import ORDER
 from tests.unit.pipeline.compare.by_hand import ONE, TWO, write_night
 from tests.unit.pipeline.stages.small_store import make_store
-from tests.unit.pipeline.store.snapshots import some_graphs, write
+from tests.unit.pipeline.store.snapshots import some_delays, some_graphs, write
 from tests.unit.pipeline.store.test_broken import rewrite_manifest
 
+MEDIANS = {"delay_ms", "delay_p25_ms", "delay_p75_ms"}
 # Where a null means something, or is read as what means "none".
 NULLABLE = {
     "ases.parquet": {"name", "weights_hash"},
-    "ingresses.parquet": {"neighbor_ixps", "neighbor_n_direct", "confidence"},
+    "ingresses.parquet": {"neighbor_ixps", "neighbor_n_direct", "confidence", *MEDIANS},
     "addresses.parquet": {"confidence"},
     "vantages.parquet": {"asn"},
     "observations.parquet": {"before", "near"},
@@ -36,7 +37,7 @@ NULLABLE = {
     "borders.parquet": {"bandwidth"},
 }
 # Columns of signed numbers in which any number is one.
-ANY_NUMBER = {"id", "x", "bandwidth"}
+ANY_NUMBER = {"id", "x", "bandwidth", *MEDIANS}
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,7 @@ def stores(tmp_path_factory) -> dict[str, Path]:
         addr_asn=np.repeat(graphs.asn, sizes),
         addr_node=(np.arange(len(addrs)) - np.repeat(graphs.node_ptr[:-1], sizes)).astype(np.int32),
         unmapped=addrs[::2] + np.uint64(10**6),
+        delays=some_delays(len(graphs.candidate)),
     )
     names = HostNames(addrs, np.full(len(addrs), "a.example", object))
     write(lengths, "night", graphs, host_names=names)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 import tempfile
@@ -16,14 +17,16 @@ from hypothesis import strategies as st
 
 from kernels import CSRGraph, Shard
 from pipeline.graphs import build_graphs
+from pipeline.model.columns import take
 from pipeline.model.graphs import NO_ID
+from pipeline.model.measured.delays import Delays
 from pipeline.model.topology import Topology
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.columns import read_table, row_group_ends
 from pipeline.store.tables import Ingresses
 from tests.soak import examples
 from tests.unit.pipeline.graphs.multi_as import topologies
-from tests.unit.pipeline.store.snapshots import some_graphs, write
+from tests.unit.pipeline.store.snapshots import some_delays, some_graphs, write
 
 
 def of(graphs, i):
@@ -89,6 +92,7 @@ def assert_holds(snapshot: Snapshot, graphs) -> None:
     assert found.neighbor_n_direct.tolist() == (
         [-1] * len(found.neighbor_asn) if alone is None else alone.tolist()
     )
+    same_delays(found.delays, graphs.delays)
     exits = snapshot.exits()
     for name in ("row", "node", "neighbor_asn", "n_traces"):
         assert getattr(exits, name).tolist() == getattr(graphs.exits, name).tolist()
@@ -97,6 +101,33 @@ def assert_holds(snapshot: Snapshot, graphs) -> None:
         assert borders.column(name).to_pylist() == getattr(graphs, f"border_{name}").tolist()
     for name, column in graphs.border_columns.items():
         np.testing.assert_array_equal(borders.column(name).to_numpy(), column)
+
+
+def same_delays(found: Delays | None, given: Delays | None) -> None:
+    assert (found is None) == (given is None or not len(given))
+    if found is not None:
+        for field in dataclasses.fields(Delays):
+            np.testing.assert_array_equal(getattr(found, field.name), getattr(given, field.name))
+
+
+def test_delays_are_read_back_and_older_snapshots_have_none(tmp_path):
+    graphs = some_graphs()
+    delays = some_delays(len(graphs.candidate))
+    path = write(tmp_path, graphs=replace(graphs, delays=delays))
+    snapshot = open_snapshot(tmp_path)
+    same_delays(snapshot.ingresses().delays, delays)
+    some = np.flatnonzero(np.isin(snapshot.ingresses().row, [1, 3]))
+    same_delays(snapshot.ingresses(np.array([1, 3])).delays, take(delays, some))
+    table = read_table(path / "ingresses.parquet")
+    older = table.drop_columns([name for name in table.column_names if name.startswith("delay")])
+    assert Ingresses.from_table(older, snapshot.asn).delays is None
+    table = table.set_column(
+        table.column_names.index("delay_by_ttl_ms"),
+        "delay_by_ttl_ms",
+        pa.chunked_array([pa.array([[1.0] * 9] * len(delays), pa.large_list(pa.float32()))]),
+    )
+    with pytest.raises(ValueError, match="differ in length"):
+        Ingresses.from_table(table, snapshot.asn)
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -67,7 +67,7 @@ def test_a_very_long_name_is_cut(capsys):
 
 def test_numbers_of_traces_that_nothing_shows_are_not_zero(capsys):
     row = {"addr": None, "candidate": False, "confidence": None, "host_name": None}
-    row |= {"neighbor_asns": [9], "neighbor_n_direct": [0]}
+    row |= {"neighbor_asns": [9], "neighbor_n_direct": [0], "delay_ms": None}
     given = {"ingress": 70001, "n_direct": 0, "n_after_gap": 0}
     seen = {"ingress": 70002, "n_direct": 5, "n_after_gap": 0}
     one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
@@ -104,3 +104,23 @@ def test_candidates_are_a_column_only_where_there_are_any(capsys, monkeypatch):
         print_snapshot(facts | {"ases": [row | {"n_candidates": n_candidates}]})
         out = capsys.readouterr().out
         assert out.count("candidates") == (3 if n_candidates else 0)
+
+
+def test_delays_of_ingresses_have_their_unit_and_their_basis(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    row = {"addr": None, "candidate": False, "confidence": None, "host_name": None}
+    row |= {"neighbor_asns": [9], "neighbor_n_direct": [3], "n_direct": 3, "n_after_gap": 0}
+    delay = {"delay_ms": 12.34, "delay_p25_ms": -0.5, "delay_p75_ms": 20.0}
+    delay |= {"delay_n_traces": 3, "delay_n_vantages": 1, "delay_n_negative": 1}
+    one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
+    one |= dict.fromkeys(("n_nodes", "n_edges", "n_components", "n_ingresses"), 2)
+    one |= dict.fromkeys(("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen"), 0)
+    none = dict.fromkeys(delay)
+    rows = [row | delay | {"ingress": 70001}, row | none | {"ingress": 70002}]
+    print_as({"as": one | {"ingresses": rows, "exits": []}})
+    out = capsys.readouterr().out
+    assert "delay," in out
+    assert "12.3" in out
+    assert "-0.50 to 20.0 (3 traces, 1 vantage point, 1 below 0)" in out
+    print_as({"as": one | {"ingresses": rows[1:], "exits": []}})
+    assert "delay" not in capsys.readouterr().out

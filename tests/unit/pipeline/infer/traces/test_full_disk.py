@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import StoreError
-from pipeline.infer import infer_topology, rtt
+from pipeline.infer import infer_topology, samples
 from pipeline.infer.traces import spool
 from pipeline.infer.traces.observer import Observer
 from pipeline.infer.traces.spool import SpoolWriter, read_block
@@ -148,13 +148,13 @@ def test_a_full_disk_during_inference_is_an_error_of_scratch(tmp_path, monkeypat
     seen = observe(tmp_path, traces(f"{A} {B} {C}"))
     opened = []
 
-    class FullBuckets(rtt._Buckets):
+    class FullBuckets(samples.Samples):
         def __init__(self, *args):
             super().__init__(*args)
             opened.extend(self._files)
             self._files = [FullDisk(file, 0) for file in self._files]
 
-    monkeypatch.setattr(rtt, "_Buckets", FullBuckets)
+    monkeypatch.setattr(samples, "Samples", FullBuckets)
     with pytest.raises(StoreError, match="no room for scratch files"):
         infer_topology([seen], prefixes=prefix_table(tmp_path), borders="prefix")
     assert opened
@@ -172,7 +172,7 @@ def test_sample_files_are_closed_when_a_pass_raises(tmp_path, monkeypatch):
     seen = observe(tmp_path, traces(f"{A} {B} {C}"))
     opened = []
 
-    class Failing(rtt._Buckets):
+    class Failing(samples.Samples):
         def __init__(self, *args):
             super().__init__(*args)
             opened.extend(self._files)
@@ -180,7 +180,7 @@ def test_sample_files_are_closed_when_a_pass_raises(tmp_path, monkeypatch):
         def add(self, samples):
             raise MemoryError
 
-    monkeypatch.setattr(rtt, "_Buckets", Failing)
+    monkeypatch.setattr(samples, "Samples", Failing)
     with pytest.raises(MemoryError):
         infer_topology([seen], prefixes=prefix_table(tmp_path), borders="prefix")
     assert opened

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from pipeline.model.measured.host_names import HostNames
@@ -105,6 +107,24 @@ def test_the_heat_map_has_a_row_for_each_ingress_in_the_order_of_the_drawing():
     # 1, 1, 1 of 3 at 1, 2, 3 hops; 2, 1 of 3 at 1, 2 hops.
     runs = {shade: re.findall(r"M(\d) \d+h(\d)", path) for shade, path in cells.items()}
     assert runs == {"h4": [("0", "3"), ("1", "1")], "h5": [("0", "1")]}
+
+
+def test_added_rtts_have_a_row_for_each_ingress_whose_delays_are_known():
+    ases = {10: [(0, 1), (1, 2)], 20: [(0, 1)]}
+    ingresses = [(10, i, [20], 5 - i, 0, False) for i in range(3)]
+    snapshot = MemorySnapshot(ases, {10: 3, 20: 2}, ingresses)
+    summary = summarise(snapshot, measured(snapshot))
+    assert not entries_of_first(summary).has_delays
+    at = summary.ingresses.column_names.index("delay_by_ttl_ms")
+    behind = pa.array([[0.5, None, 4.0, 81.0], None, [-2.0]], pa.list_(pa.float32()))
+    table = summary.ingresses.set_column(at, "delay_by_ttl_ms", behind)
+    found = entries_of_first(replace(summary, ingresses=table))
+    assert found.has_delays
+    heat = found.drawing.partition('class="heat ms"')[2]
+    cells = dict(re.findall(r'class=(h\d) d="([^"]+)"', heat))
+    runs = {shade: re.findall(r"M(\d) \d+h(\d)", path) for shade, path in cells.items()}
+    assert runs == {"h0": [("0", "1")], "h1": [("0", "1")], "h2": [("2", "1")], "h5": [("3", "1")]}
+    assert re.findall(r">(\w+)</text>", heat) == ["1", "2", "3", "4", "TTLs"]
 
 
 def test_hostile_names_stay_text_and_the_drawing_is_well_formed():

@@ -90,6 +90,7 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
         "farthest": [3],
         "farthest_addrs": ["10.0.0.4"],
         "host_name": None,
+        **dict.fromkeys(DELAYS.split()),
     }
     assert last["farthest_addrs"] == ["10.0.0.1", "10.0.0.5"]
     assert candidate["candidate"] is True
@@ -263,10 +264,14 @@ asn ingress addr neighbor_asns n_direct n_after_gap neighbor_n_direct candidate 
 via_ixp neighbor_ixps
 n_reached eccentricity mean_hops hop_counts farthest farthest_addrs host_name
 """
+DELAYS = """
+delay_ms delay_p25_ms delay_p75_ms delay_n_traces delay_n_vantages delay_n_negative
+delay_by_ttl_ms delay_by_ttl_n_traces
+"""
 
 
 def test_columns_are_those_of_the_contract(snapshot):
     summary = summarise(snapshot, measured(snapshot))
     assert summary.ases.column_names == AS_COLUMNS.split()
-    assert summary.ingresses.column_names == INGRESS_COLUMNS.split()
+    assert summary.ingresses.column_names == (INGRESS_COLUMNS + DELAYS).split()
     assert summary.ingresses.schema.field("hop_counts").type == pa.list_(pa.int64())

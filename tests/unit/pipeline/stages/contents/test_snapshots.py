@@ -93,6 +93,16 @@ def test_an_as_shows_who_enters_where_and_leaves(store):
     assert facts["measured"] is None
 
 
+def test_an_as_shows_the_rtt_that_it_adds_behind_each_ingress(store):
+    """Hops are 10 ms apart: X at TTL 2 and Y at 3 of one trace, of others X alone."""
+    rows = {row["addr"]: row for row in show(ShowConfig("night", store, 2))["as"]["ingresses"]}
+    assert rows[X]["delay_ms"] == rows[X]["delay_p25_ms"] == rows[X]["delay_p75_ms"] == 10.0
+    names = ("delay_n_traces", "delay_n_vantages", "delay_n_negative")
+    assert [rows[X][name] for name in names] == [1, 1, 0]
+    assert (rows[X]["delay_by_ttl_ms"], rows[X]["delay_by_ttl_n_traces"]) == ([10.0], [1])
+    assert rows[Y]["delay_ms"] is None
+
+
 def test_ingresses_of_low_confidence_are_counted_without_candidates(store, capsys):
     one = show(ShowConfig("night", store, 2))["as"]
     first, second = one["ingresses"]
