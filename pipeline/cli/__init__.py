@@ -174,7 +174,8 @@ def generate(given: Given) -> None:
     config = replace(given.config(GenerateConfig), said=given.said)
     if config.out is not None and "store" not in given.said:
         config = replace(config, store=None)  # the variable is meant for other commands
-    check_sizes(model_of(config), parameters_of(config))  # before anything is shown
+    model = model_of(config)
+    check_sizes(model, parameters_of(config, model))  # before anything is shown
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.generate import generate_topology

@@ -7,11 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.config.shared import asn_option, ingresses_option, snapshot_option, store_option
-from pipeline.config.values import given_as_number, weight_law
+from pipeline.config.values import bandwidth_law, given_as_number, weight_law
 from pipeline.errors import UsageError
-from pipeline.generate import MODELS, models_named, models_that_take
+from pipeline.generate import MODELS, flat_models, is_brite, models_named, models_that_take
 from pipeline.model.choices import ADJACENCY_SUFFIX
-from pipeline.model.synthetic import MAX_LINKS, MAX_SEED, Parameters
+from pipeline.model.synthetic import (
+    ASSIGNMENTS,
+    BANDWIDTHS,
+    EDGE_CONNECTIONS,
+    GROUPINGS,
+    GROWTHS,
+    LEVELS,
+    MAX_LINKS,
+    MAX_SEED,
+    MAX_SIDE,
+    PLACEMENTS,
+    Parameters,
+)
 from pipeline.options import option
 
 _OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in model.options)
@@ -32,8 +44,9 @@ class GenerateConfig:
         choices=lambda: tuple(MODELS),
         is_argument=True,
     )
-    routers: int = option(
-        help="Total number of routers.",
+    routers: int | None = option(
+        default=None,
+        help="Total number of routers; needed, unless --config gives it.",
         variable=None,
         metavar="N",
         unit="routers",
@@ -129,6 +142,146 @@ class GenerateConfig:
         help=f"Make the graph connected ({models_that_take('connected')}).",
         variable=None,
     )
+    growth: str = option(
+        default=Parameters.growth,
+        help="Whether routers join one by one or are all there at once (Waxman graphs).",
+        variable=None,
+        metavar="HOW",
+        choices=lambda: GROWTHS,
+    )
+    preferential: bool = option(
+        default=False,
+        help="Let routers that join prefer those of many links (Waxman graphs).",
+        variable=None,
+    )
+    alpha: float = option(
+        default=Parameters.alpha,
+        help="Largest probability of a link (Waxman graphs).",
+        variable=None,
+        metavar="SHARE",
+        unit="probability",
+        minimum=0,
+        maximum=1,
+    )
+    beta: float | None = option(
+        default=None,
+        help="How far links reach (Waxman graphs) [0.2]; or how much less routers of few links are "
+        "preferred (GLP graphs, below 1) [0.6447].",
+        variable=None,
+        metavar="NUMBER",
+        maximum=1,
+    )
+    p: float | None = option(
+        default=None,
+        help="Probability of a step that adds links (BA-2 graphs) [0.25] (GLP graphs) [0.4695].",
+        variable=None,
+        metavar="SHARE",
+        unit="probability",
+        minimum=0,
+        maximum=1,
+    )
+    q: float | None = option(
+        default=None,
+        help="Probability of a step that moves links (BA-2 graphs) [0.25].",
+        variable=None,
+        metavar="SHARE",
+        unit="probability",
+        minimum=0,
+        maximum=1,
+    )
+    as_model: str = option(
+        default=Parameters.as_model,
+        help=f"Model of the graph of ASes ({models_that_take('as_model')}).",
+        variable=None,
+        metavar="MODEL",
+        choices=flat_models,
+    )
+    router_model: str = option(
+        default=Parameters.router_model,
+        help=f"Model of the graphs of routers ({models_that_take('router_model')}).",
+        variable=None,
+        metavar="MODEL",
+        choices=flat_models,
+    )
+    edge_connection: str = option(
+        default=Parameters.edge_connection,
+        help="Router at which a link between two ASes ends: any, or that of the smallest degree, "
+        "of at least 2, or of at least --k (top-down).",
+        variable=None,
+        metavar="HOW",
+        choices=lambda: EDGE_CONNECTIONS,
+    )
+    k: int = option(
+        default=Parameters.k,
+        help="Smallest degree of such a router for smallest-k (top-down).",
+        variable=None,
+        metavar="N",
+        unit="links",
+        minimum=0,
+    )
+    grouping: str = option(
+        default=Parameters.grouping,
+        help="How the routers of an AS are chosen (bottom-up).",
+        variable=None,
+        metavar="HOW",
+        choices=lambda: GROUPINGS,
+    )
+    assignment: str = option(
+        default=Parameters.assignment,
+        help="Law of the number of routers of an AS (bottom-up).",
+        variable=None,
+        metavar="LAW",
+        choices=lambda: ASSIGNMENTS,
+    )
+    level: str = option(
+        default=Parameters.level,
+        help=f"What a node is: a router, or an AS ({models_that_take('level')}).",
+        variable=None,
+        metavar="WHAT",
+        choices=lambda: LEVELS,
+    )
+    placement: str = option(
+        default=Parameters.placement,
+        help="Whether routers lie anywhere or crowd in few squares of the plane "
+        f"({models_that_take('placement')}).",
+        variable=None,
+        metavar="HOW",
+        choices=lambda: PLACEMENTS,
+    )
+    plane_side: int | None = option(
+        default=None,
+        help="Side of the plane of an AS, BRITE's HS [1000, or twice the root of its routers].",
+        variable=None,
+        metavar="N",
+        unit="cells",
+        minimum=1,
+        maximum=MAX_SIDE,
+    )
+    square_side: int | None = option(
+        default=None,
+        help="Side of the squares of heavy-tailed placement, BRITE's LS [a tenth of the plane's].",
+        variable=None,
+        metavar="N",
+        unit="cells",
+        minimum=1,
+        maximum=MAX_SIDE,
+    )
+    bandwidth: str = option(
+        default=Parameters.bandwidth,
+        help=f"Distribution of bandwidths: {', '.join(BANDWIDTHS.values())}.",
+        variable=None,
+        metavar="LAW",
+        unit="Mbit/s",
+        parser=bandwidth_law,
+    )
+    bandwidth_between: str | None = option(
+        default=None,
+        help=f"That of links between ASes ({models_that_take('bandwidth_between')}) [the same].",
+        variable=None,
+        metavar="LAW",
+        unit="Mbit/s",
+        parser=bandwidth_law,
+    )
     weights: str | None = option(
         default=None,
         help="Distribution of weights, such as whole:1:1024 [length of each link].",
@@ -148,6 +301,12 @@ class GenerateConfig:
     snapshot: str | None = snapshot_option("Name of the snapshot in --store [today's date].")
     asn: int | None = asn_option(f"AS of all routers ({_OF_ONE_AS}).", given_as_number)
     ingresses: int | None = ingresses_option(f"Number of ingresses to draw ({_WITHOUT_INGRESSES}).")
+    config: Path | None = option(
+        default=None,
+        help="Configuration file of BRITE, whose numbers hold where no option gives another.",
+        variable=None,
+        metavar="FILE",
+    )
     said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
 
 
@@ -163,7 +322,15 @@ OPTIONS = {
     "min_degree": "min_degree",
     "max_degree": "max_degree",
     "connected": "connected",
-    "weights": "weights",
+    **{
+        name: name
+        for name in (
+            *("growth", "preferential", "alpha", "beta", "p", "q"),
+            *("as_model", "router_model", "edge_connection", "k", "grouping", "assignment"),
+            *("level", "placement", "plane_side", "square_side"),
+            *("bandwidth", "bandwidth_between", "weights"),
+        )
+    },
 }
 
 
@@ -196,10 +363,36 @@ def options_of_model(model: str) -> tuple[str, ...]:
     without = {"asn"} if "ases" in own else set()
     without |= {"ingresses"} if MODELS[model].makes_graphs else set()
     of_snapshots = (name for name in OF_SNAPSHOTS if name not in without)
-    return ("routers", *own, "seed", "out", "store", *of_snapshots)
+    of_brite = ("config",) if is_brite(model) else ()
+    return ("routers", *of_brite, *own, "seed", "out", "store", *of_snapshots)
 
 
-def parameters_of(config: GenerateConfig) -> Parameters:
-    """What a model is given."""
+def parameters_of(config: GenerateConfig, model: str) -> Parameters:
+    """What a model, a key of MODELS, is given.
+
+    Raises
+    ------
+    UsageError
+        Without a number of routers; for a configuration file that cannot be read or that asks for
+        another model.
+    """
     options = {field: getattr(config, name) for field, name in OPTIONS.items()}
-    return Parameters(n_routers=config.routers, seed=config.seed, **options)
+    if config.config is None:
+        if config.routers is None:
+            raise UsageError("give the number of routers: --routers N")
+        return Parameters(n_routers=config.routers, seed=config.seed, **options)
+    from pipeline.generate.files.brite_conf import read_conf
+
+    found = read_conf(config.config)
+    if found.model != model:
+        raise UsageError(
+            f"{config.config} asks for another model: "
+            f"hopscope generate {found.model} --config {config.config}"
+        )
+    options = {
+        field: value if OPTIONS[field] in config.said else getattr(found.given, field)
+        for field, value in options.items()
+    }
+    n_routers = found.given.n_routers if config.routers is None else config.routers
+    as_level = found.given.as_level
+    return Parameters(n_routers=n_routers, seed=config.seed, as_level=as_level, **options)

@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.errors import WrongPartError
 from pipeline.metrics import METRICS, names_for_all
 from pipeline.model.choices import MAX_ASN, NAME_RULE, as_number_in, is_name
-from pipeline.model.synthetic import law_of
+from pipeline.model.synthetic import bandwidth_law_of, law_of
 
 BLOCK_PATTERN = "[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*"  # of Prefect's names
 
@@ -80,6 +80,12 @@ def snapshot_name(value: Any) -> str:
 def weight_law(value: Any) -> str:
     """A law of weights, as it was written."""
     law_of(str(value))
+    return str(value)
+
+
+def bandwidth_law(value: Any) -> str:
+    """A law of bandwidths, as it was written."""
+    bandwidth_law_of(str(value))
     return str(value)
 
 

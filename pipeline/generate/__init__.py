@@ -12,14 +12,17 @@ docs/generate.md) follows from its row. Nothing heavy is imported here before a 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import UsageError
 from pipeline.model.synthetic import Parameters, check_degrees, check_links
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from pipeline.model.graphs import GraphSet
     from pipeline.model.topology import Topology
 
@@ -29,8 +32,11 @@ __all__ = [
     "Parameters",
     "check",
     "check_sizes",
+    "flat_links",
+    "flat_models",
     "generate",
     "generate_graphs",
+    "is_brite",
     "models_named",
     "models_that_take",
 ]
@@ -53,6 +59,12 @@ class Model:
         Whether it has ``make_graphs``, and so ingresses of its own.
     compiles : str
         The module whose compiled code it calls last, if that is not ``module``.
+    entry : str
+        Where a module makes several models: ``make_ba2`` and ``check_ba2`` for ``ba2``.
+    brite : tuple of int
+        Its numbers in BRITE's files: of routers, and of ASes where it makes these as well. Such a
+        model of one level also has ``links`` (see ``flat_links``), ``numbers`` if it has any, and
+        may be a level of a hierarchy.
     """
 
     module: str
@@ -61,23 +73,72 @@ class Model:
     known_as: str = ""
     makes_graphs: bool = False
     compiles: str = ""
+    entry: str = ""
+    brite: tuple[int, ...] = ()
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it may be a level of a hierarchy."""
+        return len(self.brite) > 1
 
     def load(self) -> ModuleType:
         """The model's module, imported at first use: it compiles kernels."""
         return importlib.import_module(self.module)
 
+    def function(self, name: str) -> Callable[..., Any] | None:
+        """``make``, ``check``, ``links`` or another of the model; None if it has none."""
+        return getattr(self.load(), f"{name}_{self.entry}" if self.entry else name, None)
+
+
+_PLANE = ("placement", "plane_side", "square_side", "bandwidth")
+_FLAT = ("m", "alpha", "beta", "growth", "preferential", "p", "q")  # of any model of one level
 
 MODELS: dict[str, Model] = {
     "ba": Model(
         "pipeline.generate.barabasi_albert",
-        ("m", "weights"),
+        ("m", "level", *_PLANE, "weights"),
         "routers without an AS, joined by preferential attachment (BRITE RTBarabasiAlbert)",
         "Barabasi-Albert",
+        brite=(2, 4),
+    ),
+    "ba2": Model(
+        "pipeline.generate.grown",
+        ("m", "p", "q", "level", *_PLANE, "weights"),
+        "the same, where links are also added and moved (BRITE RTBarabasiAlbert2)",
+        "Albert-Barabasi",
+        entry="ba2",
+        brite=(9, 10),
+    ),
+    "glp": Model(
+        "pipeline.generate.grown",
+        ("m", "p", "beta", "level", *_PLANE, "weights"),
+        "the same, where links are also added, with a general preference (BRITE RTGLP)",
+        entry="glp",
+        brite=(11, 12),
+    ),
+    "waxman": Model(
+        "pipeline.generate.waxman",
+        ("m", "alpha", "beta", "growth", "preferential", "level", *_PLANE, "weights"),
+        "routers without an AS, linked the more likely the nearer they are (BRITE RTWaxman)",
+        brite=(1, 3),
     ),
     "top-down": Model(
         "pipeline.generate.top_down",
-        ("n_ases", "m", "weights"),
+        (
+            *("n_ases", "as_model", "router_model", *_FLAT, "edge_connection", "k", *_PLANE),
+            *("bandwidth_between", "weights"),
+        ),
         "ASes joined by preferential attachment, and their routers likewise (BRITE TopDown)",
+        brite=(5,),
+    ),
+    "bottom-up": Model(
+        "pipeline.generate.bottom_up",
+        (
+            *("n_ases", "router_model", *_FLAT, "grouping", "assignment", *_PLANE),
+            *("bandwidth_between", "weights"),
+        ),
+        "one graph of routers, grouped into ASes (BRITE BottomUp)",
+        brite=(6,),
     ),
     "grid": Model(
         "pipeline.generate.grid",
@@ -114,6 +175,45 @@ def models_named() -> str:
     return ", ".join([*names, f"or {last}"])
 
 
+def is_brite(model: str) -> bool:
+    """Whether it is one of BRITE's, with BRITE's numbers."""
+    return bool(MODELS[model].brite)
+
+
+def flat_models() -> tuple[str, ...]:
+    """Names of the models of one level, for the levels of a hierarchy."""
+    return tuple(name for name, model in MODELS.items() if model.is_flat)
+
+
+def flat_links(
+    model: str,
+    node_ptr: np.ndarray,
+    places: tuple[np.ndarray, np.ndarray],
+    given: Parameters,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Links of graphs side by side, by a model of one level.
+
+    Parameters
+    ----------
+    node_ptr : (n_graphs + 1,) int64
+        Nodes of graph i are node_ptr[i] .. node_ptr[i + 1] - 1.
+    places : two (n_nodes,) float64
+        x and y of each node, in cells of its plane.
+    given : Parameters
+
+    Returns
+    -------
+    near, far : (n_links,) int64
+        No loops, no duplicates.
+    """
+    links = _model(model).function("links")
+    if links is None:
+        raise UsageError(
+            f"{model} is no model of one level; give one of {', '.join(flat_models())}"
+        )
+    return links(node_ptr, places, given)
+
+
 def models_that_take(option: str) -> str:
     """Names of the models that use a field of ``Parameters``."""
     return ", ".join(name for name, model in MODELS.items() if option in model.options)
@@ -134,7 +234,7 @@ def check_sizes(model: str, given: Parameters) -> None:
 def check(model: str, given: Parameters) -> None:
     """Raise UsageError for what can be refused before it is made; loads the model's module."""
     check_sizes(model, given)
-    own = getattr(_model(model).load(), "check", None)
+    own = _model(model).function("check")
     if own is not None:
         own(given)
 
@@ -154,7 +254,13 @@ def generate(model: str, given: Parameters) -> Topology:
         If the model is unknown or a number is out of range.
     """
     chosen = _model(model)
-    topology = chosen.load().make(given)
+    make = chosen.function("make")
+    assert make is not None
+    topology = make(given)
+    if given.level == "as" and "level" in chosen.options:
+        from pipeline.generate.laws.plane import as_ases
+
+        topology = as_ases(topology)
     if "weights" not in chosen.options:
         return topology
     from pipeline.generate.laws.weights import with_weights

@@ -25,7 +25,7 @@ from numba import njit
 from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links, shuffled_ids
-from pipeline.generate.laws.plane import routers_in_plane
+from pipeline.generate.laws.plane import check_plane, place, routers_in_plane
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import below, stream_start, word_at
@@ -39,12 +39,33 @@ _NEXT_TRY = 1 << 32  # distance between the words of a link's further draws; lin
 
 def make(given: Parameters) -> Topology:
     """One AS, as ``generate`` takes it."""
-    return generate_barabasi_albert(given.n_routers, m=given.m, seed=given.seed)
+    check_numbers(given.n_routers, given.m, given.seed)
+    node_ptr = np.array([0, given.n_routers], np.int64)
+    with part(0.0, _DRAWN):
+        near, far = attach_all(node_ptr, given.m, given.seed)
+    return routers_in_plane(
+        near,
+        far,
+        n_nodes=given.n_routers,
+        seed=given.seed,
+        drawn=_DRAWN,
+        places=place(node_ptr, given),
+        bandwidth=given.bandwidth,
+    )
+
+
+def links(
+    node_ptr: np.ndarray, places: tuple[np.ndarray, np.ndarray], given: Parameters
+) -> tuple[np.ndarray, np.ndarray]:
+    """Links of graphs side by side, as ``flat_links`` gives them."""
+    near, far = attach_all(node_ptr, given.m, given.seed)
+    return near.astype(np.int64), far.astype(np.int64)
 
 
 def check(given: Parameters) -> None:
     """Raise UsageError if a new router is to have more links than there are others."""
     check_others(given.n_routers, given.m, given.n_routers - 1)
+    check_plane(given, given.n_routers)
 
 
 def generate_barabasi_albert(

@@ -15,6 +15,24 @@ MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 rando
 
 MAX_SEED = 2**64 - 1
 
+# Laws of bandwidths (BRITE's BWDist), and how each is written; Mbit/s.
+BANDWIDTHS = {
+    "constant": "constant:VALUE",
+    "uniform": "uniform:LOW:HIGH",
+    "heavy-tailed": "heavy-tailed:LOW:HIGH",
+    "exponential": "exponential:MEAN",
+}
+BANDWIDTH = "uniform:10:1024"  # BRITE's numbers
+
+MAX_SIDE = 40_000  # cells on a side of a plane, of which each takes a byte
+LEVELS = ("router", "as")
+PLACEMENTS = ("random", "heavy-tailed")
+GROWTHS = ("incremental", "all")
+EDGE_CONNECTIONS = ("random", "smallest", "smallest-non-leaf", "smallest-k")
+GROUPINGS = ("random-pick", "random-walk")
+ASSIGNMENTS = ("constant", "uniform", "heavy-tailed", "exponential")
+PARETO_SHAPE = 1.2  # of all heavy tails of BRITE but that of its placement
+
 # Laws of weights, and how each is written.
 LAWS = {"whole": "whole:LOW:HIGH", "uniform": "uniform:LOW:HIGH", "exponential": "exponential:MEAN"}
 MAX_WHOLE = 2**24  # whole weights are exact up to here, as float32
@@ -48,6 +66,38 @@ class Parameters:
         Whether such a graph is connected.
     weights : str or None
         Law of the weights, as ``law_of`` reads it; None: the lengths of the links.
+    bandwidth : str
+        Law of the bandwidths, as ``bandwidth_law_of`` reads it.
+    bandwidth_between : str or None
+        That of links between ASes; None: the same.
+    level : str
+        One of LEVELS: what a node of a graph of one level is.
+    placement : str
+        One of PLACEMENTS. A heavy tail puts many routers into few squares of the plane.
+    plane_side, square_side : int or None
+        Cells on a side of the plane of an AS (BRITE's HS) and of its squares (LS). None: 1000, or
+        more where a quarter of the cells would be taken; and a tenth of that.
+    alpha : float
+        Waxman's, above 0 and at most 1.
+    beta : float or None
+        Waxman's, or GLP's; None: that model's own.
+    growth : str
+        One of GROWTHS; Waxman.
+    preferential : bool
+        Whether Waxman's routers prefer those of many links.
+    p, q : float or None
+        Probabilities of adding links and of moving them; None: the model's own.
+    edge_connection : str
+        One of EDGE_CONNECTIONS: the router at which a link between two ASes ends; top-down.
+    k : int
+        Smallest degree of that router for ``smallest-k``.
+    as_model, router_model : str
+        A model of one level; of a hierarchy.
+    grouping, assignment : str
+        One of GROUPINGS and of ASSIGNMENTS: how bottom-up chooses the routers of an AS, and how
+        many.
+    as_level : Parameters or None
+        Of the graph of ASes; None: the same numbers as for routers.
     """
 
     n_routers: int
@@ -63,6 +113,25 @@ class Parameters:
     max_degree: int = 6
     connected: bool = False
     weights: str | None = None
+    bandwidth: str = BANDWIDTH
+    bandwidth_between: str | None = None
+    level: str = "router"
+    placement: str = PLACEMENTS[0]
+    plane_side: int | None = None
+    square_side: int | None = None
+    alpha: float = 0.15
+    beta: float | None = None
+    growth: str = GROWTHS[0]
+    preferential: bool = False
+    p: float | None = None
+    q: float | None = None
+    edge_connection: str = "smallest-non-leaf"
+    k: int = 2
+    as_model: str = "ba"
+    router_model: str = "ba"
+    grouping: str = "random-walk"
+    assignment: str = ASSIGNMENTS[0]
+    as_level: Parameters | None = None
 
 
 def law_of(text: str) -> tuple[str, tuple[float, ...]]:
@@ -74,20 +143,40 @@ def law_of(text: str) -> tuple[str, tuple[float, ...]]:
         If it is not one of ``LAWS``, or its numbers are wrong; the message says what to give.
     """
     takes = f"{', '.join(LAWS.values())}, with finite numbers, 0 <= LOW <= HIGH and MEAN > 0"
+    name, numbers = _law(text, LAWS, takes)
+    is_exact = all(number.is_integer() and number <= MAX_WHOLE for number in numbers)
+    if name == "whole" and not is_exact:
+        raise ValueError(f"{LAWS[name]} with whole numbers up to {MAX_WHOLE}")
+    return name, numbers
+
+
+def bandwidth_law_of(text: str) -> tuple[str, tuple[float, ...]]:
+    """Name and numbers of a law of bandwidths, in Mbit/s: ``uniform:10:1024``, ``constant:10``.
+
+    Raises
+    ------
+    ValueError
+        If it is not one of ``BANDWIDTHS``, or its numbers are wrong; the message says what to give.
+    """
+    takes = f"{', '.join(BANDWIDTHS.values())}, with finite numbers above 0 and LOW <= HIGH"
+    name, numbers = _law(text, BANDWIDTHS, takes)
+    if min(numbers) <= 0:
+        raise ValueError(takes)
+    return name, numbers
+
+
+def _law(text: str, laws: dict[str, str], takes: str) -> tuple[str, tuple[float, ...]]:
     name, *parts = text.split(":")
     try:
         numbers = tuple(float(part) for part in parts)
     except ValueError:
         raise ValueError(takes) from None
-    if name not in LAWS or len(numbers) != LAWS[name].count(":"):
+    if name not in laws or len(numbers) != laws[name].count(":"):
         raise ValueError(takes)
     if not all(math.isfinite(number) for number in numbers) or min(numbers) < 0:
         raise ValueError(takes)
     if numbers[-1] < numbers[0] or numbers[-1] > 1e30 or (len(numbers) == 1 and numbers[0] == 0):
         raise ValueError(takes)
-    is_exact = all(number.is_integer() and number <= MAX_WHOLE for number in numbers)
-    if name == "whole" and not is_exact:
-        raise ValueError(f"{LAWS[name]} with whole numbers up to {MAX_WHOLE}")
     return name, numbers
 
 

@@ -18,8 +18,9 @@ from pipeline.config.generate import (
     parameters_of,
 )
 from pipeline.errors import StoreError, UsageError
-from pipeline.generate import MODELS, check, generate, generate_graphs
+from pipeline.generate import MODELS, Parameters, check, generate, generate_graphs, is_brite
 from pipeline.generate.files.adjacency_file import write_adjacency
+from pipeline.generate.files.brite_conf import model_lines
 from pipeline.generate.files.brite_file import write_brite
 from pipeline.generate.shares import shares_told
 from pipeline.graphs import build_graphs
@@ -50,8 +51,9 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         raise UsageError("give either --out FILE.brite or --store DIR")
     if config.snapshot is not None:
         check_name(config.snapshot)
-    model, given = model_of(config), parameters_of(config)
+    model = model_of(config)
     _refuse_options_of_others(config, model)
+    given = parameters_of(config, model)
     is_adjacency = config.out is not None and config.out.suffix == ADJACENCY_SUFFIX
     if is_adjacency and config.weights is not None:
         raise UsageError(
@@ -68,8 +70,8 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     detail = f"{model}{_first_run(model)}"
 
     def on_share(share: float) -> None:  # of the work; so are the routers that are shown
-        n_made = min(int(share * config.routers), config.routers - 1)
-        progress(Progress("generate", n_made, config.routers, "routers", detail, share))
+        n_made = min(int(share * given.n_routers), given.n_routers - 1)
+        progress(Progress("generate", n_made, given.n_routers, "routers", detail, share))
 
     on_share(0.0)
     with shares_told(on_share):
@@ -80,12 +82,15 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
             topology = generate(model, given)
             n_nodes = topology.n_nodes
     progress(Progress("generate", n_nodes, n_nodes, "routers", model))
-    command = _command(config, model)
+    command = _command(config, model, given)
     if config.out is not None:
         config.out.parent.mkdir(parents=True, exist_ok=True)
         progress(Progress("save", 0, 1, "file", config.out.name))
-        write = write_adjacency if is_adjacency else write_brite
-        write(topology, config.out, command)
+        if is_adjacency:
+            write_adjacency(topology, config.out, command)
+        else:
+            lines = model_lines(model, given) if is_brite(model) else ()
+            write_brite(topology, config.out, command, lines)
         progress(Progress("save", 1, 1, "file", config.out.name))
         made = f"{number(n_nodes, 'router')}, {number(topology.n_links, 'link')}"
         return f"{made} -> {config.out} ({time.time() - started:.1f} s)"
@@ -169,15 +174,20 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _command(config: GenerateConfig, model: str) -> str:
+def _command(config: GenerateConfig, model: str, given: Parameters) -> str:
     """The command that makes this topology again, with everything that it depends on."""
+    values = {name: getattr(given, field) for field, name in OPTIONS.items()}
+    values |= {"routers": given.n_routers, "seed": given.seed}
+    values |= {"asn": config.asn, "ingresses": config.ingresses}
+    values["config"] = config.config and config.config.name  # a folder says nothing elsewhere
     names = ["routers", *(OPTIONS[field] for field in MODELS[model].options), "seed"]
+    if given.as_level is not None:  # it has numbers that no option can give
+        names = ["config", *(name for name in names if name in config.said), "seed"]
     if config.store is not None:  # a file has neither
         names += ["asn", "ingresses"]
-    given = [(name, getattr(config, name)) for name in names]
     words = [
-        _flag(name) if value is True else f"{_flag(name)} {value}"
-        for name, value in given
-        if value is not None and value is not False
+        _flag(name) if values[name] is True else f"{_flag(name)} {values[name]}"
+        for name in dict.fromkeys(names)
+        if values[name] is not None and values[name] is not False
     ]
     return " ".join(["hopscope generate", model, *words])

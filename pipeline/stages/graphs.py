@@ -131,7 +131,7 @@ def generated_graph(model: str, given: Mapping[str, Any]) -> NamedGraph:
             values[name] = known[name].parse(value, name.replace("_", " "))
     if "routers" not in values:
         raise UsageError("give the number of routers")
-    parameters = parameters_of(config_of(GenerateConfig, _with_defaults(values)))
+    parameters = parameters_of(config_of(GenerateConfig, _with_defaults(values)), model)
     check(model, parameters)
     return graph_of(generate(model, parameters), model)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
@@ -18,7 +19,9 @@ from pipeline.model.topology import Topology
 _ROWS_AT_ONCE = 1 << 16  # turned into text at a time
 
 
-def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
+def write_brite(
+    topology: Topology, path: Path, made_by: str = "", model: Sequence[str] = ()
+) -> None:
     """Write a topology so that BRITE readers, including ours, read it back unchanged.
 
     The file appears whole or not at all. Columns that the topology lacks are written as BRITE
@@ -32,6 +35,9 @@ def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
     made_by : str
         The command that makes it again; it is written at the end of the header's first model line,
         which BRITE's readers skip and our reports show.
+    model : sequence of str
+        Lines that name the model and its numbers, as BRITE writes them; none: those that fit the
+        topology, with BRITE's defaults.
 
     Raises
     ------
@@ -39,13 +45,13 @@ def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
         If the file cannot be written.
     """
     with written_whole(path) as file:
-        _write(topology, file, made_by)
+        _write(topology, file, made_by, model or _model(topology))
 
 
-def _write(topology: Topology, file: BinaryIO, made_by: str) -> None:
+def _write(topology: Topology, file: BinaryIO, made_by: str, lines: Sequence[str]) -> None:
     n_nodes, n_links = topology.n_nodes, topology.n_links
     file.write(f"Topology: ( {n_nodes} Nodes, {n_links} Edges )\n".encode())
-    model, *parts = _model(topology)
+    model, *parts = lines
     if made_by:
         model = f"{model.rstrip()} {made_by}"
     file.write(("\n".join([model, *parts]) + "\n\n").encode())

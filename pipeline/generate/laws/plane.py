@@ -2,23 +2,39 @@
 
 As in BRITE: each AS has a square plane of its own; a router takes a random free cell of it, a link
 is as long as the straight line between its ends (between two ASes as well), its delay is the time
-that light needs for that distance, its bandwidth is drawn uniformly from 10 to 1024 Mbit/s (BWDist
-2).
+that light needs for that distance, its bandwidth is drawn by a law: uniformly from 10 to 1024
+Mbit/s if none is given (BWDist 2). With heavy-tailed placement, the plane is cut into squares; each
+in turn takes a number of routers that is drawn by a Pareto law of exponent 1, up to three quarters
+of its cells, until all have a place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 from numba import njit
 
+from pipeline.errors import UsageError
 from pipeline.generate.shares import part, tell_share
 from pipeline.model.random_words import draw_below, draw_unit, start_stream
+from pipeline.model.synthetic import (
+    BANDWIDTH,
+    BANDWIDTHS,
+    FIRST_ASN,
+    PARETO_SHAPE,
+    Parameters,
+    bandwidth_law_of,
+)
 from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.words import number
 
 PLANE_SIDE = 1000  # cells; BRITE's HS. Grows so that no more than a quarter of the cells is taken
 LIGHT_KM_PER_MS = 299.792458
-MIN_BANDWIDTH, MAX_BANDWIDTH = 10.0, 1024.0  # Mbit/s
 
+_FULL = 0.75  # share of the cells of a plane, or of a square, that may be taken
+_MOST_IN_A_SQUARE = 1e6  # times the cells of a square: where BRITE cuts the Pareto law
 _PLACES_KEY = np.uint64(1 << 40)  # streams apart from those that draw links, keyed by AS
 _BANDWIDTH_KEY = np.uint64(1 << 41)
 
@@ -26,6 +42,56 @@ _BANDWIDTH_KEY = np.uint64(1 << 41)
 def plane_side(n_routers: int) -> int:
     """Side of the plane of an AS with ``n_nodes`` routers, in cells."""
     return max(PLANE_SIDE, int(np.ceil(np.sqrt(4.0 * n_routers))))
+
+
+def check_plane(given: Parameters, n_routers: int) -> None:
+    """Raise UsageError for a plane or squares that do not hold so many routers."""
+    side = given.plane_side or plane_side(n_routers)
+    square = given.square_side or max(side // 10, 1)
+    if n_routers > _FULL * side * side:
+        raise UsageError(
+            f"--plane-side {side}: {number(n_routers, 'router')} would take more than three "
+            f"quarters of its cells; give {plane_side(n_routers)} or more"
+        )
+    if given.placement == "heavy-tailed":
+        in_squares = (side // square) ** 2 * max(int(_FULL * square * square), 1)
+        if square > side or n_routers > in_squares:
+            raise UsageError(
+                f"--square-side {square}: the squares of a plane of {side} x {side} cells do not "
+                f"hold {number(n_routers, 'router')}; give a divisor of {side}"
+            )
+
+
+def place(node_ptr: np.ndarray, given: Parameters) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the routers of graphs side by side, each graph on a plane of its own.
+
+    Parameters
+    ----------
+    node_ptr : (n_graphs + 1,) int64
+        Nodes of graph i are node_ptr[i] .. node_ptr[i + 1] - 1.
+    given : Parameters
+        Its placement, plane_side, square_side and seed.
+
+    Returns
+    -------
+    x, y : (n_nodes,) float64
+        Whole numbers of cells; no two routers of a graph share one.
+
+    Raises
+    ------
+    UsageError
+        If the plane is too small.
+    """
+    largest = int(np.diff(node_ptr).max(initial=0))
+    check_plane(given, largest)
+    side = given.plane_side or plane_side(largest)
+    x, y = np.empty(int(node_ptr[-1])), np.empty(int(node_ptr[-1]))
+    if given.placement == "random":
+        _place(node_ptr, np.int64(side), np.uint64(given.seed), x, y)
+    else:
+        square = given.square_side or max(side // 10, 1)
+        _place_in_squares(node_ptr, np.int64(side), np.int64(square), np.uint64(given.seed), x, y)
+    return x, y
 
 
 def with_geometry(
@@ -39,6 +105,8 @@ def with_geometry(
     seed: int,
     drawn: float,
     places: tuple[np.ndarray, np.ndarray] | None = None,
+    bandwidth: str = BANDWIDTH,
+    bandwidth_between: str | None = None,
 ) -> Topology:
     """A router-level topology with every column that a BRITE file has.
 
@@ -55,11 +123,17 @@ def with_geometry(
         Share of the work that was done before, 0 to 1.
     places : two (n_nodes,) float64, or None
         x and y of each node; None: random ones.
+    bandwidth : str
+        Law of the bandwidths, as ``bandwidth_law_of`` reads it.
+    bandwidth_between : str or None
+        That of links between ASes; None: the same.
     """
     with part(drawn, 1.0):
-        return _with_geometry(
-            node_asn, node_ptr, near, far, (first_node_id, first_edge_id), seed, places
-        )
+        if places is None:
+            places = place(node_ptr, Parameters(int(node_ptr[-1]), seed=seed))
+        first_ids = (first_node_id, first_edge_id)
+        laws = (bandwidth, bandwidth_between or bandwidth)
+        return _with_geometry(node_asn, near, far, first_ids, seed, places, laws)
 
 
 def routers_in_plane(
@@ -71,6 +145,7 @@ def routers_in_plane(
     drawn: float,
     asn: int | None = None,
     places: tuple[np.ndarray, np.ndarray] | None = None,
+    bandwidth: str = BANDWIDTH,
 ) -> Topology:
     """As ``with_geometry``, for routers of one AS, or of none, with ids from 0 on.
 
@@ -90,35 +165,33 @@ def routers_in_plane(
         seed=seed,
         drawn=drawn,
         places=places,
+        bandwidth=bandwidth,
     )
 
 
 def _with_geometry(
     node_asn: np.ndarray,
-    node_ptr: np.ndarray,
     near: np.ndarray,
     far: np.ndarray,
     first_ids: tuple[int, int],
     seed: int,
-    places: tuple[np.ndarray, np.ndarray] | None,
+    places: tuple[np.ndarray, np.ndarray],
+    laws: tuple[str, str],
 ) -> Topology:
     first_node_id, first_edge_id = first_ids
     n_nodes, n_edges = len(node_asn), len(near)
-    if places is None:
-        side = plane_side(int(np.diff(node_ptr).max(initial=0)))
-        places = np.empty(n_nodes), np.empty(n_nodes)
-        _place(node_ptr, np.int64(side), np.uint64(seed), *places)
     tell_share(0.1)
     x, y = places
     # Squares of whole numbers and IEEE square roots: exact alike on every machine.
     length = np.sqrt((x[near] - x[far]) ** 2 + (y[near] - y[far]) ** 2).astype(np.float32)
     tell_share(0.3)
-    bandwidth = np.empty(n_edges)
-    _draw_bandwidth(np.uint64(seed), bandwidth)
+    inter = node_asn[near] != node_asn[far]
+    mbit_per_s = _bandwidths(n_edges, laws[0], seed)
+    if laws[1] != laws[0]:
+        mbit_per_s = np.where(inter, _bandwidths(n_edges, laws[1], seed), mbit_per_s)
     degree = np.bincount(near, minlength=n_nodes) + np.bincount(far, minlength=n_nodes)
     degree = degree.astype(np.int32)
     tell_share(0.5)
-    inter = node_asn[near] != node_asn[far]
     border = np.zeros(n_nodes, bool)
     border[near[inter]] = True
     border[far[inter]] = True
@@ -140,13 +213,32 @@ def _with_geometry(
         link_columns={
             "edge_id": np.arange(first_edge_id, first_edge_id + n_edges, dtype=np.int64),
             "delay": length.astype(np.float64) / LIGHT_KM_PER_MS,
-            "bandwidth": bandwidth,
+            "bandwidth": mbit_per_s,
             "asn_from": node_asn[near],
             "asn_to": node_asn[far],
             "type": np.where(inter, "E_AS", "E_RT"),
             "directed": np.zeros(n_edges, bool),
         },
         kind="router",
+    )
+
+
+def as_ases(topology: Topology) -> Topology:
+    """The same graph, each node an AS of its own, numbered from 1: BRITE's AS-level models."""
+    asn = np.arange(FIRST_ASN, FIRST_ASN + topology.n_nodes, dtype=np.int64)
+    n_nodes, n_links = topology.n_nodes, topology.n_links
+    return replace(
+        topology,
+        kind="as",
+        node_asn=asn,
+        node_id=asn.copy(),
+        node_columns={**topology.node_columns, "type": np.full(n_nodes, "AS_NODE")},
+        link_columns={
+            **topology.link_columns,
+            "asn_from": asn[topology.near],
+            "asn_to": asn[topology.far],
+            "type": np.full(n_links, "E_AS"),
+        },
     )
 
 
@@ -168,9 +260,75 @@ def _place(node_ptr, side, seed, x, y):
 
 
 @njit(cache=True, nogil=True)
-def _draw_bandwidth(seed, bandwidth):
+def _place_in_squares(node_ptr, side, square, seed, x, y):
+    state = np.empty(1, np.uint64)
+    taken = np.zeros(side * side, np.uint8)
+    per_side = side // square
+    in_square = np.zeros(per_side * per_side, np.int64)
+    most = max(np.int64(_FULL * square * square), 1)
+    share = 1.0 / (_MOST_IN_A_SQUARE * square * square)
+    for plane in range(len(node_ptr) - 1):
+        start_stream(state, seed, _PLACES_KEY + np.uint64(plane))
+        in_square[:] = 0
+        node, stop = node_ptr[plane], node_ptr[plane + 1]
+        which = 0
+        while node < stop:
+            u = draw_unit(state)
+            wanted = np.int64(min(1.0 / (1.0 - u + u * share), _FULL * square * square + 1.0))
+            wanted = min(wanted, most - in_square[which], stop - node)
+            in_square[which] += wanted
+            for _ in range(wanted):
+                row = which % per_side * square + draw_below(state, square)
+                column = which // per_side * square + draw_below(state, square)
+                while taken[row * side + column] == 1:
+                    row = which % per_side * square + draw_below(state, square)
+                    column = which // per_side * square + draw_below(state, square)
+                taken[row * side + column] = 1
+                x[node] = row
+                y[node] = column
+                node += 1
+            which = (which + 1) % (per_side * per_side)
+        for node in range(node_ptr[plane], node_ptr[plane + 1]):
+            taken[np.int64(x[node]) * side + np.int64(y[node])] = 0
+
+
+def _bandwidths(n_links: int, law: str, seed: int) -> np.ndarray:
+    """(n_links,) float64 in Mbit/s, with two digits, as BRITE's C++ engine.
+
+    Laws with a tail may differ in their last digit between machines: they take logarithms and
+    powers.
+    """
+    name, numbers = bandwidth_law_of(law)
+    share = np.empty(n_links)
+    _draw_shares(np.uint64(seed), share)
+    return np.floor(_BANDWIDTHS[name](share, *numbers) * 100.0) / 100.0
+
+
+def _uniform(share: np.ndarray, low: float, high: float) -> np.ndarray:
+    return low + (high - low) * share
+
+
+def _heavy_tailed(share: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Pareto's law between two bounds."""
+    return low / (1.0 - share + share * (low / high) ** PARETO_SHAPE) ** (1 / PARETO_SHAPE)
+
+
+def _exponential(share: np.ndarray, mean: float) -> np.ndarray:
+    return -mean * np.log1p(-share)
+
+
+_BANDWIDTHS: dict[str, Callable[..., np.ndarray]] = dict(
+    zip(
+        BANDWIDTHS,
+        (lambda share, value: np.full_like(share, value), _uniform, _heavy_tailed, _exponential),
+        strict=True,
+    )
+)
+
+
+@njit(cache=True, nogil=True)
+def _draw_shares(seed, share):
     state = np.empty(1, np.uint64)
     start_stream(state, seed, _BANDWIDTH_KEY)
-    for i in range(len(bandwidth)):
-        value = MIN_BANDWIDTH + (MAX_BANDWIDTH - MIN_BANDWIDTH) * draw_unit(state)
-        bandwidth[i] = np.floor(value * 100.0) / 100.0  # two digits, as BRITE's C++ engine
+    for i in range(len(share)):
+        share[i] = draw_unit(state)

@@ -87,6 +87,10 @@ def test_the_same_seed_gives_the_same_topology_and_another_seed_another(model):
         ("internet", "3d72fc42f1c3fd01"),
         ("degrees", "c26c337815580dcd"),
         ("rmat", "f451cf8315525f08"),
+        ("ba2", "0097c1800b70a68b"),
+        ("glp", "32e1e58a05504de5"),
+        ("waxman", "316598201e540300"),
+        ("bottom-up", "f495b0fb0fb16c94"),
     ],
 )
 def test_the_bytes_are_the_same_on_every_machine_and_in_every_version(model, digest, tmp_path):
@@ -206,7 +210,7 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
 @pytest.mark.parametrize(
     ("model", "given", "message"),
     [
-        ("waxman", {}, "unknown model 'waxman'; give one of: ba, top-down, grid, degrees"),
+        ("brite", {}, "unknown model 'brite'; give one of: ba, ba2, glp, waxman, top-down"),
         ("ba", {"n_routers": 0}, "0 routers"),
         ("ba", {"m": 0}, "0 links"),
         ("ba", {"seed": -1}, "seed -1"),

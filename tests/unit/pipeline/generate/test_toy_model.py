@@ -53,7 +53,7 @@ def test_a_toy_model_goes_through_the_command(tmp_path, capsys):
         ),
         (
             ["toys"],
-            "MODEL takes ba, top-down, grid, degrees, rmat, internet, toy, not 'toys'",
+            "MODEL takes ba, ba2, glp, waxman, top-down, bottom-up, grid, degrees, rmat, internet, toy, not 'toys'",
         ),
     ],
 )
@@ -73,14 +73,15 @@ def test_help_knows_a_model_that_has_a_row():
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True
     )
     help = " ".join((done.stdout + done.stderr).split())
-    models = "ba (Barabasi-Albert), top-down, grid, degrees, rmat (R-MAT), internet"
+    models = "ba (Barabasi-Albert), ba2 (Albert-Barabasi), glp, waxman, top-down, bottom-up, grid, "
+    models += "degrees, rmat (R-MAT), internet"
     assert f"{models} (ba --internet), or toy (a toy)." in help
     assert "ASes (top-down, internet)." in help
     assert "Size of the smallest AS (internet, toy) [up to 20]." in help
 
 
 def test_models_are_named_by_their_row_and_their_module_alone():
-    """Except ``--internet``, an option of the model ba."""
+    """Except ``--internet``, an option of the model ba, and the default of a hierarchy's levels."""
     registry = REPOSITORY / "pipeline" / "generate" / "__init__.py"
     modules = {name: model.module.rpartition(".")[2] for name, model in MODELS.items()}
     is_named = re.compile(rf"""["'](?:{"|".join(modules)})["']""")
@@ -93,7 +94,7 @@ def test_models_are_named_by_their_row_and_their_module_alone():
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Constant) and node.value in modules:
                 elsewhere.add((path.stem, node.value))
-    assert elsewhere == {("generate", "ba"), ("generate", "internet")}
+    assert elsewhere == {("generate", "ba"), ("generate", "internet"), ("synthetic", "ba")}
 
 
 def test_the_table_of_the_docs_is_that_of_the_models():

@@ -110,8 +110,8 @@ def test_the_option_internet_and_the_model_are_one(tmp_path, capsys):
         (["top-down", "--routers", 9], "9 routers for 50 ASes: each AS needs at least one"),
         (["ba", "--routers", 9, "--seed", 2**64], "--seed takes a whole number from 0 to "),
         (["internet", "--routers", 999, "--min-routers", 30], "for the smallest (--min-routers)"),
-        (["waxman", "--routers", 10], "MODEL takes ba, top-down, "),
-        (["ba"], "Missing option '--routers'"),
+        (["brite", "--routers", 10], "MODEL takes ba, ba2, "),
+        (["ba"], "give the number of routers: --routers N"),
     ],
 )
 def test_what_cannot_be_made_is_reported_in_one_line_and_nothing_is_written(
@@ -136,7 +136,7 @@ def test_one_place_to_write_to_must_be_given(places, capsys):
     [
         (
             ["ba", "--rows", 5],
-            "--rows is not an option of ba to a file; it takes --routers, --links",
+            "--rows is not an option of ba to a file; it takes --routers, --config, --links",
         ),
         (
             ["grid", "--links", 2],
