@@ -3,10 +3,10 @@
 ``python -m tests.oracles.brite_laws FOLDER [--json FILE]``
 
 FOLDER holds files of BRITE's engines, ``ENGINE_NAME_SEED.brite`` (``java_td-k_7.brite``), and in
-``conf/NAME.conf`` beside it are the configurations that they were made with. For each engine and name
-as many topologies are made here of the same configuration, by other seeds; each figure of the one and
-of the other runs is compared: Mann and Whitney's test of 20 against 20 runs, whose differences are
-called clear where they would occur by chance in one comparison of 1,000.
+``conf/NAME.conf`` beside it are the configurations that they were made with. For each engine and
+name as many topologies are made here of the same configuration, by other seeds; each figure of the
+one and of the other runs is compared by Mann and Whitney's test of 20 against 20 runs, and the
+difference is called clear where it would occur by chance in one comparison of 1,000.
 
 The engines are BRITE 2.1's, C++ and Java (github dongkai16z/brite, 737b553), with 1,000 routers a
 file; seeds were written into ``seed_file`` before each run.

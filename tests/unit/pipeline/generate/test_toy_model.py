@@ -53,7 +53,8 @@ def test_a_toy_model_goes_through_the_command(tmp_path, capsys):
         ),
         (
             ["toys"],
-            "MODEL takes ba, ba2, glp, waxman, top-down, bottom-up, grid, degrees, rmat, internet, toy, not 'toys'",
+            "MODEL takes ba, ba2, glp, waxman, top-down, bottom-up, grid, degrees, rmat, internet, "
+            "toy, not 'toys'",
         ),
     ],
 )
@@ -76,7 +77,7 @@ def test_help_knows_a_model_that_has_a_row():
     models = "ba (Barabasi-Albert), ba2 (Albert-Barabasi), glp, waxman, top-down, bottom-up, grid, "
     models += "degrees, rmat (R-MAT), internet"
     assert f"{models} (ba --internet), or toy (a toy)." in help
-    assert "ASes (top-down, internet)." in help
+    assert "ASes (top-down, bottom-up, internet)." in help
     assert "Size of the smallest AS (internet, toy) [up to 20]." in help
 
 
