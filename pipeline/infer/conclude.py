@@ -45,7 +45,8 @@ from pipeline.infer.routers.rules.one_number import (
 )
 from pipeline.infer.routers.subnet_mates import part_mates
 from pipeline.infer.rule import Rule, Rules
-from pipeline.infer.traces.links import TUNNEL_STARTS
+from pipeline.infer.traces.links import CROSSED_WAYS, TUNNEL_STARTS
+from pipeline.infer.traces.tunnels import find_hiding
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN
 
@@ -145,10 +146,15 @@ class Turns:
         return groups
 
     @cached_property
-    def _after_tunnels(self) -> np.ndarray:
-        if TUNNEL_STARTS not in self.rules:
-            return np.zeros(len(self.shown.links.near), bool)
-        return self.shown.links.after_tunnels()
+    def _no_joins(self) -> np.ndarray:
+        """(n_pairs,) bool: pairs by which no routers are inferred."""
+        links = self.shown.links
+        pairs = np.zeros(len(links.near), bool)
+        if TUNNEL_STARTS in self.rules:
+            pairs |= links.after_tunnels()
+        if CROSSED_WAYS in self.rules and self.evidence.is_classic:
+            pairs |= links.crossed_ways()
+        return pairs
 
     def _locate(self, group: np.ndarray, owner: np.ndarray) -> np.ndarray:
         if PRIVATE_ROUTERS not in self.rules:
@@ -162,9 +168,17 @@ class Turns:
     ) -> tuple[np.ndarray, Joined]:
         """Smallest interface of each router, and why; private ones count as ``used_in`` says."""
         shown, located = self.shown, used_in != NO_ASN
-        after_tunnels, gateways = self._after_tunnels, self.gateways
-        if after_tunnels.any():
-            shown = replace(shown, links=shown.links.without(after_tunnels))
+        gateways = self.gateways
+        no_joins = self._no_joins | find_hiding(
+            shown.links,
+            self.evidence.jumps,
+            self.evidence.paths,
+            groups.group,
+            owner,
+            self.rules,
+        )
+        if no_joins.any():
+            shown = replace(shown, links=shown.links.without(no_joins))
             groups = self._group(shown)
         if located.any():
             owner, origin = np.where(located, used_in, (owner, shown.origin))

@@ -17,6 +17,7 @@ from pipeline.infer.paths import collecting_paths
 from pipeline.infer.rtt import measuring_links
 from pipeline.infer.silent import SilentRouters, find_silent
 from pipeline.infer.traces.links import NodeLinks, join_links
+from pipeline.infer.traces.tunnels import find_hiding
 from pipeline.model.columns.sorted_addrs import find_addrs
 from pipeline.model.measured.kept_traces import TraceRows
 from pipeline.model.measured.observations import Observations, Vantages
@@ -42,10 +43,20 @@ class Links(NamedTuple):
     length: np.ndarray | None
 
 
-def join_nodes(evidence: Evidence, owned: Owned, *, bridge_gaps: bool, has_silent: bool) -> Links:
+def join_nodes(
+    evidence: Evidence,
+    given: Given,
+    owned: Owned,
+    *,
+    is_elected: bool,
+    bridge_gaps: bool,
+    has_silent: bool,
+) -> Links:
     """The links between nodes, and the gaps between them if silent routers are wanted."""
-    links, node_of = evidence.links, owned.nodes.node_of
-    shown = join_links(links, node_of, bridge_gaps, owned.on_lan)
+    links, node_of, hiding = evidence.links, owned.nodes.node_of, None
+    if is_elected:
+        hiding = find_hiding(links, evidence.jumps, evidence.paths, node_of, owned.asn, given.rules)
+    shown = join_links(links, node_of, bridge_gaps, owned.on_lan, hiding)
     silent = SilentRouters.none()
     if has_silent:
         silent = find_silent(links, node_of, owned.asn, shown)

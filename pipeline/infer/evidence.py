@@ -23,6 +23,7 @@ from pipeline.infer.routers.places import PRIVATE_PLACES, find_places
 from pipeline.infer.routers.rules.dead_ends import DeadEnds, find_dead_ends, find_only_ends
 from pipeline.infer.routers.subnet_mates import find_mates
 from pipeline.infer.traces.distinct import DistinctPaths, find_distinct_paths
+from pipeline.infer.traces.early import EARLY_REPLIES
 from pipeline.infer.traces.links import (
     DOUBTFUL_LINKS,
     REPEATED_HOPS,
@@ -31,7 +32,8 @@ from pipeline.infer.traces.links import (
 )
 from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
-from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.passes import MIDDLEBOXES, Spools
+from pipeline.infer.traces.tunnels import ReplyJumps, find_jumps
 from pipeline.model.addresses import is_private
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.topology import NO_ASN
@@ -64,6 +66,8 @@ class Evidence:
         This, ``aims`` and ``dead_ends`` are empty where borders are by prefix: nothing asks.
     aims : Aims
     dead_ends : DeadEnds
+    jumps : ReplyJumps
+        Of ``links``.
     scratch : Path or None
         Folder for what does not fit into memory; None: the system's.
     """
@@ -81,12 +85,13 @@ class Evidence:
     paths: DistinctPaths
     aims: Aims
     dead_ends: DeadEnds
+    jumps: ReplyJumps
     scratch: Path | None
 
     @property
     def is_classic(self) -> bool:
-        """Whether most traces are by a classic method (``TraceBatch.n_classic``)."""
-        return _is_classic(self.counts)
+        """Whether any traces are by a classic method (``TraceBatch.n_classic``)."""
+        return self.counts["classic_traces"] > 0
 
     @cached_property
     def observers(self) -> Observers:
@@ -128,9 +133,16 @@ def gather(
     is_elected : bool
     """
     counts = _count(observations)
-    observed = merge_addresses(observations)
+    believe_early = EARLY_REPLIES not in given.rules
+    observed = merge_addresses(observations, believe_early)
     all_mapped = given.map(observed.addrs)
-    every = Spools(observations, observed.addrs, workers)
+    every = Spools(
+        observations,
+        observed.addrs,
+        workers,
+        are_boxes=MIDDLEBOXES in given.rules,
+        believe_early=believe_early,
+    )
     if PRIVATE_PLACES in given.rules:
         private = all_mapped.special & is_private(observed.addrs)
         if given.aliases is not None:
@@ -148,8 +160,10 @@ def gather(
         count_links(), find_passages(mates), find_only_ends(every.vantages)
     )
     all_links = all_links.read_repeated(REPEATED_HOPS in given.rules)
-    if DOUBTFUL_LINKS in given.rules and _is_classic(counts):
+    if DOUBTFUL_LINKS in given.rules and counts["classic_traces"]:
+        n_before = int(np.count_nonzero(all_links.n_router))
         all_links = all_links.without_doubtful(len(mates))
+        counts["doubtful_pairs"] = n_before - int(np.count_nonzero(all_links.n_router))
     passed = np.zeros(len(mates), bool)
     if PASSAGES in given.rules:
         passed = passages.find_passed(all_links, mates)
@@ -158,8 +172,9 @@ def gather(
     n = int(np.count_nonzero(is_router))
     scratch = observations[0].spool.parent if observations else None
     paths, aims, dead_ends = DistinctPaths([]), Aims.none(n), DeadEnds.none()
+    jumps = ReplyJumps.none(len(links.near))
     if is_elected:
-        paths, aims, dead_ends = spools.read(
+        paths, aims, dead_ends, jumps = spools.read(
             find_distinct_paths(
                 given.origin_of,
                 counts["traces"],
@@ -175,6 +190,7 @@ def gather(
                 only_ends,
                 lambda aimed_at: given.origin_of(aimed_at) != NO_ASN,
             ),
+            find_jumps(links, len(spools.vantages)),
         )
     return Evidence(
         counts=counts,
@@ -190,12 +206,9 @@ def gather(
         paths=paths,
         aims=aims,
         dead_ends=dead_ends,
+        jumps=jumps,
         scratch=scratch,
     )
-
-
-def _is_classic(counts: Counter[str]) -> bool:
-    return 2 * counts["classic_traces"] > counts["traces"]
 
 
 def _count(observations: Sequence[Observation]) -> Counter[str]:

@@ -56,7 +56,7 @@ CLASSIC_ENTRIES = Rule(
     "repairs",
     "by classic traces an AS is entered only where most come from outside",
     "method of traces, predecessors, owners",
-    "most traces of the measurement, most before an address: chosen",
+    "most before an address: chosen",
     "Augustin et al., IMC 2006",
 )
 
@@ -78,7 +78,8 @@ _Counts: TypeAlias = tuple[PairCounter, PairCounter, PairCounter, np.ndarray]
 
 @njit(cache=True, nogil=True)
 def _entries(
-    hop_ptr, flags, ttl, ids, vantage_as, node_of, as_of, on_lan, doubtful, tables, n_unseen
+    hop_ptr, flags, ttl, ids, classic, vantage_as, node_of, as_of, on_lan, doubtful, tables,
+    n_unseen,
 ):  # fmt: skip
     """Count entries by (node, AS row of the neighbour): direct, after a gap.
 
@@ -103,7 +104,8 @@ def _entries(
                 if keys[slot] != key:
                     keys[slot] = key
                     n_new += 1
-                is_direct = ttl[row] == last_ttl + 1 and not doubtful[ids[row]]
+                is_direct = ttl[row] == last_ttl + 1
+                is_direct = is_direct and not (classic[trace] and doubtful[ids[row]])
                 counts[slot, 0 if is_direct else 1] += 1
                 if is_direct:
                     key = (last_node << 32) | here
@@ -202,6 +204,7 @@ def find_ingresses(
             traces.flags,
             traces.ttl,
             traces.ids,
+            traces.classic,
             vantage,
             node_of,
             as_of,

@@ -258,5 +258,5 @@ def _rows_of(
         traces.ttl,
         traces.ids,
         traces.rtt_ms,
-        batch.kinds,
+        batch.traces.kind,
     )

@@ -35,10 +35,19 @@ from pipeline.infer.routers.rules.single_voucher import SINGLE_VOUCHERS
 from pipeline.infer.routers.rules.two_weak_signs import TWO_KINDS
 from pipeline.infer.rule import Rule, Rules
 from pipeline.infer.silent import SILENT_ROUTERS
-from pipeline.infer.traces.links import DOUBTFUL_LINKS, REPEATED_HOPS, TUNNEL_STARTS
+from pipeline.infer.traces.early import EARLY_REPLIES
+from pipeline.infer.traces.links import (
+    CROSSED_WAYS,
+    DOUBTFUL_LINKS,
+    REPEATED_HOPS,
+    TUNNEL_STARTS,
+)
+from pipeline.infer.traces.passes import MIDDLEBOXES
+from pipeline.infer.traces.tunnels import ONE_HOP_ASES, REPLY_JUMPS
 
 RULES: tuple[Rule, ...] = (
     DOUBTFUL_LINKS,
+    CROSSED_WAYS,
     PRIVATE_PLACES,
     PASSAGES,
     EXCHANGE_LANS,
@@ -68,8 +77,12 @@ RULES: tuple[Rule, ...] = (
     PRIVATE_ROUTERS,
     LOOPS,
     CLASSIC_ENTRIES,
+    EARLY_REPLIES,
+    MIDDLEBOXES,
     REPEATED_HOPS,
     SILENT_ROUTERS,
+    REPLY_JUMPS,
+    ONE_HOP_ASES,
 )
 
 

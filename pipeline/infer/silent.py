@@ -119,7 +119,11 @@ class SilentRouters:
 
 def _extend(links: NodeLinks, near: np.ndarray, far: np.ndarray, n_traces: np.ndarray) -> NodeLinks:
     """Links, and after them others that lie across unanswered hops."""
-    marks, via_ixp = np.ones(len(near), bool), links.via_ixp
+    marks = np.ones(len(near), bool)
+    via_ixp, may_hide = (
+        None if column is None else np.concatenate([column, ~marks])
+        for column in (links.via_ixp, links.may_hide)
+    )
     return NodeLinks(
         np.concatenate([links.near, near]),
         np.concatenate([links.far, far]),
@@ -127,7 +131,8 @@ def _extend(links: NodeLinks, near: np.ndarray, far: np.ndarray, n_traces: np.nd
         np.concatenate([links.bridged, marks]),
         np.concatenate([links.labelled, ~marks]),
         links.n_within_node,
-        None if via_ixp is None else np.concatenate([via_ixp, ~marks]),
+        via_ixp,
+        may_hide,
     )
 
 

@@ -86,9 +86,9 @@ def infer_topology(
     Topology
         ``kind`` is ``"router"`` where any addresses were merged, else ``"interface"``.
         ``weight`` in ms.
-        ``link_columns``: ``n_traces`` int64, ``bridged`` and ``mpls`` bool, ``via_ixp`` bool where
-        LANs of exchange points were looked for or given, and ``siblings`` bool where organisations
-        were.
+        ``link_columns``: ``n_traces`` int64, ``bridged`` and ``mpls`` bool, ``may_hide`` bool where
+        borders were elected, ``via_ixp`` bool where LANs of exchange points were looked for or
+        given, and ``siblings`` bool where organisations were.
 
     Raises
     ------
@@ -119,7 +119,14 @@ def infer_topology(
     else:
         owned = own_by_prefix(evidence, given, nodes)
     has_silent = is_elected and merge and not bridge_gaps and SILENT_ROUTERS in given.rules
-    links = join_nodes(evidence, owned, bridge_gaps=bridge_gaps, has_silent=has_silent)
+    links = join_nodes(
+        evidence,
+        given,
+        owned,
+        is_elected=is_elected,
+        bridge_gaps=bridge_gaps,
+        has_silent=has_silent,
+    )
     drawn = measure(evidence, given, owned, links)
     return _describe(evidence, given, owned, drawn)
 
@@ -253,6 +260,11 @@ def _count_drawn(
         "silent_routers": len(drawn.silent_asn),
         "bridged_links": int(np.count_nonzero(links.bridged)),
         "mpls_links": int(np.count_nonzero(links.labelled)),
+        **(
+            {}
+            if links.may_hide is None
+            else {"links_that_may_hide": int(np.count_nonzero(links.may_hide))}
+        ),
         "links_within_a_router": links.n_within_node,
         "links_within_alias_sets": n_swallowed,
         "rtt_floored": drawn.n_floored,

@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.model.measured.reading import CLASSIC, ReadReport
-from pipeline.model.measured.traces import LABELLED, PART_FURTHER, TraceBatch
+from pipeline.model.measured.traces import CLASSIC_TRACE, LABELLED, PART_FURTHER, TraceBatch
 
 MAX_RTT_MS = 1e9
 NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
@@ -26,7 +26,6 @@ COUNT = np.dtype(
         ("n_no_addr", np.int64),  # replies left out because they have no address
         ("n_bad_rtt", np.int64),  # round-trip times set to NaN
         ("n_split_flows", np.int64),  # measurements with a flow of two paths
-        ("n_classic", np.int64),  # of the traces: see ``TraceBatch.n_classic``
     ],
     align=True,
 )
@@ -35,6 +34,11 @@ NOTES = {
     "n_bad_rtt": "round-trip times out of range",
     "n_split_flows": "multipath traces with a flow answered by two addresses at one TTL",
 }
+
+
+def known_ttl(value: object) -> int:
+    """The TTL of a reply as ``TraceBatch.reply_ttl`` has it: 0 for what is none."""
+    return value if type(value) is int and 0 <= value <= 255 else 0
 
 
 def count_batch(batch: TraceBatch, report: ReadReport) -> None:
@@ -73,8 +77,8 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
         n_unanswered -= int((batch.ttl[batch.reply_ptr[further]].astype(np.int64) - 1).sum())
     if n_unanswered:
         report.notes["unanswered hops"] += n_unanswered
-    if batch.n_classic:
-        report.notes[CLASSIC] += batch.n_classic
+    if n_classic := batch.n_classic:
+        report.notes[CLASSIC] += n_classic
     if n_labelled := int(np.count_nonzero(batch.kind >= LABELLED)):
         report.notes["replies with MPLS labels"] += n_labelled
 
@@ -90,16 +94,19 @@ class ColumnArrays(NamedTuple):
     addr: np.ndarray
     rtt_ms: np.ndarray
     kind: np.ndarray
+    reply_ttl: np.ndarray
+    part: np.ndarray
     counts: np.ndarray
 
 
 class Reply(NamedTuple):
-    """An answer: TTL of the probe, words of who answered, RTT in ms or NaN, KIND_*."""
+    """An answer: TTL of the probe, words of who answered, RTT in ms or NaN, KIND_*, its own TTL."""
 
     ttl: int
     addr: tuple[int, int]
     rtt_ms: float
     kind: int
+    reply_ttl: int = 0
 
 
 class Trace(NamedTuple):
@@ -118,7 +125,9 @@ class TraceColumns:
     Attributes
     ----------
     part : (max_traces,) uint8
-        PART_* of each trace; zeros except where ``flow_paths`` wrote.
+        PART_*, CLASSIC_TRACE of each trace; zeros except where a reader wrote.
+    reply_ttl : (max_replies,) uint8
+        Zeros except where a reader wrote.
     counts : (1,) COUNT
         What the columns hold; kernels advance it.
     count : COUNT
@@ -137,6 +146,7 @@ class TraceColumns:
         self.addr = np.empty((max_replies, 2), np.uint64)
         self.rtt_ms = np.empty(max_replies, np.float32)
         self.kind = np.empty(max_replies, np.uint8)
+        self.reply_ttl = np.zeros(max_replies, np.uint8)
         self.part = np.zeros(max_traces, np.uint8)
         self.counts = np.zeros(1, COUNT)
         self.count: np.void = self.counts[0]
@@ -153,27 +163,25 @@ class TraceColumns:
         self.start_s[row] = trace.start_s
         after = first + len(trace.replies)
         if trace.replies:
-            ttl, addr, rtt_ms, kind = zip(*trace.replies, strict=True)
+            ttl, addr, rtt_ms, kind, reply_ttl = zip(*trace.replies, strict=True)
             rtt = np.array(rtt_ms, np.float64)
             is_bad = (rtt < 0) | (rtt > MAX_RTT_MS)
             self.count["n_bad_rtt"] += int(is_bad.sum())
             self.rtt_ms[first:after] = np.where(is_bad, np.nan, rtt)
             self.ttl[first:after], self.kind[first:after] = ttl, kind
             self.addr[first:after] = np.array(addr, np.uint64)
-        self.count["n_classic"] += trace.is_classic
+            self.reply_ttl[first:after] = reply_ttl
+        self.part[row] = CLASSIC_TRACE if trace.is_classic else 0
         self.count["n_traces"] = row + 1
         self.count["n_replies"] = self.reply_ptr[row + 1] = after
 
     def take(self) -> TraceBatch | None:
         """The complete traces as a batch of their own, or None; empties the columns."""
         n_traces, n_replies = int(self.count["n_traces"]), int(self.count["n_replies"])
-        n_classic = int(self.count["n_classic"])
-        self.count["n_traces"] = self.count["n_replies"] = self.count["n_classic"] = 0
+        self.count["n_traces"] = self.count["n_replies"] = 0
         if n_traces == 0:
             return None
-        part = self.part[:n_traces].copy() if self.part[:n_traces].any() else None
-        if part is not None:
-            self.part[:n_traces] = 0
+        part, reply_ttl = _taken(self.part, n_traces), _taken(self.reply_ttl, n_replies)
         return TraceBatch(
             src_addr=self.src_addr[:n_traces].copy(),
             dst_addr=self.dst_addr[:n_traces].copy(),
@@ -184,8 +192,17 @@ class TraceColumns:
             rtt_ms=self.rtt_ms[:n_replies].copy(),
             kind=self.kind[:n_replies].copy(),
             part=part,
-            n_classic=n_classic,
+            reply_ttl=reply_ttl,
         )
+
+
+def _taken(column: np.ndarray, n: int) -> np.ndarray | None:
+    """The first rows of a column, which become zeros; None if they are."""
+    if not column[:n].any():
+        return None
+    rows = column[:n].copy()
+    column[:n] = 0
+    return rows
 
 
 class ByteWindow:

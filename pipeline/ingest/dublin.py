@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from pipeline.files import BOM
-from pipeline.ingest.columns import Reply, Trace
+from pipeline.ingest.columns import Reply, Trace, known_ttl
 from pipeline.ingest.icmp import reply_kind
 from pipeline.ingest.text.json_records import (
     UNKNOWN,
@@ -67,10 +67,11 @@ def _flow(probes: list[dict[str, Any]]) -> Trace:
         received = read_object(probe.get("received"), "received")
         if not received:
             continue
-        addr = read_addr(read_object(received.get("ip"), "ip").get("src"))
+        reply = read_object(received.get("ip"), "ip")
+        addr = read_addr(reply.get("src"))
         rtt_us = read_rtt(probe.get("rtt_usec"))
         kind = _kind(addr, read_object(received.get("icmp"), "icmp"))
-        replies.append(Reply(ttl, addr, rtt_us / 1000, kind))
+        replies.append(Reply(ttl, addr, rtt_us / 1000, kind, known_ttl(reply.get("ttl"))))
     if dst == UNKNOWN:
         raise BrokenRecord("flow without a destination")
     replies.sort(key=lambda reply: reply.ttl)

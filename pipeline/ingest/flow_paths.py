@@ -91,7 +91,7 @@ def _number_nodes(answers, n, node_of):
 
 
 @njit(cache=True, nogil=True)
-def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, part, columns):
+def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, columns):
     """Write the paths of one measurement into the rows after those of ``columns``.
 
     Parameters
@@ -104,10 +104,10 @@ def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, p
     splits_at : int
         The smallest TTL at which one *probe* had answers of two addresses; 256 if there is none.
     head : Head
-    part, columns : TraceColumns.part, ColumnArrays
+    columns : ColumnArrays
         With room for n + 1 traces and 2 n + 1 replies.
     """
-    count = columns.counts[0]
+    count, part = columns.counts[0], columns.part
     flow, ttl = answers["flow"][:n], answers["ttl"][:n]
     node_of = np.zeros(n, np.int64)
     n_nodes, sample = _number_nodes(answers, n, node_of)
@@ -193,7 +193,7 @@ def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, p
             path[0] = node
             row, reply = _write(
                 path, 1, answers, sample, rtt, kind, goes_on, first_ttl, first_high,
-                first_low, head, part, columns, row, reply,
+                first_low, head, columns, row, reply,
             )  # fmt: skip
             if row > first_row + 1:
                 part[row - 1] |= PART_FURTHER
@@ -210,14 +210,14 @@ def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, p
                 link = after[link]
             row, reply = _write(
                 path, length, answers, sample, rtt, kind, goes_on, first_ttl, first_high,
-                first_low, head, part, columns, row, reply,
+                first_low, head, columns, row, reply,
             )  # fmt: skip
             if row > first_row + 1:
                 part[row - 1] |= PART_FURTHER
     if row == first_row:  # nobody answered
         row, reply = _write(
             path, 0, answers, sample, rtt, kind, goes_on, first_ttl, first_high,
-            first_low, head, part, columns, row, reply,
+            first_low, head, columns, row, reply,
         )  # fmt: skip
     count.n_traces, count.n_replies = row, reply
 
@@ -225,7 +225,7 @@ def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, p
 @njit(cache=True, nogil=True)
 def _write(
     path, length, answers, sample, rtt, kind, goes_on, first_ttl, first_high, first_low, head,
-    part, columns, row, reply,
+    columns, row, reply,
 ):  # fmt: skip
     """Write one path as a trace; returns the next free row and reply."""
     columns.src_addr[row, 0], columns.src_addr[row, 1] = head.src_high, head.src_low
@@ -242,11 +242,12 @@ def _write(
             columns.addr[reply, 0], columns.addr[reply, 1] = answer.high, answer.low
         columns.rtt_ms[reply] = rtt[node]
         columns.kind[reply] = kind[node]
+        columns.reply_ttl[reply] = 0
         reply += 1
-    part[row] = 0
+    columns.part[row] = 0
     if length:
         last = path[length - 1]
         if goes_on[last] or kind[last] & ~LABELLED == KIND_TIME_EXCEEDED:
-            part[row] = PART_CUT
+            columns.part[row] = PART_CUT
     columns.reply_ptr[row + 1] = reply
     return row + 1, reply

@@ -37,7 +37,7 @@ def reply_kind(is_v4, icmp_type, icmp_code):
 
 
 @njit(cache=True, nogil=True)
-def sort_by_ttl(ttl, addr, rtt_ms, kind, first, last):
+def sort_by_ttl(ttl, addr, rtt_ms, kind, reply_ttl, first, last):
     """Sort replies first..last-1 by TTL, keeping the order within each."""
     place = np.zeros(257, np.int64)
     for i in range(first, last):
@@ -51,6 +51,7 @@ def sort_by_ttl(ttl, addr, rtt_ms, kind, first, last):
     ttl[first:last] = ttl[order]
     rtt_ms[first:last] = rtt_ms[order]
     kind[first:last] = kind[order]
+    reply_ttl[first:last] = reply_ttl[order]
     high, low = addr[order, 0], addr[order, 1]
     addr[first:last, 0] = high
     addr[first:last, 1] = low

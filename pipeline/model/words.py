@@ -210,6 +210,11 @@ def links_text(n_inside: int, n_between: int | None) -> str:
     return f"{inside} inside ASes and {n_between:,} between them" if n_between else inside
 
 
+def hiding_text(n: int, n_links: int) -> str:
+    """How many of the links inside ASes may hide routers; empty for none."""
+    return f"{n:,} of {number(n_links, 'link')} inside ASes may hide routers" if n else ""
+
+
 def silent_text(n: int) -> str:
     """What the silent routers among some nodes are."""
     if n == 1:

@@ -52,6 +52,7 @@ def check_counts(snapshot: Counted) -> None:
         "n_candidates": n_nodes,
         "n_silent": n_nodes,
         "n_mpls_links": n_edges,
+        "n_may_hide_links": n_edges,
         "n_unmapped": manifest.get("n_unmapped", np.iinfo(np.int64).max),
     }
     # In this order: what is compared later cannot overflow.
@@ -107,8 +108,9 @@ def check_graph_counts(
     }
     if "n_silent" in snapshot.as_numbers:
         found["n_silent"] = _marked(of_nodes.get(SILENT))
-    if "n_mpls_links" in snapshot.as_numbers:
-        found["n_mpls_links"] = _marked(of_arcs.get("mpls")) // 2
+    for name, mark in (("n_mpls_links", "mpls"), ("n_may_hide_links", "may_hide")):
+        if name in snapshot.as_numbers:
+            found[name] = _marked(of_arcs.get(mark)) // 2
     for name, n in found.items():
         said = getattr(snapshot, name)[row]
         if said != n:

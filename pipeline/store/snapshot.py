@@ -68,9 +68,10 @@ class Snapshot(OpenVersion):
         Ingresses that count, and those seen only after a gap.
     n_unmapped : (n_ases,) int64
         Nodes of no AS that have a link to the AS.
-    n_entered_unseen, n_mpls_links, n_silent : (n_ases,) int64
-        Traces that begin inside the AS; links that were crossed under MPLS labels; silent routers,
-        the last nodes of their AS. 0 in snapshots of versions that did not count them.
+    n_entered_unseen, n_mpls_links, n_may_hide_links, n_silent : (n_ases,) int64
+        Traces that begin inside the AS; links that were crossed under MPLS labels; links that may
+        hide routers; silent routers, the last nodes of their AS. 0 in snapshots of versions that
+        did not count them.
 
     Notes
     -----
@@ -90,7 +91,7 @@ class Snapshot(OpenVersion):
         self.n_candidates = self._column("n_candidates")
         self.n_unmapped = self._column("n_unmapped")
         later = map(self._later_column, LATER_AS_NUMBERS)
-        self.n_entered_unseen, self.n_mpls_links, self.n_silent = later
+        self.n_entered_unseen, self.n_mpls_links, self.n_may_hide_links, self.n_silent = later
         self._files = GraphFiles(self.path, self.manifest, self._table)
         self.as_numbers = self._table.column_names  # earlier versions lack the later ones
         check_counts(self)

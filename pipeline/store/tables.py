@@ -29,7 +29,7 @@ AS_NUMBERS = (
     "arc_start",
 )
 # Columns that snapshots of earlier versions lack: zeros there.
-LATER_AS_NUMBERS = ("n_entered_unseen", "n_mpls_links", "n_silent")
+LATER_AS_NUMBERS = ("n_entered_unseen", "n_mpls_links", "n_may_hide_links", "n_silent")
 
 
 @dataclass(frozen=True, eq=False)

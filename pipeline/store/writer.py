@@ -285,6 +285,7 @@ def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.nd
             "n_unmapped": none if unmapped is None else unmapped,
             "n_entered_unseen": none if unseen is None else unseen,
             "n_mpls_links": _marked(graphs.arc_columns.get("mpls"), graphs.arc_ptr) // 2,
+            "n_may_hide_links": _marked(graphs.arc_columns.get("may_hide"), graphs.arc_ptr) // 2,
             "n_silent": _marked(graphs.node_columns.get(SILENT), graphs.node_ptr),
             "graph_hash": pa.array(graphs.graph_hash, pa.string()),
             "weights_hash": pa.array(_weights_hashes(graphs), pa.string()),

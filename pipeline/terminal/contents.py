@@ -17,6 +17,7 @@ from pipeline.model.words import (
     LOW_CONFIDENCE,
     confidence_text,
     delay_basis,
+    hiding_text,
     ingresses_text,
     inside_text,
     is_low,
@@ -104,6 +105,8 @@ def _print_head(facts: Mapping[str, Any]) -> None:
     )
     if share := mapped_of(facts):
         print_line(share)
+    if hiding := hiding_text(facts.get("n_may_hide_links") or 0, facts["n_edges"] or 0):
+        print_line(hiding)
     if facts.get("replaced"):
         print_line(f"It {_kept(facts)}")
     if facts.get("report_fault"):
@@ -146,6 +149,8 @@ def print_as(facts: Mapping[str, Any]) -> None:
         print_line(f"Linked to {number(one['n_unmapped'], words.noun)} of no known AS")
     if one["n_entered_unseen"]:
         print_line(inside_text(one["n_entered_unseen"]))
+    if hiding := hiding_text(one["n_may_hide_links"], one["n_edges"]):
+        print_line(hiding)
     entrances, exits = _print_entrances(one), _print_exits(one["exits"])
     _print_hosts([*entrances, *exits])
     rated = [row["confidence"] for row in one["ingresses"] if not row["candidate"]]

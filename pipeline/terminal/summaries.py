@@ -17,6 +17,7 @@ from pipeline.model.words import (
     MAX_WARNINGS,
     confidence_text,
     duration,
+    hiding_text,
     ingresses_text,
     links_text,
     number,
@@ -161,6 +162,8 @@ def print_analyze(summary: AnalyzeSummary, *, is_verbose: bool = False) -> None:
         ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
     ]
     print_line(f"Total: {', '.join(counts)} ({summary.wall_s:.1f} s)")
+    if hiding := hiding_text(totals["n_may_hide_links"], totals["n_edges"]):
+        print_line(hiding)
     if totals["mean_confidence"] is not None:
         print_line(
             f"{INGRESS_CONFIDENCE.capitalize()}: "

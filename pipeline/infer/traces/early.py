@@ -13,18 +13,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.observer import Observation
 
+EARLY_REPLIES = Rule(
+    "early-replies",
+    "gaps",
+    "destinations that answer right before one next hop, and never again, are no hops",
+    "destinations that answered before others did",
+    "2 destinations: " + CHOSEN,
+)
 # Destinations "seen" before one next hop from which on none is believed.
 _SEVERAL = 2
 
 
-def find_believed(observations: Sequence[Observation]) -> list[np.ndarray]:
+def find_believed(observations: Sequence[Observation], every: bool = False) -> list[np.ndarray]:
     """Which early pairs of each observation show a router.
 
     Parameters
     ----------
     observations : sequence of Observation
+    every : bool
+        All of them: ``EARLY_REPLIES`` is left out.
 
     Returns
     -------
@@ -38,7 +48,7 @@ def find_believed(observations: Sequence[Observation]) -> list[np.ndarray]:
     _, next_hop, n_before = np.unique(
         distinct[:, 2:], axis=0, return_inverse=True, return_counts=True
     )
-    believed = (n_before < _SEVERAL)[next_hop.ravel()][inverse.ravel()]
+    believed = ((n_before < _SEVERAL) | every)[next_hop.ravel()][inverse.ravel()]
     return np.split(believed, np.cumsum([len(rows) for rows in pairs])[:-1])
 
 

@@ -14,10 +14,12 @@ IMC 2011; Donnet et al., CCR 2012), from the first that carries a label to the l
 are popped one hop early, the last hop of the path, which carries none, is not marked.
 
 In classic traces each probe goes its own way where load is balanced, so two successive answers may
-be of routers of two ways (Augustin et al., IMC 2006). Where most traces are such, a pair is
+be of routers of two ways (Augustin et al., IMC 2006). A pair that no other trace shows is
 *doubtful* if it is rare at both its ends: less than half as often seen as the commonest pair from
 its near end, and as that to its far end. Doubtful pairs count as if unanswered TTLs of unknown
-number lay between the two.
+number lay between the two. Where balanced ways are of one length, false pairs are as frequent as
+true ones, and all that is before an address seems to be one router: so two addresses behind one
+that are before the same two, by classic traces alone, are not joined by these (``crossed_ways``).
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import is_repeated
 from pipeline.model.columns.keys import pair_keys, split_key
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.measured.traces import LABELLED
 
 DOUBTFUL_LINKS = Rule(
     "doubtful-links",
@@ -57,8 +61,16 @@ TUNNEL_STARTS = Rule(
     "addresses that answer at two TTLs in a row",
     origin="half of what follows it, and 2 addresses: chosen on simulated networks",
 )
+CROSSED_WAYS = Rule(
+    "crossed-ways",
+    "routers",
+    "by classic traces, two addresses behind one that are before the same two are not joined",
+    "method of traces, successors and predecessors",
+    source="Augustin et al., IMC 2006",
+)
 _OFTEN = 0.25  # repeats for each trace without one; where paths changed they are rarer
 _TUNNELS = 2
+_MOST_WAYS = 32  # that are compared with each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +91,8 @@ class DirectedLinks:
         Those of them with exactly one such TTL, and with two.
     n_repeated : (n_pairs,) int64
         Traces in which ``far`` answered at the next TTL, and again at the one after it.
+    n_paris : (n_pairs,) int64
+        Those of ``n_router`` and ``n_repeated`` that are not by a classic method.
     labelled : (n_pairs,) bool
         Some trace crossed it under MPLS labels.
     """
@@ -91,6 +105,7 @@ class DirectedLinks:
     n_past_one: np.ndarray
     n_past_two: np.ndarray
     n_repeated: np.ndarray
+    n_paris: np.ndarray
     labelled: np.ndarray
 
     def count_of_each(self, n: int) -> np.ndarray:
@@ -100,15 +115,44 @@ class DirectedLinks:
         return np.bincount(ends, minlength=n)
 
     def without_doubtful(self, n: int) -> DirectedLinks:
-        """The same, with pairs of ``n`` addresses that are rare at both ends counted as bridged."""
+        """The same, with pairs of ``n`` addresses that are doubtful counted as bridged."""
         from_near, to_far = np.zeros((2, n), np.int64)
         np.maximum.at(from_near, self.near, self.n_router)
         np.maximum.at(to_far, self.far, self.n_router)
         least = np.minimum(from_near[self.near], to_far[self.far])
-        n_doubtful = np.where(2 * self.n_router < least, self.n_router, 0)
+        is_doubtful = (self.n_paris == 0) & (2 * self.n_router < least)
+        n_doubtful = np.where(is_doubtful, self.n_router, 0)
         return replace(
             self, n_router=self.n_router - n_doubtful, n_bridged=self.n_bridged + n_doubtful
         )
+
+    def crossed_ways(self) -> np.ndarray:
+        """(n_pairs,) bool: pairs that may be between the hops of balanced ways.
+
+        Each classic probe goes its own way, so all hops of one distance are followed by all of the
+        next one: two addresses behind one are before the same two. Pairs that other traces show are
+        not among them.
+        """
+        crossed = np.zeros(len(self.near), bool)
+        shown = self.n_router > 0
+        row = np.flatnonzero(shown & (self.n_paris == 0))
+        # Each pair with every predecessor of its near end.
+        ptr = offsets(np.bincount(self.far[shown], minlength=int(self.near.max(initial=-1)) + 1))
+        before = self.near[shown][np.argsort(self.far[shown], kind="stable")]
+        pair, at = _each(ptr[self.near[row]], ptr[self.near[row] + 1])
+        group = before[at] << 32 | self.far[row[pair]]
+        order = np.argsort(group, kind="stable")
+        row, group = row[pair[order]], group[order]
+        # Two near ends that share a predecessor and a far end; twice, if they share two of these.
+        begins = np.searchsorted(group, group)
+        ends = np.minimum(np.searchsorted(group, group, side="right"), begins + _MOST_WAYS)
+        one, other = _each(begins, ends)
+        apart = self.near[row[one]] != self.near[row[other]]
+        row, other = row[one[apart]], row[other[apart]]
+        ways = pair_keys(self.near[row], self.near[other])
+        distinct = _with_two(ways, self.far[row])
+        crossed[row[np.isin(ways, distinct)]] = True
+        return crossed
 
     def restrict(self, kept: np.ndarray) -> DirectedLinks:
         """Pairs whose addresses are both kept, in the numbering of those.
@@ -128,6 +172,7 @@ class DirectedLinks:
             self.n_past_one[both],
             self.n_past_two[both],
             self.n_repeated[both],
+            self.n_paris[both],
             self.labelled[both],
         )
 
@@ -165,8 +210,23 @@ class DirectedLinks:
         )
 
 
+def _each(begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of some ranges, one after the other: (range, position) of each."""
+    n = ends - begins
+    of = np.repeat(np.arange(len(n)), n)
+    return of, np.arange(len(of)) - np.repeat(np.cumsum(n) - n - begins, n)
+
+
+def _with_two(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Keys that have two values or more."""
+    order = np.lexsort((values, keys))
+    keys, values = keys[order], values[order]
+    differs = (keys[1:] == keys[:-1]) & (values[1:] != values[:-1])
+    return np.unique(keys[1:][differs])
+
+
 @njit(cache=True, nogil=True)
-def _count(hop_ptr, flags, ttl, ids, keys, counts):
+def _count(hop_ptr, flags, ttl, ids, classic, keys, counts):
     n_new = 0
     for trace in range(len(hop_ptr) - 1):
         end = hop_ptr[trace + 1]
@@ -186,20 +246,19 @@ def _count(hop_ptr, flags, ttl, ids, keys, counts):
                     counts[slot, 2 + n_unanswered] += 1
             elif row == end - 1 and flags[trace] == 1:
                 counts[slot, 1] += 1
-            elif is_repeated(ttl, ids, row, end):
-                counts[slot, 5] += 1
             else:
-                counts[slot, 0] += 1
+                counts[slot, 5 if is_repeated(ttl, ids, row, end) else 0] += 1
+                counts[slot, 6] += not classic[trace]
     return n_new
 
 
 @njit(cache=True, nogil=True)
-def _count_labelled(hop_ptr, ttl, ids, labelled, keys, counts):
+def _count_labelled(hop_ptr, ttl, ids, kind, keys, counts):
     n_new = 0
     for trace in range(len(hop_ptr) - 1):
         for row in range(hop_ptr[trace] + 1, hop_ptr[trace + 1]):
             near, far = np.int64(ids[row - 1]), np.int64(ids[row])
-            if not (labelled[row >> 3] >> (row & 7)) & 1 or ttl[row] != ttl[row - 1] + 1:
+            if kind[row] & LABELLED == 0 or ttl[row] != ttl[row - 1] + 1:
                 continue
             if far < 0 or near < 0 or near == far:
                 continue
@@ -224,22 +283,22 @@ def count_links() -> Finding[_Tables, DirectedLinks]:
 
     def step(tables: _Tables, batch: Batch) -> None:
         traces = batch.traces
-        hops = traces.hop_ptr, traces.flags, traces.ttl, traces.ids
+        hops = traces.hop_ptr, traces.flags, traces.ttl, traces.ids, traces.classic
         table, under_labels = tables
         table.reserve(len(traces.ids))
         table.n_used += _count(*hops, table.keys, table.counts)
-        if traces.labelled is not None:
+        if (traces.kind & LABELLED).any():
             under_labels.reserve(len(traces.ids))
             under_labels.n_used += _count_labelled(
                 traces.hop_ptr,
                 traces.ttl,
                 traces.ids,
-                traces.labelled,
+                traces.kind,
                 under_labels.keys,
                 under_labels.counts,
             )
 
-    return Finding(lambda: (PairCounter(6), PairCounter(1)), step, _add_up)
+    return Finding(lambda: (PairCounter(7), PairCounter(1)), step, _add_up)
 
 
 def _add_up(tables: list[_Tables]) -> DirectedLinks:
@@ -248,7 +307,7 @@ def _add_up(tables: list[_Tables]) -> DirectedLinks:
     for _, under_labels in tables:
         labelled[np.searchsorted(keys, under_labels.rows()[0])] = True
     near, far = split_key(keys)
-    n_router, n_destination, n_bridged, n_past_one, n_past_two, n_repeated = counts.T
+    n_router, n_destination, n_bridged, n_past_one, n_past_two, n_repeated, n_paris = counts.T
     return DirectedLinks(
         near,
         far,
@@ -258,6 +317,7 @@ def _add_up(tables: list[_Tables]) -> DirectedLinks:
         n_past_one,
         n_past_two,
         n_repeated,
+        n_paris,
         labelled,
     )
 
@@ -280,6 +340,8 @@ class NodeLinks:
         Pairs of interfaces on one node.
     via_ixp : (n_links,) bool or None
         Some packets came in by an address on the LAN of an exchange point. None: not known.
+    may_hide : (n_links,) bool or None
+        It may hide routers (``tunnels``). None: not looked for.
     """
 
     near: np.ndarray
@@ -289,15 +351,21 @@ class NodeLinks:
     labelled: np.ndarray
     n_within_node: int
     via_ixp: np.ndarray | None = None
+    may_hide: np.ndarray | None = None
 
     def columns(self) -> dict[str, np.ndarray]:
         """What a topology keeps of each link."""
         columns = {"n_traces": self.n_traces, "bridged": self.bridged, "mpls": self.labelled}
-        return columns if self.via_ixp is None else columns | {"via_ixp": self.via_ixp}
+        more = {"via_ixp": self.via_ixp, "may_hide": self.may_hide}
+        return columns | {name: column for name, column in more.items() if column is not None}
 
 
 def join_links(
-    links: DirectedLinks, node_of: np.ndarray, bridge_gaps: bool, on_lan: np.ndarray | None = None
+    links: DirectedLinks,
+    node_of: np.ndarray,
+    bridge_gaps: bool,
+    on_lan: np.ndarray | None = None,
+    hiding: np.ndarray | None = None,
 ) -> NodeLinks:
     """Pool both directions of every link, between the nodes that its interfaces belong to.
 
@@ -309,6 +377,8 @@ def join_links(
         Keep pairs that were seen only across unanswered TTLs.
     on_lan : (n_interfaces,) bool or None
         Addresses on LANs of exchange points. None: not known.
+    hiding : (n_pairs,) bool or None
+        Pairs of links that may hide routers. None: not looked for.
     """
     one, other = node_of[links.near], node_of[links.far]
     direct = links.n_router + links.n_destination
@@ -330,5 +400,8 @@ def join_links(
     if on_lan is not None:
         by_lan = (links.n_router > 0) & on_lan[links.far]
         via_ixp = np.bincount(inverse, by_lan[keep], len(distinct)) > 0
+    may_hide = None
+    if hiding is not None:
+        may_hide = (np.bincount(inverse, hiding[keep], len(distinct)) > 0) & ~bridged
     n_traces = np.where(bridged, n_bridged, n_direct)
-    return NodeLinks(near, far, n_traces, bridged, labelled, n_within, via_ixp)
+    return NodeLinks(near, far, n_traces, bridged, labelled, n_within, via_ixp, may_hide)

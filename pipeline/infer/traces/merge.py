@@ -59,13 +59,19 @@ class ObservedAddresses:
         )
 
 
-def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:
-    """Collect the addresses of all spools, and the roles in which each answered."""
+def merge_addresses(
+    observations: Sequence[Observation], believe_early: bool = False
+) -> ObservedAddresses:
+    """Collect the addresses of all spools, and the roles in which each answered.
+
+    ``believe_early``: as ``find_believed`` takes it.
+    """
     addrs = _fold(lambda o: np.load(o.addrs), observations)
     vantages = _fold(lambda o: np.load(o.vantages), observations)
     vantages = vantages[vantages.any(axis=1)]  # zeros: where a trace came from is not known
     role = np.zeros(len(addrs), np.uint8)
-    for observation, believed in zip(observations, find_believed(observations), strict=True):
+    all_believed = find_believed(observations, believe_early)
+    for observation, believed in zip(observations, all_believed, strict=True):
         known = np.load(observation.addrs)
         role[find_addrs(addrs, known)] |= np.load(observation.roles)
         if believed.any():

@@ -17,6 +17,7 @@ from pipeline.infer.traces.address_table import AddressTable
 from pipeline.infer.traces.counting import PairCounter
 from pipeline.infer.traces.rules import CUT, DESTINATION, Hops, clean_traces
 from pipeline.infer.traces.spool import (
+    CLASSIC,
     FURTHER,
     Block,
     SpoolWriter,
@@ -24,7 +25,7 @@ from pipeline.infer.traces.spool import (
     scratch_faults,
 )
 from pipeline.model.columns.keys import split_key
-from pipeline.model.measured.traces import PART_CUT, PART_FURTHER, TraceBatch
+from pipeline.model.measured.traces import CLASSIC_TRACE, PART_CUT, PART_FURTHER, TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
 _MAX_REPLIES = 1 << 18
@@ -122,7 +123,11 @@ class Observer:
             np.empty(n_replies, np.uint8),
             np.empty(n_replies, np.float32),
             np.empty(n_replies, np.uint8),
+            np.empty(n_replies, np.uint8),
         )
+        reply_ttl = np.zeros(n_replies, np.uint8)
+        if batch.reply_ttl is not None:
+            reply_ttl = np.ascontiguousarray(batch.reply_ttl[rows], np.uint8)
         dst_addr = np.ascontiguousarray(batch.dst_addr[start:end], np.uint64)
         self._early.reserve(len(addr) // 2)  # each is of two replies
         n_hops, self._early.n_used, counts = clean_traces(
@@ -132,6 +137,7 @@ class Observer:
             addr,
             np.ascontiguousarray(batch.rtt_ms[rows], np.float32),
             np.ascontiguousarray(batch.kind[rows], np.uint8),
+            reply_ttl,
             dst_addr,
             hop_count,
             flags,
@@ -142,9 +148,10 @@ class Observer:
             self._early.n_used,
         )
         if batch.part is not None:
-            cut = batch.part[start:end] & PART_CUT > 0
-            flags[cut & (flags != DESTINATION)] = CUT
-            further = batch.part[start:end] & PART_FURTHER > 0
+            part = batch.part[start:end]
+            flags[(part & PART_CUT > 0) & (flags != DESTINATION)] = CUT
+            flags[part & CLASSIC_TRACE > 0] |= CLASSIC
+            further = part & PART_FURTHER > 0
             vantage[further] = FURTHER - vantage[further]
         self._writer.add(
             hop_count,
@@ -156,6 +163,7 @@ class Observer:
             vantage,
             np.clip(np.nan_to_num(batch.start_s[start:end]), 0, _LAST_START).astype(np.uint32),
             hops.kind[:n_hops],
+            hops.reply_ttl[:n_hops],
         )
         self._counts.update(counts._asdict())
         self._n_hops += n_hops

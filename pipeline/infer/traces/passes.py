@@ -17,21 +17,23 @@ from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
+from pipeline.infer.rule import Rule
 from pipeline.infer.traces.early import find_believed
 from pipeline.infer.traces.observer import Observation
+from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import (
     FURTHER,
     Block,
     Traces,
     read_block,
     read_destinations,
-    read_kinds,
     read_starts,
     read_vantages,
     scratch_faults,
 )
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.columns.sorted_addrs import find_addrs
+from pipeline.model.measured.traces import KIND_UNREACHABLE, LABELLED
 
 State = TypeVar("State")
 Found = TypeVar("Found")
@@ -41,6 +43,38 @@ Three = TypeVar("Three")
 Four = TypeVar("Four")
 Five = TypeVar("Five")
 _NOT_BELIEVED = -2  # id of an early reply that shows nothing
+MIDDLEBOXES = Rule(
+    "middleboxes",
+    "gaps",
+    "an address that refuses what it let pass, or answers at three TTLs in a row, is one hop",
+    "kinds of replies, addresses that answer at several TTLs in a row",
+)
+
+
+def find_again(traces: Traces) -> np.ndarray:
+    """(n_hops,) bool: hops that are the one before them once more.
+
+    A router that has sent time exceeded refuses packets that come further (*destination
+    unreachable*), as a gateway does whose host is gone, or a middlebox answers whatever the TTL is.
+    The destination's own last reply is none of these.
+    """
+    same = np.zeros(len(traces.ids), bool)
+    same[1:] = (traces.ids[1:] == traces.ids[:-1]) & (traces.ids[1:] >= 0)
+    same[1:] &= traces.ttl[1:] == traces.ttl[:-1] + 1
+    starts, ends = traces.hop_ptr[:-1], traces.hop_ptr[1:]
+    some = ends > starts
+    same[starts[some]] = False
+    if not same.any():
+        return same
+    own = np.zeros(len(same), bool)
+    own[ends[some] - 1] = traces.flags[some] == DESTINATION
+    # Where an MPLS tunnel ends, or a TTL of 0 is forwarded, there are two equal hops, never three.
+    third = np.zeros(len(same), bool)
+    third[1:] = same[1:] & same[:-1]
+    again = third.copy()
+    again[:-1] |= third[1:]
+    again |= same & (traces.kind & ~np.uint8(LABELLED) == KIND_UNREACHABLE)
+    return again & ~own
 
 
 @dataclass(frozen=True)
@@ -59,7 +93,6 @@ class Batch:
     _block: Block
     _vantages: np.ndarray
     source: int = 0  # position of its observation
-    _dropped: np.ndarray | None = None  # of the hops on disk
 
     @cached_property
     def destinations(self) -> np.ndarray:
@@ -78,13 +111,6 @@ class Batch:
         """(n_traces,) uint32: seconds since 1970 UTC, 0 unknown."""
         with scratch_faults(self._spool.parent):
             return read_starts(self._spool, self._block)
-
-    @cached_property
-    def kinds(self) -> np.ndarray:
-        """(n_hops,) uint8: KIND_* of the reply of each hop, with ``LABELLED``."""
-        with scratch_faults(self._spool.parent):
-            kinds = read_kinds(self._spool, self._block)
-        return kinds if self._dropped is None else kinds[~self._dropped]
 
     @cached_property
     def seen_from(self) -> tuple[np.ndarray, np.ndarray]:
@@ -141,6 +167,10 @@ class Spools:
         An id is a position here; -1 stands for an address that is not here.
     workers : int
         Threads that read and count.
+    are_boxes : bool
+        ``MIDDLEBOXES`` is in force.
+    believe_early : bool
+        As ``find_believed`` takes it.
 
     Attributes
     ----------
@@ -156,15 +186,22 @@ class Spools:
     """
 
     def __init__(
-        self, observations: Sequence[Observation], addrs: np.ndarray, workers: int
+        self,
+        observations: Sequence[Observation],
+        addrs: np.ndarray,
+        workers: int,
+        *,
+        are_boxes: bool = False,
+        believe_early: bool = False,
     ) -> None:
         self._sources = [i for i, o in enumerate(observations) if o.n_traces]
         self._observations = [observations[i] for i in self._sources]
         self.workers = max(1, workers)
+        self._are_boxes = are_boxes
         # Found once, not in every pass: on disk, so that memory does not grow with files.
         self._numberings: list[Path] = []
         all_vantages = []
-        all_believed = find_believed(self._observations)
+        all_believed = find_believed(self._observations, believe_early)
         for observation, believed in zip(self._observations, all_believed, strict=True):
             folder = observation.addrs.parent
             known = find_addrs(addrs, np.load(observation.addrs))
@@ -185,6 +222,7 @@ class Spools:
         copied._sources = self._sources
         copied.vantages, copied._vantages = self.vantages, self._vantages
         copied._place, copied._renumbered = self._place, self._renumbered
+        copied._are_boxes = self._are_boxes
         return copied
 
     def split(self, place: Callable[[Batch], Traces]) -> Spools:
@@ -223,12 +261,12 @@ class Spools:
                             # CPython 3.11 they share a counter, and one of them fails.
                             numbering = np.fromfile(path, np.int32)
                         traces = read_block(observation.spool, block)
-                    dropped = None
                     if block.n_hops:
                         traces = replace(traces, ids=numbering[traces.ids])
-                        dropped = traces.ids == _NOT_BELIEVED
-                        traces = traces.without(dropped)
-                    batch = Batch(traces, observation.spool, block, vantages, source, dropped)
+                        traces = traces.without(traces.ids == _NOT_BELIEVED)
+                        if self._are_boxes:
+                            traces = traces.without(find_again(traces))
+                    batch = Batch(traces, observation.spool, block, vantages, source)
                     if self._place is not None and block.n_hops:
                         ids = self._place(batch).ids
                         if self._renumbered is not None:

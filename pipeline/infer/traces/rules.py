@@ -24,6 +24,9 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
 6. **MPLS labels**: a hop is labelled if the chosen address sent a label stack at its TTL
    (``labelled_hops``): the probe came to it under labels.
 
+The TTL that was left of a reply is kept of the chosen address: the largest, which came by the
+shortest way.
+
 These rules know nothing of ASes, of other traces or of the order of files.
 """
 
@@ -55,13 +58,15 @@ class Hops(NamedTuple):
     """Hops, one row each.
 
     ``id`` int32: number of the address, or -1 - i: the i-th early pair; ``ttl`` uint8; ``rtt``
-    float32, in ms; ``kind`` uint8: KIND_* of ``pipeline.model.measured.traces``, with ``LABELLED``.
+    float32, in ms; ``kind`` uint8: KIND_* of ``pipeline.model.measured.traces``, with ``LABELLED``;
+    ``reply_ttl`` uint8: 0 if unknown.
     """
 
     id: np.ndarray
     ttl: np.ndarray
     rtt: np.ndarray
     kind: np.ndarray
+    reply_ttl: np.ndarray
 
 
 class RuleCounts(NamedTuple):
@@ -76,16 +81,17 @@ class RuleCounts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _choose(ids, kind, rtt, start, end):
+def _choose(ids, kind, rtt, reply_ttl, start, end):
     """Most frequent replier of rows start:end of one TTL.
 
-    Returns its number, its RTT, whether it sent time exceeded, whether it was alone, and its kind:
-    time exceeded if it ever sent that, else that of its first reply; LABELLED if any reply was.
+    Returns its number, its RTT, whether it sent time exceeded, whether it was alone, its kind (time
+    exceeded if it ever sent that, else that of its first reply; LABELLED if any reply was), and the
+    largest TTL of its replies.
     """
     best, best_n, alone = start, 0, True
     if end - start == 1:
         exceeded = kind[start] & _KIND == _TIME_EXCEEDED
-        return ids[start], rtt[start], exceeded, True, kind[start]
+        return ids[start], rtt[start], exceeded, True, kind[start], reply_ttl[start]
     for i in range(start, end):
         if ids[i] != ids[start]:
             alone = False
@@ -103,7 +109,7 @@ def _choose(ids, kind, rtt, start, end):
         if n > best_n:
             best, best_n = i, n
     least = np.float32(np.nan)
-    exceeded, labelled = False, kind[start] & 0
+    exceeded, labelled, left = False, kind[start] & 0, reply_ttl[start] & 0
     for i in range(start, end):
         if ids[i] == ids[best]:
             if rtt[i] < least or np.isnan(least):  # a reply without RTT (NaN) is never less
@@ -111,10 +117,11 @@ def _choose(ids, kind, rtt, start, end):
             if kind[i] & _KIND == _TIME_EXCEEDED:
                 exceeded = True
             labelled |= kind[i] & LABELLED
+            left = max(left, reply_ttl[i])
     sent = kind[best] & _KIND
     if exceeded:
         sent = _TIME_EXCEEDED
-    return ids[best], least, exceeded, alone, labelled | sent
+    return ids[best], least, exceeded, alone, labelled | sent, left
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -140,6 +147,7 @@ def _drop(out, at, n_out):
         out.ttl[i] = out.ttl[i + 1]
         out.rtt[i] = out.rtt[i + 1]
         out.kind[i] = out.kind[i + 1]
+        out.reply_ttl[i] = out.reply_ttl[i + 1]
     return n_out - 1
 
 
@@ -157,14 +165,14 @@ def _note_early(ids, at, keys, numbers, n):
 
 @njit(cache=True, nogil=True)
 def clean_traces(
-    reply_ptr, ttl, ids, addr, rtt, kind, dst, hop_count, flags, out, role, early_keys,
+    reply_ptr, ttl, ids, addr, rtt, kind, reply_ttl, dst, hop_count, flags, out, role, early_keys,
     early_number, n_early,
 ):  # fmt: skip
     """Apply the rules to a batch of traces.
 
     Parameters
     ----------
-    reply_ptr, ttl, addr, rtt, kind, dst : columns of a TraceBatch
+    reply_ptr, ttl, addr, rtt, kind, reply_ttl, dst : columns of a TraceBatch
     ids : (n_replies,) int32
         Number of each replier.
     hop_count, flags : (n_traces,) uint8, out
@@ -199,8 +207,8 @@ def clean_traces(
                 row += 1
             if n_out - first == _MAX_HOPS:
                 break
-            hop, hop_rtt, exceeded, alone, hop_kind = _choose(
-                ids, kind, rtt, start, min(row, start + _MAX_REPLIERS)
+            hop, hop_rtt, exceeded, alone, hop_kind, left = _choose(
+                ids, kind, rtt, reply_ttl, start, min(row, start + _MAX_REPLIERS)
             )
             if not alone:
                 n_multi += 1
@@ -241,6 +249,7 @@ def clean_traces(
             out.ttl[n_out] = this_ttl
             out.rtt[n_out] = hop_rtt
             out.kind[n_out] = hop_kind
+            out.reply_ttl[n_out] = left
             n_out += 1
             last_is_destination = is_destination
             last_exceeded = exceeded

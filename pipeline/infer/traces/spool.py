@@ -1,11 +1,11 @@
-"""Cleaned traces on disk, 10 bytes per hop, 26 per trace, so that memory never grows with traces.
+"""Cleaned traces on disk, 10 or 11 bytes per hop, 26 per trace: memory never grows with traces.
 
 A spool is a run of blocks; a block holds some traces as flat columns, one after another:
 hops of each trace (uint8), flags of each trace (uint8), TTL of each hop (uint8), address number
 (int32), RTT in ms (float32), destination of each trace (2 uint64), its vantage point (int32), its
-start (uint32, seconds since 1970 UTC, 0 unknown), the kind of each hop's reply (uint8), and,
-where any hop has MPLS labels, a bit of each hop. It is scratch: written and read by the same run,
-never kept.
+start (uint32, seconds since 1970 UTC, 0 unknown), the kind of each hop's reply (uint8), and, where
+it is known of any hop, the TTL that was left of each reply (uint8). It is scratch: written and read
+by the same run, never kept.
 
 A fault of the scratch disk is a ``StoreError``, never an ``OSError``: it must not be taken for a
 fault of the input. A writer that has failed refuses everything, since its content is unknown.
@@ -23,12 +23,12 @@ from typing import IO, BinaryIO
 import numpy as np
 
 from pipeline.errors import StoreError, is_no_room, remedy_for, said_by_system
-from pipeline.model.measured.traces import LABELLED
 
 # Hops at which a block is cut: 2.3 MB, small compared with the tables, large for one call.
 BLOCK_HOPS = 1 << 18
 # In place of a vantage point: no trace of its own. In a spool, ``FURTHER - i`` is one from point i.
 FURTHER = -2
+CLASSIC = 4  # bit beside the flags of ``rules``: by a classic method
 
 
 @contextlib.contextmanager
@@ -71,7 +71,7 @@ class Block:
     offset: int
     n_traces: int
     n_hops: int
-    has_labels: bool = False  # of a hop
+    has_reply_ttl: bool = False  # of a hop
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +85,12 @@ class Traces:
     flags : (n_traces,) uint8
         ``rules.DESTINATION`` where the last hop is the destination's own reply; ``rules.CUT``.
     ttl : (n_hops,) uint8; ids : (n_hops,) int32; rtt_ms : (n_hops,) float32
-    labelled : (ceil(n_hops / 8),) uint8 or None
-        Bits, the lowest of a byte first: hops with MPLS labels. None: no hop has any.
+    classic : (n_traces,) bool
+        By a method that changes the flow from probe to probe.
+    kind : (n_hops,) uint8
+        KIND_* of the reply, with ``LABELLED``.
+    reply_ttl : (n_hops,) uint8 or None
+        TTL that was left of the reply, 0 where unknown. None: nowhere known.
     """
 
     hop_ptr: np.ndarray
@@ -94,17 +98,15 @@ class Traces:
     ttl: np.ndarray
     ids: np.ndarray
     rtt_ms: np.ndarray
-    labelled: np.ndarray | None = None
+    classic: np.ndarray
+    kind: np.ndarray
+    reply_ttl: np.ndarray | None = None
 
     def without(self, hops: np.ndarray) -> Traces:
         """The same, as if some of the hops had not answered; ``hops``: (n_hops,) bool."""
         if not hops.any():
             return self
         kept = ~hops
-        labelled = self.labelled
-        if labelled is not None:
-            bits = np.unpackbits(labelled, bitorder="little", count=len(kept))
-            labelled = np.packbits(bits[kept], bitorder="little")
         n_kept = np.zeros(len(kept) + 1, np.int64)
         np.cumsum(kept, out=n_kept[1:])
         return Traces(
@@ -113,7 +115,9 @@ class Traces:
             self.ttl[kept],
             self.ids[kept],
             self.rtt_ms[kept],
-            labelled,
+            self.classic,
+            self.kind[kept],
+            None if self.reply_ttl is None else self.reply_ttl[kept],
         )
 
 
@@ -149,13 +153,16 @@ class SpoolWriter:
         vantage: np.ndarray,
         start_s: np.ndarray,
         kind: np.ndarray,
+        reply_ttl: np.ndarray,
     ) -> None:
         """Append traces; arrays are kept until their block is written, and must not change.
 
-        ``vantage``: (n_traces,) int32; ``start_s``: (n_traces,) uint32; ``kind``: (n_hops,) uint8.
+        ``vantage``: (n_traces,) int32; ``start_s``: (n_traces,) uint32; ``kind``, ``reply_ttl``:
+        (n_hops,) uint8; ``flags``: with ``CLASSIC``.
         """
         self._refuse_after_a_fault()
-        self._pending.append((hop_count, flags, ttl, ids, rtt_ms, dst_addr, vantage, start_s, kind))
+        columns = hop_count, flags, ttl, ids, rtt_ms, dst_addr, vantage, start_s, kind, reply_ttl
+        self._pending.append(columns)
         self._n_hops += len(ttl)
         if self._n_hops >= BLOCK_HOPS:
             self._flush()
@@ -170,15 +177,14 @@ class SpoolWriter:
 
     def _flush(self) -> None:
         columns = [np.concatenate(parts) for parts in zip(*self._pending, strict=True)]
-        labelled = columns[-1] & LABELLED
-        has_labels = bool(labelled.any())
-        if has_labels:
-            columns.append(np.packbits(labelled, bitorder="little"))
+        has_reply_ttl = bool(columns[-1].any())
+        if not has_reply_ttl:
+            columns.pop()
         with self._fails_once():
             offset = self._file.tell()
             for column in columns:
                 self._file.write(column.data)
-        self.blocks.append(Block(offset, len(columns[0]), len(columns[2]), has_labels))
+        self.blocks.append(Block(offset, len(columns[0]), len(columns[2]), has_reply_ttl))
         self._pending, self._n_hops = [], 0
 
     @contextlib.contextmanager
@@ -203,21 +209,25 @@ def read_block(path: Path, block: Block) -> Traces:
     with path.open("rb") as file:
         file.seek(block.offset)
         data = file.read(2 * block.n_traces + 9 * block.n_hops)
-        labelled = None
-        if block.has_labels:
-            file.seek(24 * block.n_traces + block.n_hops, os.SEEK_CUR)
-            labelled = np.frombuffer(file.read(-(-block.n_hops // 8)), np.uint8)
+        file.seek(24 * block.n_traces, os.SEEK_CUR)
+        kind = np.frombuffer(file.read(block.n_hops), np.uint8)
+        reply_ttl = None
+        if block.has_reply_ttl:
+            reply_ttl = np.frombuffer(file.read(block.n_hops), np.uint8)
     traces, hops = block.n_traces, block.n_hops
     hop_ptr = np.zeros(traces + 1, np.int64)
     np.cumsum(np.frombuffer(data, np.uint8, traces), out=hop_ptr[1:])
     at = 2 * traces
+    flags = np.frombuffer(data, np.uint8, traces, traces)
     return Traces(
         hop_ptr,
-        np.frombuffer(data, np.uint8, traces, traces),
+        flags & ~np.uint8(CLASSIC),
         np.frombuffer(data, np.uint8, hops, at),
         np.frombuffer(data, np.int32, hops, at + hops),
         np.frombuffer(data, np.float32, hops, at + 5 * hops),
-        labelled,
+        flags & CLASSIC > 0,
+        kind,
+        reply_ttl,
     )
 
 
@@ -241,12 +251,6 @@ def read_starts(path: Path, block: Block) -> np.ndarray:
     """(n_traces,) uint32: when each trace of a block began, seconds since 1970 UTC; 0 unknown."""
     at = 22 * block.n_traces + 9 * block.n_hops
     return _column(path, block, at, np.uint32, block.n_traces)
-
-
-def read_kinds(path: Path, block: Block) -> np.ndarray:
-    """(n_hops,) uint8: KIND_* of the reply of each hop, with ``LABELLED``."""
-    at = 26 * block.n_traces + 9 * block.n_hops
-    return _column(path, block, at, np.uint8, block.n_hops)
 
 
 def _column(path: Path, block: Block, at: int, dtype: type, n: int) -> np.ndarray:

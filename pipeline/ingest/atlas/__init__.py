@@ -15,7 +15,7 @@ What a reply means here
     - ``edst``: the packet that the router quoted had a destination other than the target: it
       answers another traceroute of the probe, or a packet rewritten on its way. Whether the router
       lies on the path to the target is unknown: left out.
-    - ``rtt`` missing, negative or not finite: NaN.
+    - ``rtt`` missing, negative or not finite: NaN. ``ttl`` (of the reply) likewise: unknown.
     - Hop 255 is the probe's last attempt at the target after a row of unanswered hops; a TTL like
       any other.
 What a result means
@@ -53,7 +53,7 @@ from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.ingest.text.json_layout import record_lines
 from pipeline.json_text import parse_json
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.measured.traces import TraceBatch
+from pipeline.model.measured.traces import CLASSIC_TRACE, TraceBatch
 
 WINDOW_BYTES = 1 << 24
 MAX_RECORD_BYTES = 1 << 26
@@ -250,9 +250,10 @@ class AtlasDecoder(TraceDecoder):
         for reply in result.replies:
             columns.ttl[k], columns.addr[k] = reply.ttl, reply.addr
             columns.rtt_ms[k], columns.kind[k] = reply.rtt_ms, reply.kind
+            columns.reply_ttl[k] = reply.reply_ttl
             k += 1
         columns.reply_ptr[t + 1] = k
-        columns.count["n_classic"] += result.is_classic
+        columns.part[t] = CLASSIC_TRACE if result.is_classic else 0
         columns.count["n_traces"], columns.count["n_replies"] = t + 1, k
         scan = self._scans[0]
         for name, n in result.notes.items():

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipeline.ingest.atlas.scan import NOTES, is_private
+from pipeline.ingest.columns import known_ttl
 from pipeline.model.addresses import parse_addr
 from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 
@@ -19,6 +20,7 @@ class Reply(NamedTuple):
     addr: Words
     rtt_ms: float
     kind: int
+    reply_ttl: int
 
 
 class Result(NamedTuple):
@@ -124,7 +126,7 @@ def _answer(reply: dict, ttl: int, notes: dict[str, int]) -> Reply:
     notes["icmpext"] += "icmpext" in reply
     if _has_labels(reply.get("icmpext")):
         kind |= LABELLED
-    return Reply(ttl, addr, rtt, kind)
+    return Reply(ttl, addr, rtt, kind, known_ttl(reply.get("ttl")))
 
 
 def _has_labels(extensions: Any) -> bool:

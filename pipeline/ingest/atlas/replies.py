@@ -16,18 +16,19 @@ from pipeline.ingest.atlas.grammar import (
     skip_value,
 )
 from pipeline.ingest.text.addresses import scan_addr
-from pipeline.ingest.text.digits import PARSED, scan_float
+from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
 from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 
 _FROM, _RTT, _X, _ERR = key_word("from"), key_word("rtt"), key_word("x"), key_word("err")
+_TTL = key_word("ttl")
 _LATE, _DUP, _EDST, _ERROR = key_word("late"), key_word("dup"), key_word("edst"), key_word("error")
 _ICMPEXT, _FLAGS = key_word("icmpext"), key_word("flags")
 
 
 @njit(cache=True, nogil=True)
-def _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan):
+def _reply(text, i, n, k, addr, rtt_ms, kind, reply_ttl, stack, scan):
     """One reply, written to row ``k`` if it is one: (position, status, rows)."""
-    from_start = from_stop = np.int64(0)
+    from_start = from_stop = left = np.int64(0)
     rtt = np.nan
     has_x = has_error = has_late = has_dup = has_err = has_edst = has_ext = has_flags = False
     labelled = False
@@ -55,6 +56,10 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan):
         elif key == _RTT and size == 3:
             rtt, known = scan_float(text, start, i)
             if known != PARSED or rtt < 0 or rtt > 1e9:
+                scan.is_odd = True
+        elif key == _TTL and size == 3:
+            left, known = scan_int(text, start, i)
+            if known != PARSED or left < 0 or left > 255:
                 scan.is_odd = True
         elif key == _X and size == 1:
             has_x = True
@@ -99,6 +104,7 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan):
         scan.is_odd = True
         return i, OK, 0
     rtt_ms[k] = rtt
+    reply_ttl[k] = left
     kind[k] = KIND_UNREACHABLE if has_err else KIND_OTHER if has_flags else KIND_UNKNOWN
     if labelled:
         kind[k] |= LABELLED
@@ -109,7 +115,7 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan):
 
 
 @njit(cache=True, nogil=True)
-def scan_replies(text, i, n, k, addr, rtt_ms, kind, stack, scan):
+def scan_replies(text, i, n, k, addr, rtt_ms, kind, reply_ttl, stack, scan):
     """The list of replies of a hop: (position, status, rows)."""
     first = k
     if text[i] != 91:
@@ -122,7 +128,7 @@ def scan_replies(text, i, n, k, addr, rtt_ms, kind, stack, scan):
     while True:
         if i >= n:
             return i, MORE, 0
-        i, status, rows = _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan)
+        i, status, rows = _reply(text, i, n, k, addr, rtt_ms, kind, reply_ttl, stack, scan)
         k += rows
         if status != OK:
             return i, status, 0

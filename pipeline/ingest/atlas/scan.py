@@ -29,6 +29,7 @@ from pipeline.ingest.atlas.grammar import (
 from pipeline.ingest.atlas.replies import scan_replies
 from pipeline.ingest.text.addresses import scan_addr
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
+from pipeline.model.measured.traces import CLASSIC_TRACE
 
 # What ``scan_records`` stopped for.
 EMPTY, PARTIAL, BROKEN, STRAY, ODD = 0, 1, 2, 3, 4
@@ -97,7 +98,7 @@ def is_private(high, low):
 
 
 @njit(cache=True, nogil=True)
-def _hop(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan):
+def _hop(text, i, n, k, ttl, addr, rtt_ms, kind, reply_ttl, stack, scan):
     """One hop: (position, status, rows, its number or 0)."""
     number = np.int64(0)
     rows = 0
@@ -117,7 +118,9 @@ def _hop(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan):
             if has_result:
                 scan.is_odd = True
             has_result = True
-            i, status, rows = scan_replies(text, i, n, k, addr, rtt_ms, kind, stack, scan)
+            i, status, rows = scan_replies(
+                text, i, n, k, addr, rtt_ms, kind, reply_ttl, stack, scan
+            )
         else:
             start = i
             i, status = skip_value(text, i, n, stack, scan)
@@ -143,7 +146,7 @@ def _hop(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan):
 
 
 @njit(cache=True, nogil=True)
-def _hops(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan):
+def _hops(text, i, n, k, ttl, addr, rtt_ms, kind, reply_ttl, stack, scan):
     """The list of hops of a result: (position, status, rows)."""
     first = k
     last = np.int64(0)
@@ -159,7 +162,9 @@ def _hops(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan):
     while True:
         if i >= n:
             return i, MORE, 0
-        i, status, rows, number = _hop(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan)
+        i, status, rows, number = _hop(
+            text, i, n, k, ttl, addr, rtt_ms, kind, reply_ttl, stack, scan
+        )
         if status != OK:
             return i, status, 0
         if number > 0:
@@ -179,7 +184,9 @@ def _hops(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan):
 
 
 @njit(cache=True, nogil=True)
-def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, stack, scan):
+def _record(
+    text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, reply_ttl, stack, scan
+):  # fmt: skip
     """One result at the brace ``i``, written to trace ``t``: (position, status, rows)."""
     rows = 0
     has_result = has_type = False
@@ -198,7 +205,7 @@ def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, stack,
             if has_result:
                 scan.is_odd = True
             has_result = True
-            i, status, rows = _hops(text, i, n, k, ttl, addr, rtt_ms, kind, stack, scan)
+            i, status, rows = _hops(text, i, n, k, ttl, addr, rtt_ms, kind, reply_ttl, stack, scan)
         else:
             i, status = skip_value(text, i, n, stack, scan)
         if status != OK:
@@ -278,6 +285,8 @@ def scan_records(
     addr,
     rtt_ms,
     kind,
+    reply_ttl,
+    part,
     counts,
 ):
     """Scan results of ``text[i:n]`` up to the first that is not plain.
@@ -288,7 +297,7 @@ def scan_records(
     i, n : int
     scans : (2,) SCAN
         The first one is kept from call to call; the second one is scratch.
-    src, dst, start_s, reply_ptr, ttl, addr, rtt_ms, kind, counts : arrays
+    src, dst, start_s, reply_ptr, ttl, addr, rtt_ms, kind, reply_ttl, part, counts : arrays
         ``TraceColumns.arrays`` with room enough; one by one, since a tuple would cost 7 to 18 %.
 
     Returns
@@ -319,12 +328,12 @@ def scan_records(
         scans[1] = scan
         t, k = count.n_traces, count.n_replies
         stop, status, rows = _record(
-            text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, stack, scan
+            text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, reply_ttl, stack, scan
         )
         if status != OK or scan.is_odd:  # what it had is not counted
             scans[0] = scans[1]
             return i, stop, PARTIAL if status == MORE else BROKEN if status == BAD else ODD
-        count.n_classic += scan.is_classic
+        part[t] = CLASSIC_TRACE if scan.is_classic else 0
         count.n_traces = t + 1
         count.n_replies = k + rows
         reply_ptr[t + 1] = k + rows

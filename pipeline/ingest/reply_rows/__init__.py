@@ -5,15 +5,15 @@ trace. Columns are found by name, further ones are left out:
 
 - caracal, iris, diamond-miner (CSV with a header, Parquet): ``probe_dst_addr``, ``probe_ttl``,
   ``reply_src_addr``; perhaps ``probe_src_addr``, ports and protocol (the flow), ``rtt``,
-  ``capture_timestamp``, ``reply_icmp_type`` and ``_code``, ``reply_mpls_labels``. Whole ``rtt`` are
-  tenths of a millisecond; those of a floating type, and of older versions (with ``probe_ttl_l4``),
-  milliseconds. An echo reply names no destination: it is who answered.
+  ``capture_timestamp``, ``reply_icmp_type`` and ``_code``, ``reply_mpls_labels``, ``reply_ttl``.
+  Whole ``rtt`` are tenths of a millisecond; those of a floating type, and of older versions (with
+  ``probe_ttl_l4``), milliseconds. An echo reply names no destination: it is who answered.
 - yarrp (``.yrp``): columns by the header's ``Output_Fields``, or 14 or 15 by place. ``rtt`` is in
   ms unless the header says ``RTT_Granularity: us``; ``SourceIP`` there is the source.
 - plain CSV, or Parquet: ``vantage``, ``destination``, ``ttl``, ``address``, perhaps ``rtt`` (ms),
   ``time`` (s, or ISO 8601) and ``trace``, and what else `hopscope convert` writes: ``start_s``,
-  ``kind``, ``mpls``. Without ``trace``, rows of a trace stand together, TTLs not falling. A vantage
-  that is a name is no address: the trace has no source.
+  ``kind``, ``mpls``; and ``reply_ttl``. Without ``trace``, rows of a trace stand together, TTLs
+  not falling. A vantage that is a name is no address: the trace has no source.
 
 Separators are commas, semicolons, TABs or ``|``. A row without an address, or with ``*``, is none.
 A row is rejected that has too few or too many columns, a TTL outside 1 to 255, or something else

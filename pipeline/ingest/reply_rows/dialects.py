@@ -52,6 +52,7 @@ class Dialect:
     icmp_code: str = ""
     kind: str = ""
     labels: str = ""
+    reply_ttl: str = ""
 
     @property
     def columns(self) -> frozenset[str]:
@@ -78,6 +79,7 @@ CARACAL = Dialect(
     icmp_type="reply_icmp_type",
     icmp_code="reply_icmp_code",
     labels="reply_mpls_labels",
+    reply_ttl="reply_ttl",
 )
 YARRP = Dialect(
     dst=("target",),
@@ -89,6 +91,7 @@ YARRP = Dialect(
     icmp_type="type",
     icmp_code="code",
     labels="mpls",
+    reply_ttl="rttl",
 )
 PLAIN = Dialect(
     dst=("destination", "dst", "target"),
@@ -100,6 +103,7 @@ PLAIN = Dialect(
     time=("time", "timestamp", "start_s"),
     kind="kind",
     labels="mpls",
+    reply_ttl="reply_ttl",
 )
 # As `hopscope convert` writes them, in the order of KIND_*.
 KINDS = ("unknown", "time exceeded", "unreachable", "echo reply", "other")
@@ -150,6 +154,8 @@ class _Batch:
         echoed = (rows["kind"] & ~np.uint8(LABELLED) == KIND_ECHO_REPLY) & ~rows["dst"].any(axis=1)
         rows["dst"][echoed] = rows["addr"][echoed]
         rows["rtt_ms"] = self._rtt_ms()
+        left = self._numbers((dialect.reply_ttl,))
+        rows["reply_ttl"] = np.where((left >= 0) & (left <= 255), left, 0)
         rows["at_s"] = self._times()
         is_ttl = (ttl >= 1) & (ttl <= 255) & (ttl == np.floor(ttl))
         rows["ttl"] = np.where(is_ttl, ttl, 0)

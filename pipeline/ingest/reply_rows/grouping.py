@@ -21,6 +21,7 @@ ROW = np.dtype(
         ("rtt_ms", np.float32),  # NaN: unknown
         ("ttl", np.uint8),
         ("kind", np.uint8),
+        ("reply_ttl", np.uint8),  # 0: unknown
     ]
 )
 MOST_ROWS = 1 << 21  # in memory, some 150 MB
@@ -129,4 +130,5 @@ def _batch(rows: np.ndarray, reply_ptr: np.ndarray) -> TraceBatch:
         addr=rows["addr"].copy(),
         rtt_ms=rows["rtt_ms"].copy(),
         kind=rows["kind"].copy(),
+        reply_ttl=rows["reply_ttl"].copy() if rows["reply_ttl"].any() else None,
     )

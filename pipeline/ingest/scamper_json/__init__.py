@@ -6,6 +6,7 @@ types (cycles, pings, ...) and M-Lab's line of metadata are skipped and counted.
 - A hop whose address is ``*`` or empty is not a reply. A hop without ``icmp_type`` is KIND_OTHER:
   TCP and UDP answers are printed like this.
 - A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop is kept.
+- A ``reply_ttl`` that is not a number from 1 to 255 is unknown.
 - A ``start`` that is not ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
   trace is kept.
 - M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace. So are
@@ -35,6 +36,7 @@ from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, Trac
 from pipeline.ingest.columns import (
     ByteWindow,
     TraceColumns,
+    known_ttl,
 )
 from pipeline.ingest.scamper_json import decode as fast
 from pipeline.ingest.scamper_json.rows import of_row
@@ -52,7 +54,7 @@ from pipeline.ingest.scamper_json.values import (
 from pipeline.ingest.text.json_layout import record_lines
 from pipeline.json_text import nesting, parse_json
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.measured.traces import TraceBatch
+from pipeline.model.measured.traces import CLASSIC_TRACE, TraceBatch
 
 WINDOW_BYTES = 1 << 23  # some 4,000 traces; bounds what one batch holds
 MAX_RECORD = 1 << 24  # bytes; longer than any trace of 255 hops
@@ -266,15 +268,16 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
     columns.src_addr[row] = src
     columns.dst_addr[row] = dst
     columns.start_s[row] = start_s
-    for at, (ttl, addr, rtt_ms, kind) in enumerate(answered, start=first):
+    for at, (ttl, addr, rtt_ms, kind, reply_ttl) in enumerate(answered, start=first):
         columns.ttl[at] = ttl
         columns.addr[at] = addr
         in_range = rtt_ms is not None and 0 <= rtt_ms < fast.MAX_RTT_MS
         columns.rtt_ms[at] = rtt_ms if in_range else np.nan
         columns.count["n_bad_rtt"] += rtt_ms is not None and not in_range
         columns.kind[at] = kind
+        columns.reply_ttl[at] = reply_ttl
     columns.count["n_no_addr"] += len(replies) - len(answered)
-    columns.count["n_classic"] += record.get("method") in CLASSIC_METHODS
+    columns.part[row] = CLASSIC_TRACE if record.get("method") in CLASSIC_METHODS else 0
     columns.count["n_traces"] = row + 1
     columns.count["n_replies"] = first + len(answered)
     columns.reply_ptr[row + 1] = first + len(answered)
@@ -302,12 +305,14 @@ def _kind(record: Any) -> tuple[str, dict[str, Any]]:
     raise BrokenRecord("record of unknown type", kind)
 
 
-def _reply(hop: Any) -> tuple[int, tuple[int, int], float | None, int] | None:
-    """ttl, address, RTT and kind of a hop; None without an answer."""
+def _reply(hop: Any) -> tuple[int, tuple[int, int], float | None, int, int] | None:
+    """TTL, address, RTT and kind of a hop, and the TTL of its reply; None without an answer."""
     if not isinstance(hop, dict):
         raise BrokenRecord("hop is not an object", type(hop).__name__)
     ttl = read_number(hop.get("probe_ttl"), 1, 255, "TTL is not a number from 1 to 255")
     read_reply_kind(hop, None)
     rtt_ms = read_rtt(hop)
     addr = read_replier(hop.get("addr"))
-    return None if addr is None else (ttl, addr, rtt_ms, read_reply_kind(hop, addr))
+    if addr is None:
+        return None
+    return ttl, addr, rtt_ms, read_reply_kind(hop, addr), known_ttl(hop.get("reply_ttl"))

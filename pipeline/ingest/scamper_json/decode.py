@@ -30,7 +30,7 @@ from pipeline.ingest.scamper_json.scan import (
     skip_value,
     to_value,
 )
-from pipeline.model.measured.traces import KIND_OTHER, LABELLED
+from pipeline.model.measured.traces import CLASSIC_TRACE, KIND_OTHER, LABELLED
 
 # Why ``decode`` returned.
 DONE, NEED, SLOW, END_OF_ARRAY = range(4)
@@ -60,6 +60,7 @@ _TYPE, _SRC, _DST, _START, _HOPS = map(_word, (b"type", b"src", b"dst", b"start"
 _TRACE, _SEC, _USEC = map(_word, (b"trace", b"sec", b"usec"))
 _ADDR, _PROBE_TTL, _RTT = map(_word, (b"addr", b"probe_ttl", b"rtt"))
 _ICMP_TYPE, _ICMP_CODE = map(_word, (b"icmp_type", b"icmp_code"))
+_REPLY_TTL = _word(b"reply_ttl")
 _ICMPEXT = _word(b"icmpext")
 _METHOD, _CLASSIC_ICMP, _CLASSIC_UDP = map(_word, (b"method", b"icmp-echo", b"udp"))
 
@@ -126,7 +127,7 @@ def _hop(data, pos, end, newlines, columns, reply):
     ttl, addr, rtt_ms, kind = columns.ttl, columns.addr, columns.rtt_ms, columns.kind
     seen = 0
     answered, labelled = True, False
-    hop_ttl = icmp_type = icmp_code = np.int64(0)
+    hop_ttl = icmp_type = icmp_code = reply_ttl = np.int64(0)
     hop_rtt_ms = np.nan
     while True:
         pos = skip_space(data, pos, end, newlines)
@@ -167,6 +168,9 @@ def _hop(data, pos, end, newlines, columns, reply):
             elif is_word(data, key, length, _ICMP_CODE):
                 bit = 8
                 pos, icmp_code = read_int(data, pos, end)
+            elif is_word(data, key, length, _REPLY_TTL):
+                bit = 64
+                pos, reply_ttl = read_int(data, pos, end)
         elif length == 3 and is_word(data, key, length, _RTT):
             bit = 16
             pos, hop_rtt_ms = read_decimal(data, pos, end)
@@ -192,10 +196,13 @@ def _hop(data, pos, end, newlines, columns, reply):
         return UNSURE, False
     if icmp_code > 255 or (seen & 4 and icmp_type > 255) or hop_rtt_ms >= MAX_RTT_MS:
         return UNSURE, False
+    if reply_ttl > 255:
+        return UNSURE, False
     if not answered:
         return pos + 1, False
     ttl[reply] = hop_ttl
     rtt_ms[reply] = hop_rtt_ms
+    columns.reply_ttl[reply] = reply_ttl
     if seen & 4:
         is_v4 = addr[reply, 0] == 0 and (addr[reply, 1] >> np.uint64(32)) == np.uint64(0xFFFF)
         kind[reply] = reply_kind(is_v4, icmp_type, icmp_code)
@@ -213,7 +220,7 @@ def _record(data, pos, end, newlines, columns):
     Returns the position after its bracket, the new ``n_replies``, the number of hops without an
     address, and whether the method is a classic one.
     """
-    src_addr, dst_addr, start_s, _, ttl, addr, rtt_ms, kind, counts = columns
+    src_addr, dst_addr, start_s, _, ttl, addr, rtt_ms, kind, reply_ttl, _, counts = columns
     row, first_reply = counts[0].n_traces, counts[0].n_replies
     reply = first_reply
     n_no_addr = np.int64(0)
@@ -323,7 +330,7 @@ def _record(data, pos, end, newlines, columns):
         return UNSURE, reply, n_no_addr, is_classic
     start_s[row] = seconds
     if not is_sorted:
-        sort_by_ttl(ttl, addr, rtt_ms, kind, first_reply, reply)
+        sort_by_ttl(ttl, addr, rtt_ms, kind, reply_ttl, first_reply, reply)
     return pos + 1, reply, n_no_addr, is_classic
 
 
@@ -393,6 +400,6 @@ def decode(data, pos, end, final, columns, memories):
             memory.expects_comma = True
         count.n_no_addr += n_no_addr
         count.n_replies = n_replies
+        columns.part[count.n_traces] = CLASSIC_TRACE if is_classic else 0
         count.n_traces += 1
-        count.n_classic += is_classic
         reply_ptr[count.n_traces] = n_replies

@@ -84,7 +84,6 @@ def take_paths(record: dict[str, Any], columns: TraceColumns) -> None:
         np.uint64(first[1]),
         _NO_SPLIT,
         head,
-        columns.part,
         columns.arrays,
     )
 

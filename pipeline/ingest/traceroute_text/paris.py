@@ -80,7 +80,7 @@ def take(text: str, columns: TraceColumns) -> int:
     src_high, src_low, dst_high, dst_low = (np.uint64(word) for word in (*src, *dst))
     head_of = Head(src_high, src_low, dst_high, dst_low, 0.0)
     rows = np.array(answers, ANSWER)
-    write_paths(rows, len(rows), 0, zero, zero, _NO_SPLIT, head_of, columns.part, columns.arrays)
+    write_paths(rows, len(rows), 0, zero, zero, _NO_SPLIT, head_of, columns.arrays)
     return n_others
 
 

@@ -152,7 +152,6 @@ class WartsDecoder(TraceDecoder):
                 self._numbered,
                 self._n_numbered,
                 self._answers,
-                columns.part,
                 columns.arrays,
                 self._memories,
             )

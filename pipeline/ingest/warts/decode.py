@@ -29,7 +29,7 @@ from pipeline.ingest.warts.fields import (
     read_u16,
     read_u32,
 )
-from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, LABELLED
+from pipeline.model.measured.traces import CLASSIC_TRACE, KIND_OTHER, KIND_UNKNOWN, LABELLED
 
 MAGIC_HIGH, MAGIC_LOW = 0x12, 0x05
 HEADER_BYTES = 8
@@ -63,8 +63,8 @@ REPLY_VALUES = np.array([
 SOURCE_NUMBER, DESTINATION_NUMBER, START, METHOD, SOURCE, DESTINATION = 3, 4, 5, 11, 26, 27
 # Methods that change the flow: of the first the checksum, of the second the ports.
 ICMP_ECHO, UDP = 1, 2
-REPLY_NUMBER, REPLY_TTL, REPLY_FLAGS, REPLY_RTT, REPLY_ICMP, REPLY_ADDR = 1, 2, 4, 6, 7, 18
-REPLY_EXTENSIONS = 17
+REPLY_NUMBER, PROBE_TTL, REPLY_TTL, REPLY_FLAGS, REPLY_RTT, REPLY_ICMP = 1, 2, 3, 4, 6, 7
+REPLY_EXTENSIONS, REPLY_ADDR = 17, 18
 FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was not an ICMP message
 
 
@@ -74,7 +74,9 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
 
     Returns the position after its end mark, or -1 with the reason in memory.
     """
-    src_addr, dst_addr, start_s, reply_ptr, ttl, addr, rtt_ms, kind, counts = columns
+    src_addr, dst_addr, start_s, reply_ptr, ttl, addr, rtt_ms, kind, reply_ttl, part, counts = (
+        columns
+    )
     count = counts[0]
     row, reply = count.n_traces, count.n_replies
     first_reply = reply
@@ -112,7 +114,7 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         pos = read_parameters(data, pos, end, REPLY_VALUES, places, table, memory)
         if pos < 0:
             return -1
-        if places[REPLY_TTL] < 0 or data[places[REPLY_TTL]] == 0:
+        if places[PROBE_TTL] < 0 or data[places[PROBE_TTL]] == 0:
             memory.reason = NO_TTL
             return -1
         found = read_known_address(
@@ -124,7 +126,8 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         if found == 0:
             n_no_addr += 1
             continue
-        ttl[reply] = data[places[REPLY_TTL]]
+        ttl[reply] = data[places[PROBE_TTL]]
+        reply_ttl[reply] = data[places[REPLY_TTL]] if places[REPLY_TTL] >= 0 else 0
         if reply > first_reply and ttl[reply] < ttl[reply - 1]:
             is_sorted = False
         rtt_ms[reply] = np.nan
@@ -152,9 +155,9 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
             break
         pos += attachment & 0xFFF
     if not is_sorted:
-        sort_by_ttl(ttl, addr, rtt_ms, kind, first_reply, reply)
+        sort_by_ttl(ttl, addr, rtt_ms, kind, reply_ttl, first_reply, reply)
     count.n_no_addr += n_no_addr
-    count.n_classic += is_classic
+    part[row] = CLASSIC_TRACE if is_classic else 0
     count.n_traces = row + 1
     count.n_replies = reply
     reply_ptr[row + 1] = reply

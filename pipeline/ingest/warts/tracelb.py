@@ -72,7 +72,7 @@ def _microseconds(data, place):
 
 
 @njit(cache=True, nogil=True)
-def decode(data, pos, end, table, numbered, n_numbered, answers, part, columns, memories):
+def decode(data, pos, end, table, numbered, n_numbered, answers, columns, memories):
     """Decode the body of a tracelb record in [pos, end) into rows after those of ``columns``.
 
     Parameters
@@ -81,8 +81,6 @@ def decode(data, pos, end, table, numbered, n_numbered, answers, part, columns, 
         As in ``pipeline.ingest.warts.decode.decode``.
     answers : (>= (end - pos) // MIN_ANSWER_BYTES,) ANSWER
         Scratch.
-    part : (n_rows,) uint8
-        ``TraceColumns.part``.
 
     Returns
     -------
@@ -200,5 +198,5 @@ def decode(data, pos, end, table, numbered, n_numbered, answers, part, columns, 
     count.n_bad_rtt += n_bad_rtt
     first_ttl = behind_first - 1 if has_first and behind_first < NO_TTL_YET else 0
     head = Head(ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1], start_s)
-    write_paths(answers, n, first_ttl, ends[2, 0], ends[2, 1], splits_at, head, part, columns)
+    write_paths(answers, n, first_ttl, ends[2, 0], ends[2, 1], splits_at, head, columns)
     return True

@@ -22,6 +22,9 @@ LABELLED = 0x80
 # A measurement of several paths (``pipeline.ingest.flow_paths``) is several rows; bits of a row:
 PART_FURTHER = 1  # a further path of the measurement in the rows before: no trace of its own
 PART_CUT = 2  # its last reply was not the last on the way: the rest is in another row
+# Another bit of a row: by a method that changes the flow from probe to probe. Where load is
+# balanced by flow, hops one after the other may be of different paths (Augustin et al., IMC 2006).
+CLASSIC_TRACE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +49,9 @@ class TraceBatch:
     kind : (n_replies,) uint8
         KIND_*, with the bit ``LABELLED`` where the format gives an MPLS label stack.
     part : (n_traces,) uint8 or None
-        PART_*; None: every row is a trace of its own.
-    n_classic : int
-        Traces by a method that changes the flow from probe to probe, as far as the format says:
-        where load is balanced by flow, hops one after the other may be of different paths [1]_.
-
-    References
-    ----------
-    .. [1] B. Augustin et al., "Avoiding traceroute anomalies with Paris traceroute", IMC 2006.
+        PART_*, and ``CLASSIC_TRACE`` as far as the format says; None: none of them.
+    reply_ttl : (n_replies,) uint8 or None
+        TTL that was left of each reply when it arrived; 0 where unknown. None: nowhere known.
     """
 
     src_addr: np.ndarray
@@ -65,7 +63,7 @@ class TraceBatch:
     rtt_ms: np.ndarray
     kind: np.ndarray
     part: np.ndarray | None = None
-    n_classic: int = 0
+    reply_ttl: np.ndarray | None = None
 
     @property
     def n_traces(self) -> int:
@@ -78,6 +76,13 @@ class TraceBatch:
         if self.part is None:
             return self.n_traces
         return int(np.count_nonzero(self.part & PART_FURTHER == 0))
+
+    @property
+    def n_classic(self) -> int:
+        """Traces by a classic method, each measurement of several paths counted once."""
+        if self.part is None:
+            return 0
+        return int(np.count_nonzero(self.part & (CLASSIC_TRACE | PART_FURTHER) == CLASSIC_TRACE))
 
     @property
     def n_replies(self) -> int:

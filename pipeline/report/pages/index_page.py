@@ -19,7 +19,7 @@ from pipeline.model.measured.mapped import (
 )
 from pipeline.model.measured.reading import inputs_text
 from pipeline.model.search.results import THIS_PROCESS
-from pipeline.model.words import MAX_WARNINGS, number, printable
+from pipeline.model.words import MAX_WARNINGS, hiding_text, number, printable
 from pipeline.report.escaping import printables, script_json
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.report.pages.run_facts import RunFacts
@@ -201,6 +201,8 @@ def _facts(
         facts.append(("addresses", run.mapped))
     if totals["n_silent"]:
         facts.append(("silent", f"{number(totals['n_silent'], 'router')} that never answered"))
+    if hiding := hiding_text(totals["n_may_hide_links"], totals["n_edges"]):
+        facts.append(("tunnels", hiding))
     if counts.get("n_unmapped"):
         facts.append(("in no AS", f"{number(counts['n_unmapped'], run.noun)}, left out"))
     facts.append(

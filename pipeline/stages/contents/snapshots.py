@@ -41,6 +41,7 @@ _OF_AS = (
     "n_unmapped",
     "n_entered_unseen",
     "n_mpls_links",
+    "n_may_hide_links",
     "n_silent",
 )
 
@@ -86,6 +87,7 @@ def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
         "node_kind": origins.kind,
         **{name: manifest.get(name) for name in _TOTALS},
         "n_silent": counts.get("silent_routers", 0),
+        "n_may_hide_links": counts.get("links_that_may_hide"),
         "n_traces": counts.get("n_traces"),
         "n_addrs": counts.get("n_addrs"),
         "n_addrs_mapped": counts.get("n_addrs_mapped"),

@@ -102,14 +102,15 @@ DELAYS = {
 # Optional columns of nodes and links whose meaning hopscope itself has given them.
 OF_TRACES = {
     "n_traces": _COUNT,
-    **dict.fromkeys(("bridged", "mpls", "via_ixp", "siblings", "silent"), _FLAG),
+    **dict.fromkeys(("bridged", "mpls", "may_hide", "via_ixp", "siblings", "silent"), _FLAG),
 }
 NODES = {"degree": _NODE, **_ADDR, "id": Column(pa.int64(), may_be_null=True), **OF_TRACES}
 ARCS = {"indices": _NODE, "weight": Column(pa.float32(), 0), **OF_TRACES}
 
 _COUNTS_OF_AS = (
     *("n_nodes", "n_edges", "n_arcs", "n_components", "largest_component", "n_ingresses"),
-    *("n_candidates", "n_unmapped", "n_entered_unseen", "n_mpls_links", "n_silent"),
+    *("n_candidates", "n_unmapped", "n_entered_unseen", "n_mpls_links"),
+    *("n_may_hide_links", "n_silent"),
     *("node_start", "arc_start"),
 )
 TABLES: Mapping[str, Mapping[str, Column]] = {

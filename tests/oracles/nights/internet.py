@@ -25,6 +25,7 @@ from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (
+    CLASSIC_TRACE,
     KIND_ECHO_REPLY,
     KIND_TIME_EXCEEDED,
     KIND_UNREACHABLE,
@@ -242,7 +243,9 @@ def batch_of(traces: list[Trace]) -> TraceBatch:
         _addrs([hop["addr"] for hop in hops]),
         np.array([hop["rtt"] for hop in hops], np.float32),
         np.array([_KINDS[hop["icmp_type"]] for hop in hops], np.uint8),
-        n_classic=sum("paris" not in trace["method"] for trace in traces),
+        part=np.array(
+            [0 if "paris" in trace["method"] else CLASSIC_TRACE for trace in traces], np.uint8
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import SILENT
-from pipeline.model.words import inside_text, number, printable, silent_text
+from pipeline.model.words import hiding_text, inside_text, number, printable, silent_text
 from pipeline.report.drawing.of_ases import Drawer
 from pipeline.report.pages.ases.exit_rows import exit_rows, exits_of
 from pipeline.report.pages.ases.ingress_rows import first_ingresses, ingress_rows
@@ -131,6 +131,7 @@ def _as_variables(
         "n_unreached": one["n_unreached"],
         "begins_inside": inside_text(n_inside) if (n_inside := one["n_entered_unseen"]) else "",
         "n_mpls_links": one["n_mpls_links"],
+        "may_hide": hiding_text(one["n_may_hide_links"], one["n_edges"]),
         "n_silent": one["n_silent"],
         "silent": silent_text(one["n_silent"]) if one["n_silent"] else "",
         "unreached_share": share(one["n_unreached"], one["n_nodes"]),

@@ -9,6 +9,7 @@ reply), ``?`` one of unknown kind, ``^`` an unreachable, ``#`` a reply with MPLS
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from pipeline.ingest.tables import read_prefixes
 from pipeline.model.addresses import parse_addr, sort_addrs
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (
+    CLASSIC_TRACE,
     KIND_ECHO_REPLY,
     KIND_TIME_EXCEEDED,
     KIND_UNKNOWN,
@@ -66,6 +68,19 @@ def traces(*lines: str, source: str = VANTAGE) -> TraceBatch:
         np.array(rtt, np.float32),
         np.array(kind, np.uint8),
     )
+
+
+def classic(batch: TraceBatch, n: int) -> TraceBatch:
+    """The same with its last ``n`` traces by a classic method."""
+    part = np.zeros(batch.n_traces, np.uint8)
+    part[batch.n_traces - n :] = CLASSIC_TRACE
+    return replace(batch, part=part)
+
+
+def with_reply_ttls(batch: TraceBatch, ttls: dict[str, int]) -> TraceBatch:
+    """The same with the TTL that was left of each reply, by address; 0 for others."""
+    texts = format_addrs(batch.addr)
+    return replace(batch, reply_ttl=np.array([ttls.get(each, 0) for each in texts], np.uint8))
 
 
 def observe(scratch: Path, *batches: TraceBatch) -> Observation:

@@ -50,7 +50,7 @@ def paths(
     columns = TraceColumns(len(rows) + 1, 2 * len(rows) + 1)
     write_paths(
         answers, len(rows), first, np.uint64(0), np.uint64(ord("A")), splits_at, HEAD,
-        columns.part, columns.arrays,
+        columns.arrays,
     )  # fmt: skip
     batch = columns.take()
     assert batch is not None

@@ -68,6 +68,7 @@ class MemorySnapshot:
         self.n_unmapped = np.zeros(len(self.asn), np.int64)
         self.n_entered_unseen = np.zeros(len(self.asn), np.int64)
         self.n_mpls_links = np.zeros(len(self.asn), np.int64)
+        self.n_may_hide_links = np.zeros(len(self.asn), np.int64)
         self.n_silent = np.zeros(len(self.asn), np.int64)
         self.as_name = [(names or {}).get(asn, "") for asn in self.asn.tolist()]
         self.graph_hash = [g.graph_hash() for g in self._graphs]

@@ -46,6 +46,7 @@ def columns(n_traces):
         np.zeros(n_traces, np.int32),
         np.zeros(n_traces, np.uint32),
         np.zeros(n_traces, np.uint8),
+        np.zeros(n_traces, np.uint8),
     )
 
 

@@ -1,5 +1,7 @@
 """The rules that look at one trace alone, on hand-made traces."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,9 @@ from pipeline.infer import Observer
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.rules import DESTINATION, LOOPED, ROUTER, TARGET
 from pipeline.infer.traces.spool import read_block
+from pipeline.model.measured.traces import KIND_UNREACHABLE, LABELLED
 from tests.addresses import format_addrs
-from tests.unit.pipeline.infer.handmade import observe, traces
+from tests.unit.pipeline.infer.handmade import classic, observe, traces, with_reply_ttls
 
 A, B, C, D, E = (f"20.1.0.{i}" for i in (10, 20, 30, 40, 50))
 
@@ -250,12 +253,39 @@ def test_many_batches_and_addresses_are_interned_alike(tmp_path):
 def test_a_hop_is_labelled_where_the_chosen_address_sent_labels(tmp_path, hop, labelled):
     seen = observe(tmp_path, traces(*[A] * 9, f"{A} {hop} {D}#"))
     (block,) = seen.blocks
-    bits = np.unpackbits(read_block(seen.spool, block).labelled, bitorder="little", count=12)
-    assert np.flatnonzero(bits).tolist() == ([10, 11] if labelled else [11])
+    kind = read_block(seen.spool, block).kind
+    assert np.flatnonzero(kind & LABELLED).tolist() == ([10, 11] if labelled else [11])
     assert seen.counts["labelled_hops"] == 1 + labelled
 
 
-def test_blocks_without_labels_hold_no_bits(tmp_path):
+@pytest.mark.parametrize(
+    ("hop", "refused"),
+    [(f"{B}^", True), (f"{B}^,{B}^", True), (f"{B}^,{B}", False), (f"{C}^,{B},{B}", False)],
+)
+def test_a_hop_that_only_refuses_is_known(tmp_path, hop, refused):
+    seen = observe(tmp_path, traces(f"{A} {hop} {D}"))
+    kind = read_block(seen.spool, seen.blocks[0]).kind
+    assert (kind == KIND_UNREACHABLE).tolist() == [False, refused, False]
+
+
+def test_the_largest_ttl_of_the_chosen_replier_is_kept(tmp_path):
+    batch = traces(f"{A} {B},{B},{C} {D}")
+    ttls = np.array([254, 61, 62, 99, 0], np.uint8)
+    seen = observe(tmp_path, replace(batch, reply_ttl=ttls))
+    assert read_block(seen.spool, seen.blocks[0]).reply_ttl.tolist() == [254, 62, 0]
+
+
+def test_the_method_of_each_trace_is_kept(tmp_path):
+    seen = observe(tmp_path, classic(traces(f"{A} {B}", f"{A} {C}! > {C}", f"{B} {C}"), 2))
+    block = read_block(seen.spool, seen.blocks[0])
+    assert block.classic.tolist() == [False, True, True]
+    assert block.flags.tolist() == [0, DESTINATION, 0]
+    assert seen.counts["classic_traces"] == 2
+
+
+def test_blocks_hold_no_more_than_formats_say(tmp_path):
     seen = observe(tmp_path, traces(f"{A} {B} {C}"))
-    assert read_block(seen.spool, seen.blocks[0]).labelled is None
+    assert read_block(seen.spool, seen.blocks[0]).reply_ttl is None
     assert seen.spool.stat().st_size == 3 * 10 + 26
+    more = observe(tmp_path, with_reply_ttls(traces(f"{A} {B} {C}"), {B: 250}))
+    assert more.spool.stat().st_size == 3 * 11 + 26

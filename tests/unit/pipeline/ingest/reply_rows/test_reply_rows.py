@@ -254,7 +254,7 @@ def test_few_rows_in_memory_give_the_same_traces(found, size):
     rows = np.zeros(len(found), ROW)
     expected: dict[tuple, list[tuple]] = {}
     for i, (src, dst, flow, ttl) in enumerate(found):
-        rows[i] = ((0, src), (1, dst), flow, (2, i), i + 1, i, ttl, 0)
+        rows[i] = ((0, src), (1, dst), flow, (2, i), i + 1, i, ttl, 0, 0)
         expected.setdefault((src, dst, flow), []).append((ttl, i))
     for most in (1 << 20, size):
         held = ReplyRows(most)

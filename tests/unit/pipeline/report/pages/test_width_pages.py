@@ -79,14 +79,14 @@ def test_beside_widths_that_traces_show_stands_where_those_of_the_as_lie(tmp_pat
     lines = {"diameter": ((1, 0.5, 0), (2, 1, 0)), "radius": ((0, 1, 0), (0, 1, 0))}
     monkeypatch.setattr(likely, "LINES", lines)
     snapshot = tree(manifest={"counts": {"n_traces": 7}})
-    snapshot.n_mpls_links[0] = 1
+    snapshot.n_may_hide_links[0] = 1
     summary = report(snapshot, tmp_path, widths=widths_of(snapshot))
     assert (
         "These are the widths of what traces show of the AS. In networks of known truth nine of "
         "ten ASes measured like this one had a diameter between 3 and 5 hops and a radius of 2 "
-        "hops. 1 of 4 links leads through MPLS tunnels, which may hide routers."
+        "hops. 1 of 4 links inside ASes may hide routers."
     ) in page_text(summary, TREE)
-    assert "MPLS" not in page_text(summary, SPLIT)
+    assert "may hide" not in page_text(summary, SPLIT)
     files = report(tree(), tmp_path / "files", widths=widths_of(snapshot))
     assert "known truth" not in page_text(files, TREE)
 
