@@ -290,6 +290,15 @@ class Spools:
         two: Finding[Any, Two],
         three: Finding[Any, Three],
         four: Finding[Any, Four],
+        /,
+    ) -> tuple[One, Two, Three, Four]: ...
+    @overload
+    def read(
+        self,
+        one: Finding[Any, One],
+        two: Finding[Any, Two],
+        three: Finding[Any, Three],
+        four: Finding[Any, Four],
         five: Finding[Any, Five],
         /,
     ) -> tuple[One, Two, Three, Four, Five]: ...

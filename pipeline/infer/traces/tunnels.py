@@ -220,9 +220,8 @@ def _cross_in_one(paths: DistinctPaths, asn: np.ndarray, ases: np.ndarray) -> np
     def step(state: tuple[np.ndarray, np.ndarray], tree: Tree) -> None:
         _count_runs(tree.code, tree.depth, as_of, np.zeros(256, np.int64), *state)
 
-    one, more = (sum(counts) for counts in zip(*paths.ask(start, step), strict=True))
-    crosses: np.ndarray = (one > 0) & (more <= _LONGER * one)
-    return crosses
+    one, more = np.sum(paths.ask(start, step), axis=0)
+    return np.asarray((one > 0) & (more <= _LONGER * one))
 
 
 def find_hiding(

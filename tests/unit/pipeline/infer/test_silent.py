@@ -126,7 +126,7 @@ def test_found_are_those_gaps_that_a_search_finds(seed):
     past_one, past_two = rng.integers(0, 3, (2, len(pairs)))
     zero = np.zeros(len(pairs), np.int64)
     given = DirectedLinks(
-        *pairs.T, zero, zero, past_one + past_two, past_one, past_two, zero, zero < 0
+        *pairs.T, zero, zero, past_one + past_two, past_one, past_two, zero, zero, zero < 0
     )
 
     inside = nx.Graph((a, b) for a, b in zip(near, far, strict=True) if node_asn[a] == node_asn[b])

@@ -329,7 +329,7 @@ def test_more_evidence_never_lowers_confidence():
     assert classic["the same times log(1 + lower margin in nats)"] < 0
 
 
-NO_LINKS = DirectedLinks(*np.empty((8, 0), np.int64), np.empty(0, bool))
+NO_LINKS = DirectedLinks(*np.empty((9, 0), np.int64), np.empty(0, bool))
 
 
 def measured(n):

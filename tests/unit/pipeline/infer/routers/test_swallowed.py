@@ -43,7 +43,7 @@ def test_merged_routers_are_not_given_sets(tmp_path):
 
 def test_addresses_in_no_set_are_no_set(tmp_path):
     seen = infer(tmp_path, f"{A} {B}")
-    links = DirectedLinks(seen.near, seen.far, *[seen.near + 1] * 6, seen.near < 0)
+    links = DirectedLinks(seen.near, seen.far, *[seen.near + 1] * 7, seen.near < 0)
     none = seen.addr_node * 0 - 1
     aliases = alias_sets((X, Y))
     assert find_swallowed(parse_addrs([A, B]), links, none, aliases) == SwallowedLinks(0)

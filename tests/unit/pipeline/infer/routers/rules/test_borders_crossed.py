@@ -61,7 +61,7 @@ def random_case(seed, n=24):
     rng = np.random.default_rng(seed)
     pairs = np.unique(rng.integers(0, n, (60, 2)), axis=0)
     ones = np.ones(len(pairs), np.int64)
-    links = DirectedLinks(pairs[:, 0], pairs[:, 1], ones, *[0 * ones] * 5, ones == 0)
+    links = DirectedLinks(pairs[:, 0], pairs[:, 1], ones, *[0 * ones] * 5, ones, ones == 0)
     root = np.minimum(np.arange(n), rng.integers(0, n, n))
     root = root[root[root]]
     group = np.arange(n) // 2 * 2
@@ -111,7 +111,7 @@ def test_memory_is_linear_where_many_addresses_follow_a_few():
     n = n_sides + n_behind
     near, far = np.divmod(np.arange(n_sides * n_behind), n_behind)
     ones = np.ones(len(near), np.int64)
-    links = DirectedLinks(near, far + n_sides, ones, *[0 * ones] * 5, ones == 0)
+    links = DirectedLinks(near, far + n_sides, ones, *[0 * ones] * 5, ones, ones == 0)
     own = np.arange(n)
     asked = own[n_sides:]
     ptr = offsets(np.where(own < n_sides, 0, n_sides))
