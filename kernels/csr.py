@@ -209,8 +209,16 @@ class CSRGraph:
 
         check_csr(to_host(self.indptr), to_host(self.indices), to_host(self.weights))
 
-    def to(self, device: Device) -> CSRGraph:
+    def to(self, device: Device, arcs_on_host: bool = False) -> CSRGraph:
         """The same graph on ``cpu`` or on the current GPU; itself if it is there already.
+
+        Parameters
+        ----------
+        device : str
+        arcs_on_host : bool
+            Of a graph of the host that is too large for the GPU: its arcs stay in host memory, of
+            which searches on the GPU read what they need, as fast as the link between both is. All
+            kernels take such a graph; those that look at few arcs lose least.
 
         Raises
         ------
@@ -219,10 +227,15 @@ class CSRGraph:
         DeviceMemoryError
             If it does not fit there.
         """
+        arcs_on_host = flag("arcs_on_host", arcs_on_host)
         if checked_device(device) == self.device:
             return self
         move = mover(device)
         weights = None if self.weights is None else move(self.weights)
+        if arcs_on_host and device == "gpu":
+            from kernels._cuda.host_arrays import readable_by_gpu
+
+            return CSRGraph(move(self.indptr), readable_by_gpu(self.indices), weights, trusted=True)
         return CSRGraph(move(self.indptr), move(self.indices), weights, trusted=True)
 
     def graph_hash(self) -> str:

@@ -5,5 +5,5 @@ from __future__ import annotations
 from benchmarks.lib.graphs import RMAT_CHANCES
 
 FIRST, SECOND, THIRD = map(int, RMAT_CHANCES)
-RMAT, ATTACHMENT, GRID = range(3)  # kinds of graphs
+RMAT, ATTACHMENT, GRID, SCRAMBLED = range(4)  # kinds of graphs; RMAT of other numbers
 CUT = int(0.1 * 2**32)  # of a grid's links

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.partition.constants import ATTACHMENT, GRID, RMAT
+from benchmarks.partition.constants import ATTACHMENT, GRID, RMAT, SCRAMBLED
 from kernels.partition import Part, Split
 from kernels.partition.split import BLOCK, deal
 from pipeline.model.random_words import stream_start
@@ -57,11 +57,16 @@ class Drawn:
 
 
 def graph_named(name: str, factor: int) -> Drawn:
-    """``rmat:SCALE``, ``attachment:NODES`` or ``grid:SIDE``; ``factor`` links per node of RMAT."""
+    """``rmat:SCALE``, ``attachment:NODES`` or ``grid:SIDE``; ``factor`` links per node of RMAT.
+
+    ``graph500:SCALE`` is the RMAT graph of other numbers of nodes.
+    """
     kind, _, size_text = name.partition(":")
     size = int(size_text)
     if kind == "rmat":
         return Drawn(name, RMAT, size, 1 << size, factor << size)
+    if kind == "graph500":
+        return Drawn(name, SCRAMBLED, size, 1 << size, factor << size)
     if kind == "attachment":
         return Drawn(name, ATTACHMENT, 2, size, 2 * (size - 1))
     if kind == "grid":
@@ -96,8 +101,10 @@ def split_of(drawn: Drawn, n_ranks: int) -> tuple[Split, np.ndarray]:
     return deal(drawn.n_nodes, BLOCK, n_arcs, n_ranks), n_arcs
 
 
-def drawn_part(drawn: Drawn, whole: Split, n_arcs: np.ndarray, rank: int) -> Part:
-    """The rows of one rank, made and kept on the current GPU."""
+def drawn_part(
+    drawn: Drawn, whole: Split, n_arcs: np.ndarray, rank: int, on_host: bool = False
+) -> Part:
+    """The rows of one rank, made and kept on the current GPU; ``on_host``: heads are kept there."""
     import cupy as cp
 
     from kernels._cuda.loader import load_kernel
@@ -108,12 +115,14 @@ def drawn_part(drawn: Drawn, whole: Split, n_arcs: np.ndarray, rank: int) -> Par
     place = cp.asarray(place)
     first, last = (int(each) for each in whole.first[rank : rank + 2])
     upto = np.append(0, np.cumsum(n_arcs[whole.own_blocks(rank)]))
-    n_ranges = max(1, -(-int(upto[-1]) // KEPT_AT_ONCE))
+    n_ranges = max(1, -(-int(upto[-1]) // (KEPT_AT_ONCE * (4 if on_host else 1))))
     ends = np.searchsorted(upto, np.linspace(0, upto[-1], n_ranges + 1)[1:-1])
     cuts = first + BLOCK * np.concatenate([[0], ends, [len(upto) - 1]])
     most = max(int(n) for n in np.diff(upto[(cuts - first) // BLOCK]))
     room = cp.empty(most, np.uint64)
-    degrees, heads = [], []
+    # Room for all, links that are drawn twice too: of the largest graphs a card has no second one.
+    degrees, n_made = [], 0
+    indices: Any = (np if on_host else cp).empty(int(upto[-1]), np.int32)
     for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
         n_kept = cp.zeros(1, np.int64)
         ends = (np.int64(low), np.int64(high), room, np.int64(room.size), n_kept)
@@ -128,13 +137,14 @@ def drawn_part(drawn: Drawn, whole: Split, n_arcs: np.ndarray, rank: int) -> Par
         del is_first
         tails = (keys >> cp.uint64(32)).astype(np.int64)
         degrees.append(cp.bincount(tails - low, minlength=high - low).astype(np.int64))
-        heads.append(keys.astype(np.uint32).view(np.int32))
+        made = keys.astype(np.uint32).view(np.int32)
+        indices[n_made : n_made + keys.size] = made.get() if on_host else made
+        del made
+        n_made += keys.size
         del keys, tails
         cp.get_default_memory_pool().free_all_blocks()
     del room
     indptr = cp.zeros(last - first + 1, np.int64)
     indptr[1:] = cp.cumsum(cp.concatenate(degrees))
-    indices = heads[0] if len(heads) == 1 else cp.concatenate(heads)
-    del heads
     cp.get_default_memory_pool().free_all_blocks()
-    return Part(whole, rank, indptr, indices)
+    return Part(whole, rank, indptr, indices[:n_made])

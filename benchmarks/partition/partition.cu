@@ -31,6 +31,18 @@ __device__ __forceinline__ void draw_rmat(
     }
 }
 
+// The numbers of nodes scrambled, one to one, so that they say nothing of degrees.
+__device__ __forceinline__ unsigned scrambled(unsigned long long v, const int scale)
+{
+    const unsigned long long most = (1ull << scale) - 1;
+    const int half = (scale + 1) / 2;
+    v = v * 0x9E3779B97F4A7C15ull & most;
+    v ^= v >> half;
+    v = v * 0xBF58476D1CE4E5B9ull & most;
+    v ^= v >> half;
+    return (unsigned)(v * 0x94D049BB133111EBull & most);
+}
+
 // Of preferential attachment: link i joins node i / m + 1 to an end of an earlier link, any of them
 // equally likely (Sanders, Schulz, Information Processing Letters 116, 2016); the first m links go
 // to node 0. Nodes get other numbers, or hubs would lie side by side.
@@ -86,7 +98,11 @@ __device__ __forceinline__ void draw(
     unsigned& a,
     unsigned& b)
 {
-    if (kind == RMAT) draw_rmat(start, shape, i, a, b);
+    if (kind == RMAT || kind == SCRAMBLED) draw_rmat(start, shape, i, a, b);
+    if (kind == SCRAMBLED) {
+        a = scrambled(a, shape);
+        b = scrambled(b, shape);
+    }
     if (kind == ATTACHMENT) draw_attachment(start, shape, n_nodes, i, a, b);
     if (kind == GRID) draw_grid(start, shape, n_nodes, i, a, b);
 }
@@ -140,5 +156,61 @@ extern "C" __global__ void keep_arcs(
             const offset_t at = atomicAdd(n_kept, 1ull);
             if (at < room) kept[at] = (unsigned long long)v << 32 | u;
         }
+    }
+}
+
+// One step from parents to levels: nodes whose parent has a level get the next one.
+extern "C" __global__ void next_levels(
+    const offset_t n_nodes,
+    const int* __restrict__ parent,
+    int* level,              // (n_nodes,) -1: none yet
+    const int depth,
+    unsigned long long* n_found)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    unsigned long long n = 0;
+    for (offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; v < n_nodes; v += stride) {
+        if (parent[v] < 0 || level[v] >= 0 || level[parent[v]] != depth - 1) continue;
+        level[v] = depth;
+        ++n;
+    }
+    if (n) atomicAdd(n_found, n);
+}
+
+// All links of the list, duplicates and loops too, against a tree and its levels.
+extern "C" __global__ void check_links(
+    const int kind,
+    const unsigned long long start,
+    const int shape,
+    const offset_t n_nodes,
+    const offset_t n_links,
+    const int block,
+    const int* __restrict__ place,
+    const int* __restrict__ parent,
+    const int* __restrict__ level,
+    unsigned* is_link,             // bit per node, 0 on entry: its link to the parent was seen
+    unsigned long long* n_wrong,   // links between reached and unreached nodes, or across two levels
+    unsigned long long* n_inside)  // links of the component
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    unsigned long long wrong = 0, inside = 0;
+    for (offset_t i = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_links; i += stride) {
+        unsigned a, b;
+        draw(kind, start, shape, n_nodes, i, a, b);
+        const offset_t u = (offset_t)place[a / block] * block + a % block;
+        const offset_t v = (offset_t)place[b / block] * block + b % block;
+        const int of_u = level[u], of_v = level[v];
+        inside += of_u >= 0;
+        wrong += (of_u < 0) != (of_v < 0) || of_u - of_v > 1 || of_v - of_u > 1;
+        if (of_u == of_v + 1 && parent[u] == v) atomicOr(&is_link[u >> 5], 1u << (u & 31));
+        if (of_v == of_u + 1 && parent[v] == u) atomicOr(&is_link[v >> 5], 1u << (v & 31));
+    }
+    for (int other = 16; other > 0; other /= 2) {
+        wrong += __shfl_down_sync(0xffffffffu, wrong, other);
+        inside += __shfl_down_sync(0xffffffffu, inside, other);
+    }
+    if (threadIdx.x % 32 == 0) {
+        if (wrong) atomicAdd(n_wrong, wrong);
+        atomicAdd(n_inside, inside);
     }
 }

@@ -37,6 +37,7 @@ ROOMS: dict[str, Work] = {
     "kernels": "searches",
     "kernels.bidirectional": "paths",
     "kernels.breadth_first.cpu_bytes": "widths",
+    "kernels.closeness": "widths",
     "kernels.depth_first": "forests",
     "kernels.distance_distribution": "widths",
     "kernels.eccentricity": "widths",

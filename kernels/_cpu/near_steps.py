@@ -7,7 +7,7 @@ list ``front``, and marked in ``changed``: see ``Rows``.
 Sources of a sweep lie close together, so that their frontiers overlap and few nodes change on each
 level: ``place_sources``. For each level a step notes either the number of (source, node) pairs
 (``COUNT_PAIRS``), or which lanes found a node and which nodes were found by any lane
-(``NOTE_ENDS``, for ``near_sweep``).
+(``NOTE_ENDS``, for ``near_sweep``), or adds up the distances of each node (``ADD_UP``).
 
 Unlike in ``eccentricity.searches.sweep_steps``, all sources are in one component, and the few nodes
 that change are listed too, so that a top-down step need not look through the bitmap.
@@ -38,8 +38,13 @@ from kernels._cpu.sweep_constants import (
     BOTTOM_UP_ARC,
     BOTTOM_UP_NODE,
     DENSE,
+    FAR,
+    HITS,
+    N_SUMS,
+    NEAR,
     SOME_ARCS,
     TOP_DOWN_ARC,
+    UNIT,
 )
 from kernels._cpu.variants import variant
 
@@ -157,16 +162,33 @@ def _unmark(rows, level):
         changed[front[i] >> 6] = 0
 
 
-def _steps(counts: bool) -> tuple[Callable, Callable]:
-    """``bottom_up`` and ``top_down``, which count pairs or note ends, and return the next level.
+@njit(cache=True, nogil=True)
+def inverse(depth):
+    """1 / depth, to the nearest in ``UNIT``, of a depth of at least 1."""
+    return np.uint64((2 * UNIT + depth) // (2 * depth))
 
-    The former leave ``depth``, ``lower`` and ``unions`` alone. The latter raise ``lower`` of each
+
+@njit(cache=True, nogil=True)
+def _add_up(sums, v, depth, each, n_found):
+    """Add ``n_found`` sources at ``depth`` hops to the sums of a node."""
+    at, n = np.uintp(N_SUMS) * v, np.uint64(n_found)
+    sums[at + np.uintp(FAR)] += n * np.uint64(depth)
+    sums[at + np.uintp(NEAR)] += n * each
+    sums[at + np.uintp(HITS)] += n
+
+
+def _steps(notes: str) -> tuple[Callable, Callable]:
+    """``bottom_up`` and ``top_down``, which count pairs, note ends or add up, for the next level.
+
+    ``counts`` leave ``depth``, ``lower`` and ``unions`` alone. ``ends`` raise ``lower`` of each
     node found to ``depth``, the level, put the lanes that found any node into the row ``unions``,
-    and count no pairs.
+    and count no pairs. ``sums`` add the distances of each node found, at ``depth``, to ``unions``,
+    N_SUMS numbers per node, and leave ``lower`` alone.
     """
+    counts, ends, adds = notes == "counts", notes == "ends", notes == "sums"
 
     @njit(_STEP, cache=True, nogil=True)
-    @variant("counts" if counts else "ends")
+    @variant(notes)
     def bottom_up(indptr, indices, base, rows, level, depth, lower, unions):
         """Each of nodes[:n_open] that lacks a lane unites the rows of its neighbours.
 
@@ -179,7 +201,7 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
         first, last = np.uintp(base), np.uintp(indices.size)
         is_dense = DENSE * level.n_front > n_open
         lanes = load(WORDS, rows.every, np.uintp(0))
-        of_all = no_lanes(WORDS)
+        of_all, each = no_lanes(WORDS), inverse(max(depth, 1))
         for i in range(np.uintp(n_open)):
             v = np.uintp(nodes[i])
             own = load(WORDS, now, v)
@@ -216,25 +238,27 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
                 n_arcs += indptr[first + v + U1] - indptr[first + v]
                 if counts:
                     n_pairs += n_set(found)
-                else:
+                if adds:
+                    _add_up(unions, v, depth, each, n_set(found))
+                if ends:
                     of_all = union(of_all, found)
                     lower[v] = max(lower[v], np.int32(depth))
             elif (changed[v >> U6] >> np.uint64(v & U63)) & ONE:
                 store(after, v, own)
-        if not counts:
+        if ends:
             store(unions, np.uintp(0), of_all)
         _unmark(rows, level)
         return Level(other, np.int64(kept), n_coming, n_arcs, n_pairs)
 
     @njit(_STEP, cache=True, nogil=True)
-    @variant("counts" if counts else "ends")
+    @variant(notes)
     def top_down(indptr, indices, base, rows, level, depth, lower, unions):
         """Each node that changed gives its row to its neighbours."""
         side, other, n_front = level.side, 1 - level.side, level.n_front
         now, after, changing = rows.tables[side], rows.tables[other], rows.marks[other]
         front, coming = rows.lists[side], rows.lists[other]
         first = np.uintp(base)
-        of_all = no_lanes(WORDS)
+        of_all, each = no_lanes(WORDS), inverse(max(depth, 1))
         n_coming, n_arcs, n_pairs = np.int64(0), np.int64(0), np.int64(0)
         for i in range(np.uintp(n_front)):
             u = np.uintp(front[i])
@@ -258,10 +282,12 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
             found = minus(load(WORDS, after, v), load(WORDS, now, v))
             if counts:
                 n_pairs += n_set(found)
-            else:
+            if adds:
+                _add_up(unions, v, depth, each, n_set(found))
+            if ends:
                 of_all = union(of_all, found)
                 lower[v] = max(lower[v], np.int32(depth))
-        if not counts:
+        if ends:
             store(unions, np.uintp(0), of_all)
         _unmark(rows, level)
         return Level(other, level.n_open, n_coming, n_arcs, n_pairs)
@@ -269,8 +295,8 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
     return bottom_up, top_down
 
 
-# Neither of these two may be used in another closure: numba would compile that in each process.
-COUNT_PAIRS, NOTE_ENDS = _steps(True), _steps(False)
+# None of these may be used in another closure: numba would compile that in each process.
+COUNT_PAIRS, NOTE_ENDS, ADD_UP = _steps("counts"), _steps("ends"), _steps("sums")
 
 
 def rows_of(n_nodes: int) -> Rows:

@@ -15,4 +15,8 @@ AHEAD = np.uintp(64)
 SOME_ARCS = np.uintp(8)  # after this many arcs a node checks whether it has every lane
 # A top-down arc reads and writes two rows; a bottom-up step looks at all nodes that lack a lane.
 TOP_DOWN_ARC, BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 1, 2
+# What sums of distances keep of each node: the distances to it, their inverses in 1 / UNIT, whole
+# numbers whose sums do not depend on the order, and of how many sources these are.
+FAR, NEAR, HITS, N_SUMS = 0, 1, 2, 3
+UNIT = 232_792_560 << 12  # below 2**40; 1 / h is exact up to h = 20
 DENSE = 4  # once one node in DENSE changed, a step does not check which neighbours did

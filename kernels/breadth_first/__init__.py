@@ -110,7 +110,7 @@ def bfs(
         from kernels.breadth_first import gpu
 
         level, eccentricity, n_reached = gpu.bfs(graph.indptr, graph.indices, source, goal)
-        parent = gpu.parents(graph.indptr, graph.indices, level) if parents else None
+        parent = gpu.parents(graph.indptr, graph.indices, source, level) if parents else None
     end = None if target is None else goal
     return BFSResult(source, level, eccentricity, n_reached, end, parent, graph=graph)
 

@@ -228,27 +228,4 @@ BFS_SEARCH(bfs_search, SMALL_BLOCK, 1, 2)
 BFS_SEARCH(bfs_search_large, LARGE_BLOCK, 2, 2)
 #endif
 
-// Arcs are sorted, so the first neighbour one level up is the smallest.
-extern "C" __global__ void bfs_parents(
-    const offset_t* __restrict__ indptr,
-    const node_t* __restrict__ indices,
-    const offset_t n_nodes,
-    const level_t* __restrict__ level,
-    node_t* __restrict__ parent)  // (n_nodes,) out
-{
-    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
-    offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; v < n_nodes; v += stride) {
-        const level_t depth = level[v];
-        node_t found = depth == 0 ? (node_t)v : UNREACHED;
-        if (depth > 0) {
-            for (offset_t arc = indptr[v]; arc < indptr[v + 1]; ++arc) {
-                if (level[indices[arc]] == depth - 1) {
-                    found = indices[arc];
-                    break;
-                }
-            }
-        }
-        parent[v] = found;
-    }
-}
+#include "parents.cuh"

@@ -19,7 +19,12 @@ from kernels.breadth_first.constants import (
     LARGE_BLOCK,
     SMALL_BLOCK,
 )
-from kernels.breadth_first.footprint import gpu_bytes, scratch_words
+from kernels.breadth_first.footprint import (
+    gpu_bytes,
+    max_segments,
+    parents_bytes,
+    scratch_words,
+)
 from kernels.types import LEVEL, NODE
 
 # Bottom-up while the frontier's arcs are more than an ALPHA-th of the arcs not yet seen, and its
@@ -64,11 +69,30 @@ def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, 
         return level, int(control[AT_DEPTH]), int(control[AT_N_REACHED])
 
 
-def parents(indptr: Any, indices: Any, level: Any) -> Any:
+def parents(indptr: Any, indices: Any, source: int, level: Any) -> Any:
     """The smallest neighbour one level up of each node."""
     with on_device_of(indptr):
-        n_nodes = indptr.size - 1
+        n_nodes, n_arcs = indptr.size - 1, indices.size
+        what = f"parents of a search of {n_nodes} nodes and {n_arcs} arcs"
+        check_fits(parents_bytes(n_nodes, n_arcs), what)
         parent = cp.empty(n_nodes, NODE)
-        args = (indptr, indices, cp.int64(n_nodes), level, parent)
-        load_kernel(__file__, "bfs_parents")((grid_for(n_nodes),), (BLOCK,), args)
+        thirds = cp.empty(-(-n_nodes // 4), np.uint8)
+        room = max_segments(n_arcs)
+        segments = cp.empty(2 * room + 1, np.int32)
+        segments[-1:] = 0
+        hubs = (segments[:room], segments[room:], segments[-1:])
+        load_kernel(__file__, "bfs_thirds")(
+            (grid_for(thirds.size),), (BLOCK,), (cp.int64(n_nodes), level, thirds)
+        )
+        load_kernel(__file__, "bfs_parents")(
+            (grid_for(n_nodes),),
+            (BLOCK,),
+            (indptr, indices, cp.int64(n_nodes), cp.int32(source), level, thirds, parent, *hubs),
+        )
+        if room:
+            load_kernel(__file__, "bfs_hub_parents")(
+                (grid_for(WARP * room),),
+                (BLOCK,),
+                (indptr, indices, level, thirds, parent, *hubs),
+            )
         return parent

@@ -60,13 +60,16 @@ __device__ __forceinline__ void end_of_level(
         if (all_segments) atomicAdd(&block.found_segments, all_segments);
     }
     __syncthreads();
-    if (threadIdx.x == 0 && block.n_found) {
-        atomicAdd(&s.control->n_found[turn & 3], block.n_found);
-        atomicAdd((unsigned long long*)&s.control->found_arcs[turn & 3], block.found_arcs);
-        if (block.found_segments) {
-            atomicAdd(&s.control->found_segments[turn & 3], block.found_segments);
-        }
+    if (threadIdx.x == 0) {
+        const BlockCounts all = block;
         block = {0, 0, 0};
+        if (all.n_found) {
+            atomicAdd(&s.control->n_found[turn & 3], all.n_found);
+            atomicAdd((unsigned long long*)&s.control->found_arcs[turn & 3], all.found_arcs);
+        }
+        if (all.found_segments) {
+            atomicAdd(&s.control->found_segments[turn & 3], all.found_segments);
+        }
     }
 }
 

@@ -17,7 +17,7 @@ from kernels._cpu.threads import Team, n_threads
 from kernels.arguments import check_graph, row
 from kernels.csr import CSRGraph, Shard, to_host
 from kernels.errors import GraphError
-from kernels.multi_source import msbfs, msbfs_shard
+from kernels.multi_source import ShardResult, msbfs, msbfs_shard
 from kernels.types import NODE, OFFSET
 
 ITEMS_EACH = 16  # runs of sweeps per thread: they end together though costs are estimates
@@ -111,10 +111,10 @@ def _sweep(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
             found.add(graphs[first:last], n_levels[first:last], counts)
 
         costs = np.repeat(n_nodes + n_arcs, np.diff(group_ptr))
-        team.run(run, _runs_of(costs, ITEMS_EACH * team.size))
+        team.run(run, runs_of(costs, ITEMS_EACH * team.size))
 
 
-def _runs_of(costs: np.ndarray, n_runs: int) -> list[tuple[int, int]]:
+def runs_of(costs: np.ndarray, n_runs: int) -> list[tuple[int, int]]:
     """At most ``n_runs`` runs (first, one past the last) of similar cost."""
     ends = np.cumsum(costs)
     borders = np.searchsorted(ends, ends[-1] * np.arange(1, n_runs) // n_runs)
@@ -134,7 +134,19 @@ def _search(shard: Shard, chosen: np.ndarray, found: _Merged) -> None:
 
 
 def _search_together(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
-    """Sources first .. first + WINDOW - 1 of every graph at a time, lane by lane."""
+    """Sources of all of some graphs, WINDOW of each at a time."""
+    for names, n_sources, _, by_source in searched_together(shard, graphs):
+        _add_sources(by_source.hop_ptr, by_source.hop_counts, names, n_sources, found)
+
+
+def searched_together(
+    shard: Shard, graphs: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, int, ShardResult]]:
+    """Search from sources first .. first + WINDOW - 1 of every graph at a time, lane by lane.
+
+    Yields which graphs are searched, (n,), how many sources of each, (n,), the first of them, a
+    node of its graph, and what ``msbfs_shard`` says of them.
+    """
     parts, names, first = shard, np.arange(shard.n_graphs), 0
     left = graphs
     while len(left):
@@ -146,8 +158,7 @@ def _search_together(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
         source_ptr = np.zeros(len(names) + 1, np.int64)
         np.cumsum(n_sources, out=source_ptr[1:])
         sources = np.arange(source_ptr[-1]) + np.repeat(first - source_ptr[:-1], n_sources)
-        by_source = msbfs_shard(parts, sources, source_ptr)
-        _add_sources(by_source.hop_ptr, by_source.hop_counts, names, n_sources, found)
+        yield names, n_sources, first, msbfs_shard(parts, sources, source_ptr)
         first += WINDOW
         left = names[(n_nodes > first) & (n_sources > 0)]
 

@@ -39,8 +39,9 @@ class Metric:
         Kind of the tasks that answer it: ``search`` (from every ingress), ``widths`` and
         ``weighted`` (several metrics in one task), or, with a kernel, one of its own.
     columns : tuple of Column
-        Its results. With a kernel of its own: flat columns of ``ases``. The first is the value
-        itself: if it is NaN, all are null.
+        Its results. With a kernel of its own: flat columns of ``ases``, of which the first is the
+        value itself: if it is NaN, all are null; then float64 columns of ``nodes``, of which the
+        kernel gives a value for each node of the shard.
     section : str
         Template that shows it on the page of an AS, in ``report/templates``.
     asks : str
@@ -77,6 +78,10 @@ class Metric:
     in_all: bool = True
     implies: tuple[WidthMetric, ...] = ()
     version: int = 1
+
+    def columns_in(self, table: Table) -> tuple[Column, ...]:
+        """Its columns of one table."""
+        return tuple(column for column in self.columns if column.table == table)
 
     @property
     def searches_column(self) -> str:
@@ -212,6 +217,66 @@ _ROWS = (
         ),
         "effective_diameter.html",
         kernel="kernels.distance_distribution:effective_diameters",
+        searches=EVERY_NODE,
+        compiles=("widths",),
+    ),
+    Metric(
+        "closeness",
+        "How close is each node to all others?",
+        "closeness",
+        (
+            Column(
+                "max_closeness",
+                "float64",
+                "",
+                "largest closeness of a node: the share of the other nodes that it reaches, by its "
+                "mean hops to these; 1 if it is linked to all others, 0 without a link",
+                decimals=3,
+            ),
+            Column(
+                "max_closeness_node", "int32", "", "its id; of several the smallest", source="node"
+            ),
+            Column(
+                "closeness_estimated",
+                "bool",
+                "",
+                "whether closeness is an estimate from some sources",
+                source="is_estimated",
+            ),
+            Column(
+                "max_closeness_error",
+                "float64",
+                "",
+                "standard error of an estimate of `max_closeness`; 0 if all nodes were searched",
+                source="error",
+            ),
+            Column(
+                "n_closeness_searches",
+                "int64",
+                "nodes",
+                "number of sources",
+                source="n_searches",
+            ),
+            Column(
+                "closeness",
+                "float64",
+                "",
+                "share of the other nodes of the AS that the node reaches, by its mean hops to "
+                "these: 0 without a link, 1 if it is linked to all others; null if not requested, "
+                "or if no source of an estimate is in its component",
+                "nodes",
+            ),
+            Column(
+                "harmonic",
+                "float64",
+                "",
+                "mean over the other nodes of the AS of 1 / hops, 0 for those it does not reach; "
+                "likewise",
+                "nodes",
+            ),
+        ),
+        "closeness.html",
+        kernel="kernels.closeness:closenesses",
         searches=EVERY_NODE,
         compiles=("widths",),
     ),

@@ -106,6 +106,20 @@ _HOPS = (
         "their addresses, or ids of the input file",
         "ingresses",
     ),
+    Column(
+        "closeness",
+        "float64",
+        "",
+        "share of the other nodes of the AS that the ingress reaches, by its mean hops to these",
+        "ingresses",
+    ),
+    Column(
+        "harmonic",
+        "float64",
+        "",
+        "mean over the other nodes of the AS of 1 / hops, 0 for those it does not reach",
+        "ingresses",
+    ),
 )
 
 _LOWER = "proven lower bound; equal to the value if it is exact, null if nothing is known"

@@ -72,7 +72,7 @@ def _restore(snapshot, report: dict, folder: Path) -> Measurement:
         if (known := totals.get(f"{prefix}widths"))
     }
     found["search"] = _results(snapshot, pq.read_table(folder / "ingresses.parquet"))
-    found |= _figures(rows, ases)
+    found |= _figures(rows, ases, folder / "nodes", np.asarray(snapshot.n_nodes)[rows])
     return Measurement(
         rows=rows,
         results=found["search"],
@@ -126,16 +126,37 @@ def _results(snapshot, table: pa.Table) -> SearchResults:
     )
 
 
-def _figures(rows: np.ndarray, ases: pa.Table) -> dict[str, Figures]:
+def _figures(
+    rows: np.ndarray, ases: pa.Table, nodes: Path, n_nodes: np.ndarray
+) -> dict[str, Figures]:
     """Figures by kind of task; without graphs that have none."""
     made = {}
     for task, metric in own_kernels().items():
-        names = [column.name for column in metric.columns]
+        names = [column.name for column in metric.columns_in("ases")]
+        of_nodes = [column.name for column in metric.columns_in("nodes")]
         if set(names) <= set(ases.column_names):
             known = pc.is_valid(ases[names[0]])
             columns = {name: ases[name].filter(known).to_numpy() for name in names}
-            made[task] = Figures(task, rows[known.to_numpy()], columns)
+            at = known.to_numpy()
+            asns = ases["asn"].filter(known).to_pylist() if of_nodes else []
+            values = _values_of_nodes(nodes, asns, of_nodes)
+            size = n_nodes[at].astype(np.int64) * len(of_nodes)
+            if len(values) != size.sum():
+                raise ValueError(f"{', '.join(of_nodes)} are not of all nodes")
+            made[task] = Figures(task, rows[at], columns, offsets(size), values)
     return made
+
+
+def _values_of_nodes(folder: Path, asns: list[int], names: list[str]) -> np.ndarray:
+    """Columns of all nodes of ASes, AS after AS, in each column after column; NaN where null."""
+
+    def read(asn: int) -> list[np.ndarray]:
+        table = pq.read_table(folder / f"{asn}.parquet", columns=names)
+        return [pc.fill_null(table[name], np.nan).to_numpy() for name in names]
+
+    with ThreadPoolExecutor(_READERS) as pool:
+        found = [part for parts in pool.map(read, asns) for part in parts]
+    return np.concatenate([np.empty(0), *found])
 
 
 def _widths(

@@ -192,10 +192,14 @@ __device__ __forceinline__ void end_of_level(
             block.lanes[lane] = 0;
         }
     }
-    if (threadIdx.x == 0 && block.n_found) {
-        atomicAdd(&s.control->n_found[depth & 3], block.n_found);
-        atomicAdd((unsigned long long*)&s.control->found_arcs[depth & 3], block.found_arcs);
+    if (threadIdx.x == 0) {
+        const int all_found = block.n_found;
+        const unsigned long long their_arcs = block.found_arcs;
         block.n_found = 0;
         block.found_arcs = 0;
+        if (all_found) {
+            atomicAdd(&s.control->n_found[depth & 3], all_found);
+            atomicAdd((unsigned long long*)&s.control->found_arcs[depth & 3], their_arcs);
+        }
     }
 }

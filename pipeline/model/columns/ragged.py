@@ -83,3 +83,32 @@ def first_of_rows(ptr: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarr
     """
     kept = values[ptr[0] : ptr[-1]][offset_in_row(ptr) < n]
     return offsets(np.minimum(np.diff(ptr), n)), kept
+
+
+def side_by_side(ptr: np.ndarray, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of several columns as one: in each row the values of one column after the other.
+
+    Parameters
+    ----------
+    ptr : (n_rows + 1,) int64
+        Cuts each of ``columns``, float64.
+
+    Returns
+    -------
+    (n_rows + 1,) int64, (n_values,) float64
+        Offsets and values.
+    """
+    size = np.diff(ptr)
+    joined = offsets(size * len(columns))
+    values = np.empty(joined[-1])
+    place = offset_in_row(ptr) + np.repeat(joined[:-1], size)
+    for k, column in enumerate(columns):
+        values[place + k * np.repeat(size, size)] = column
+    return joined, values
+
+
+def apart(ptr: np.ndarray, values: np.ndarray, n_columns: int) -> list[np.ndarray]:
+    """The columns that ``side_by_side`` made one of; at least one."""
+    size = np.diff(ptr) // n_columns
+    place = offset_in_row(offsets(size)) + np.repeat(ptr[:-1], size)
+    return [values[place + k * np.repeat(size, size)] for k in range(n_columns)]

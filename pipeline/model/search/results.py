@@ -128,7 +128,11 @@ class Figures:
     row : (n_graphs,) int64
         AS row of the snapshot.
     columns : dict of str to (n_graphs,) array
-        The metric's columns by name, in their dtypes; NaN in the first: the graph has no figure.
+        The metric's columns of ``ases`` by name, in their dtypes; NaN in the first: the graph has
+        no figure.
+    value_ptr : (n_graphs + 1,) int64; of_nodes : float64
+        The metric's columns of ``nodes``, one after the other, each with a value for every node of
+        the graph; NaN: not known. Empty of a metric without such columns.
     read_s : float
         Seconds that the task which made these waited for its graphs.
     """
@@ -136,6 +140,8 @@ class Figures:
     task: str
     row: Annotated[np.ndarray, Flat(np.int64)]
     columns: Annotated[dict[str, np.ndarray], FlatByName()]
+    value_ptr: Annotated[np.ndarray, Offsets()]
+    of_nodes: Annotated[np.ndarray, Ragged("value_ptr", np.float64)]
     read_s: float = 0.0
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.metrics import Metric, own_kernels
+from pipeline.model.columns.ragged import apart, take_rows
 from pipeline.model.search.results import Figures
 from pipeline.report.tables.columns import arrow_type, spread
 
@@ -36,7 +37,7 @@ class FigureTable:
         row = self.at[known]
         return {
             column.name: spread(known, self.figures.columns[column.name][row], arrow_type(column))
-            for column in self.metric.columns
+            for column in self.metric.columns_in("ases")
         }
 
     def of(self, i: int) -> dict[str, Any] | None:
@@ -45,6 +46,18 @@ class FigureTable:
         if row < 0 or not self._has_value()[row]:
             return None
         return {name: values[row].item() for name, values in self.figures.columns.items()}
+
+    def of_nodes(self, group: np.ndarray, ptr: np.ndarray) -> dict[str, pa.Array]:
+        """Columns of ``nodes/<asn>.parquet`` of some ASes of the run, end to end; null: not known.
+
+        Nodes of AS group[i] are ptr[i] .. ptr[i + 1] - 1.
+        """
+        names = [column.name for column in self.metric.columns_in("nodes")]
+        at = self.at[group]
+        found = take_rows(self.figures.value_ptr, self.figures.of_nodes, at[at >= 0])
+        known = np.repeat(at >= 0, np.diff(ptr))
+        values = apart(*found, len(names))
+        return {n: spread(known, v, pa.float64()) for n, v in zip(names, values, strict=True)}
 
     def totals(self) -> dict[str, int]:
         """Totals over all ASes for report.json."""

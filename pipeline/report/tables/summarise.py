@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kernels.closeness import closeness_of_sources
 from pipeline.model.columns.keys import ordered_keys
 from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.results import Measurement
@@ -245,6 +246,8 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
     known = ingress_columns(snapshot, ingresses, texts.slice(0, len(row)))
     # Later than the others: columns are added at the end.
     last = {name: known.pop(name) for name in list(known) if name.startswith(LATER)}
+    n_nodes = np.asarray(snapshot.n_nodes, np.int64)[row[has]]
+    closeness, harmonic = closeness_of_sources(hop_ptr, hop_counts, n_nodes)
     columns = {
         **known,
         "n_reached": spread(has, results.n_reached[search], pa.int64()),
@@ -254,6 +257,8 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         "farthest": lists(farthest_ptr, pa.array(farthest, pa.int32()), has),
         "farthest_addrs": lists(farthest_ptr, texts.slice(len(row)), has),
         **last,
+        "closeness": spread(has, closeness, pa.float64()),
+        "harmonic": spread(has, harmonic, pa.float64()),
     }
     return pa.table(columns)
 

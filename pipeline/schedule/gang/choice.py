@@ -9,14 +9,12 @@ import numpy as np
 
 from kernels.csr import MAX_NODES
 from pipeline.model.words import number
-from pipeline.schedule.plan.costs import ARC_BYTES, NODE_BYTES
+from pipeline.schedule.plan.costs import ARC_BYTES, NODE_BYTES, SHARE_OF_GPU, card_bytes
 
-CARD_NODE_BYTES = 45  # a sweep of 64 sources on one GPU
 # Per node of the whole graph on each rank: 24 for the words of a sweep, 1/2 for the maps of a
 # search, 8 for labels of components for a moment; per own node: levels, bounds, what was found.
 RANK_NODE_BYTES, OWN_NODE_BYTES = 33, 70
 ARCS_A_NODE = 4  # two links each, for examples
-SHARE = 0.9  # of a GPU's memory; the rest is CUDA's and what is on its way
 
 
 @dataclass(frozen=True)
@@ -35,11 +33,6 @@ class Choice:
     at: int
     n_ranks: int
     reason: str
-
-
-def card_bytes(n_nodes: int, n_arcs: int) -> int:
-    """Bytes of GPU memory for an AS on one card."""
-    return (NODE_BYTES + CARD_NODE_BYTES) * n_nodes + ARC_BYTES * n_arcs
 
 
 def rank_bytes(n_nodes: int, n_arcs: int, n_ranks: int) -> int:
@@ -71,7 +64,7 @@ def choose(
     -------
     list of Choice
         An AS that fits on one GPU, or not even on all of them, is in none: the former is faster
-        on one, and the latter is tried there, and on cores.
+        on one, and the latter is searched on one with its arcs in host memory, or on cores.
     """
     sizes = list(zip(map(int, n_nodes), map(int, n_arcs), strict=True))
     order = sorted(range(len(sizes)), key=lambda i: -sizes[i][1])
@@ -79,7 +72,7 @@ def choose(
         return [Choice(i, partition, "requested") for i in order if sizes[i][1]]
     if len(gpu_bytes) < 2:
         return []
-    room = int(SHARE * min(gpu_bytes))
+    room = int(SHARE_OF_GPU * min(gpu_bytes))
     chosen = []
     for i in order:
         needed = card_bytes(*sizes[i])
@@ -100,12 +93,12 @@ def explain(gpu_bytes: Sequence[int]) -> str:
     """Which ASes go over several of these GPUs, for people."""
     if not gpu_bytes:
         return "no GPU: an AS is divided over several workers only with --partition N"
-    room = int(SHARE * min(gpu_bytes))
+    room = int(SHARE_OF_GPU * min(gpu_bytes))
     n_ranks, others = len(gpu_bytes), "all others only with --partition N"
     n_nodes = min(room // card_bytes(1, ARCS_A_NODE), MAX_NODES)
     held = f"a GPU holds an AS of some {n_nodes / 1e6:,.0f} M routers with two links each"
     if n_ranks == 1:
-        return f"{held}; larger ones need more GPUs, or are searched on cores"
+        return f"{held}; larger ones keep their links in host memory, or are searched on cores"
     of_ranks = rank_bytes(n_ranks, n_ranks * ARCS_A_NODE, n_ranks) / n_ranks
     in_parts = min(int(room / of_ranks), MAX_NODES)
     gpus = number(n_ranks, "GPU")

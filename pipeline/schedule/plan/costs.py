@@ -11,6 +11,13 @@ from kernels.multi_source import LANES
 # Least seconds, and seconds per arc or byte: no cost is zero, since plans divide by some.
 LEAST_S, LEAST_EACH_S = 1e-9, 1e-15
 NODE_BYTES, ARC_BYTES = 8, 4  # of indptr and indices
+SWEEP_NODE_BYTES = 45  # a sweep of 64 sources on one GPU
+SHARE_OF_GPU = 0.9  # that may be used; the rest is CUDA's and what is on its way
+
+
+def card_bytes(n_nodes: int, n_arcs: int) -> int:
+    """Bytes of GPU memory for an AS on one card."""
+    return (NODE_BYTES + SWEEP_NODE_BYTES) * n_nodes + ARC_BYTES * n_arcs
 
 
 @dataclass(frozen=True)

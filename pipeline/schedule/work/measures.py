@@ -15,6 +15,7 @@ from kernels.exact_search import ShardWidths, widths
 from kernels.host import n_threads
 from pipeline.metrics import WidthMetric, own_kernels
 from pipeline.model.columns import concat, empty
+from pipeline.model.columns.ragged import side_by_side
 from pipeline.model.search.results import Figures, Widths
 from pipeline.model.search.tasks import WidthResults, WidthTask
 from pipeline.schedule.plan.measures import NO_WEIGHTS
@@ -66,9 +67,11 @@ def _figures(task: WidthTask) -> WidthResults:
     found = getattr(importlib.import_module(module), name)(shard)
     columns = {
         column.name: np.asarray(getattr(found, column.source or column.name), column.dtype)
-        for column in metric.columns
+        for column in metric.columns_in("ases")
     }
-    figures = Figures(task.kind, np.asarray(task.rows, np.int64), columns, read_s)
+    of_nodes = [getattr(found, c.source or c.name) for c in metric.columns_in("nodes")]
+    values = side_by_side(to_host(shard.node_ptr), of_nodes)
+    figures = Figures(task.kind, np.asarray(task.rows, np.int64), columns, *values, read_s)
     return WidthResults(figures, {}, figures.n_searches, read_s)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from kernels import CSRGraph, Shard
 from kernels.host import n_threads
 from pipeline.model.search.tasks import Device
+from pipeline.schedule.plan.costs import SHARE_OF_GPU, card_bytes
 from pipeline.store import Snapshot
 
 # Share of a worker's memory limit, or of a GPU's memory, that graphs may hold; the rest is for
@@ -115,12 +116,21 @@ def resident(device: Device) -> Resident:
 
 
 def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
-    """Graph of one AS row, on ``device``."""
+    """Graph of one AS row, on ``device``; the arcs of one that is too large for a GPU on the host.
+
+    Several GPUs together hold a larger one (``gang``); with one, or none free, this is the way.
+    """
     snapshot = snapshot_at(snapshot_path)
     key = str(snapshot.graph_hash[row])
-    return resident(device).get(
-        key, lambda: snapshot.graph(int(row), n_threads=n_threads()).to(device)
-    )
+
+    def load() -> CSRGraph:
+        graph = snapshot.graph(int(row), n_threads=n_threads())
+        if device != "gpu":
+            return graph
+        is_too_large = card_bytes(graph.n_nodes, graph.n_arcs) > SHARE_OF_GPU * _gpu_bytes()
+        return graph.to(device, arcs_on_host=is_too_large)
+
+    return resident(device).get(key, load)
 
 
 def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:

@@ -1,4 +1,4 @@
-"""``nodes/<asn>.parquet``: eccentricity, center and periphery of every router of an AS.
+"""``nodes/<asn>.parquet``: eccentricity, closeness and the like of every router of an AS.
 
 One file per AS is what people open, but 47,000 of them are costly: columns are therefore made for
 many ASes at once, and a file is a slice of them, encoded in memory and written in one go. A huge AS
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from pipeline.metrics import METRICS, WIDTH_METRICS
 from pipeline.model.columns.ragged import offset_in_row, offsets, take_rows
+from pipeline.report.tables.figures import FigureTable
 from pipeline.report.tables.node_names import rows_texts
 from pipeline.report.tables.width.widths import WidthReport, WidthTable
 
@@ -29,7 +30,7 @@ _OPTIONS = {"compression": "zstd", "use_dictionary": False, "write_statistics": 
 
 
 def write_node_files(snapshot, rows: np.ndarray, report: WidthReport, folder: Path) -> int:
-    """Write the file of each AS whose center, periphery or eccentricities are known.
+    """Write the file of each AS of whose routers something is known.
 
     Parameters
     ----------
@@ -52,11 +53,12 @@ def write_node_files(snapshot, rows: np.ndarray, report: WidthReport, folder: Pa
     names = np.asarray(snapshot.asn)[rows]
     n_nodes = np.asarray(snapshot.n_nodes)[rows].astype(np.int64)
     tables = [table for table in report.tables if _METRICS & set(table.widths.metrics)]
+    figures = [table for table in report.figures if table.metric.columns_in("nodes")]
     with ThreadPoolExecutor(1) as pool:  # one batch is written while the next is made
         written = pool.submit(lambda: None)
         for group in _batches(which, n_nodes):
             sizes, asns = n_nodes[group], names[group].tolist()
-            pieces = _pieces(snapshot, rows[group], tables, group, sizes)
+            pieces = _pieces(snapshot, rows[group], tables, figures, group, sizes)
             if len(group) == 1:
                 _write_one(pieces, folder / f"{asns[0]:d}.parquet")
                 continue
@@ -76,6 +78,9 @@ def has_node_file(report: WidthReport, n_ases: int) -> np.ndarray:
         for ptr in (widths.eccentricity_ptr, widths.center_ptr, widths.periphery_ptr):
             known[:-1] |= np.diff(ptr) > 0
         has |= known[table.at]
+    for figures in report.figures:
+        if figures.metric.columns_in("nodes"):
+            has |= figures.at >= 0
     return has
 
 
@@ -92,13 +97,20 @@ def _batches(which: np.ndarray, n_nodes: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _pieces(
-    snapshot, rows: np.ndarray, tables: list[WidthTable], group: np.ndarray, n_nodes: np.ndarray
+    snapshot,
+    rows: np.ndarray,
+    tables: list[WidthTable],
+    figures: list[FigureTable],
+    group: np.ndarray,
+    n_nodes: np.ndarray,
 ) -> Iterator[pa.Table]:
     """Columns of the routers of some ASes, end to end, ``MAX_AT_ONCE`` rows at a time."""
     ptr = offsets(n_nodes)
     columns = {"node": pa.array(offset_in_row(ptr).astype(np.int32))}
     for table in tables:
         columns |= _columns(table, group, ptr)
+    for of_metric in figures:
+        columns |= of_metric.of_nodes(group, ptr)
     start = 0
     for addr in rows_texts(snapshot, rows, MAX_AT_ONCE):
         here = {name: column.slice(start, len(addr)) for name, column in columns.items()}

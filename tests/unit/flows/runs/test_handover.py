@@ -81,6 +81,8 @@ def measurement(tmp_path) -> Measurement:
                 "effective",
                 np.array([0, 2]),
                 {"effective_diameter": np.array([1.5, np.nan]), "flag": np.array([True, False])},
+                np.array([0, 2, 3]),
+                np.array([0.5, np.nan, 1.0]),
                 read_s=0.125,
             )
         },

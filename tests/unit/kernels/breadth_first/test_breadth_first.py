@@ -212,3 +212,18 @@ def test_a_target_stops_narrow_levels(hops):
 def test_the_queue_names_the_device_it_needs():
     with pytest.raises(DeviceError, match=r"give it graph.to\('cpu'\)"):
         bfs_queue(path(2).to("gpu"), 0)
+
+
+def test_hubs_far_from_the_source_get_the_smallest_parent(device):
+    rng = np.random.default_rng(4)
+    n, first_leaf = 3000, 60
+    links = [(0, 1), (1, 50), (1, 59), (2, 59), (0, 2)]  # hubs 50 to 59 are two levels down
+    links += [(int(v), 50) for v in rng.permutation(np.arange(first_leaf, n))[:2500]]
+    links += [(v, 59) for v in range(first_leaf, n)]
+    links += [(v, hub) for hub in (53, 55) for v in range(first_leaf, n, 3)]
+    graph = graph_of(n, links)
+    for source in (0, 53, n - 1, 1):
+        result = bfs(graph.to(device), source, parents=True)
+        level, parent = (host(array) for array in (result.level, result.parent))
+        check_levels(graph.indptr, graph.indices, source, level)
+        check_parents(graph.indptr, graph.indices, source, level, parent)

@@ -95,7 +95,7 @@ def test_figures_of_shared_graphs_go_to_every_as():
         "effective_error": np.array([0.0]),
         "n_effective_searches": np.array([3]),
     }
-    one = Figures("effective", np.array([2]), values)
+    one = Figures("effective", np.array([2]), values, np.zeros(2, np.int64), np.empty(0))
     collector.add(WidthResults(one, {7: "cut"}, 3))
     found, failed = collector.finish(np.array([2, 5, 7]))
     values = found.columns["effective_diameter"].tolist()

@@ -128,7 +128,7 @@ def effective_of(snapshot: MemorySnapshot, value: float, error: float = 0.0) -> 
         "effective_error": np.full(n, error),
         "n_effective_searches": snapshot.n_nodes.copy(),
     }
-    return Figures("effective", np.arange(n), columns)
+    return Figures("effective", np.arange(n), columns, np.zeros(n + 1, np.int64), np.empty(0))
 
 
 class _Graph:

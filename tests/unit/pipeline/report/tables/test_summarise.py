@@ -89,13 +89,15 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
         "hop_counts": [1, 1, 2, 1],
         "farthest": [3],
         "farthest_addrs": ["10.0.0.4"],
+        "closeness": 0.5,
+        "harmonic": (1 + 2 / 2 + 1 / 3) / 4,
         "host_name": None,
         **dict.fromkeys(DELAYS.split()),
     }
     assert last["farthest_addrs"] == ["10.0.0.1", "10.0.0.5"]
     assert candidate["candidate"] is True
     assert candidate["neighbor_asns"] == [20, 30]
-    for column in ("n_reached", "eccentricity", "mean_hops", "hop_counts", "farthest_addrs"):
+    for column in ("n_reached", "mean_hops", "hop_counts", "farthest_addrs", "closeness"):
         assert candidate[column] is None  # written, no source
     assert split["farthest_addrs"] == ["198.51.100.0"]
 

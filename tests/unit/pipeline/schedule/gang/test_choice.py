@@ -11,7 +11,8 @@ import pytest
 from benchmarks.lib.graphs import attachment
 from benchmarks.lib.record import RESULTS
 from kernels.partition import Rank
-from pipeline.schedule.gang.choice import SHARE, card_bytes, choose, explain, rank_bytes
+from pipeline.schedule.gang.choice import choose, explain, rank_bytes
+from pipeline.schedule.plan.costs import SHARE_OF_GPU, card_bytes
 from tests.ranks import on_ranks, parts_of
 
 GIB = 2**30
@@ -33,7 +34,7 @@ def test_only_what_does_not_fit_on_one_gpu_goes_over_several():
 
 @pytest.mark.parametrize("n_gpus", [2, 3, 4, 8])
 def test_no_more_gpus_than_needed(n_gpus):
-    room = SHARE * 141 * GIB
+    room = SHARE_OF_GPU * 141 * GIB
     found = chosen([HUGE], gpu_bytes=[141 * GIB] * n_gpus)
     assert card_bytes(*HUGE) > room
     assert [choice.n_ranks for choice in found] == [2]
@@ -84,7 +85,7 @@ def test_parts_need_less_the_more_there_are():
 
 def test_people_are_told_what_a_gpu_holds():
     assert "only with --partition N" in explain([])
-    assert "more GPUs" in explain([141 * GIB])
+    assert "in host memory, or are searched on cores" in explain([141 * GIB])
     assert "are divided over 4 GPUs or fewer" in explain([141 * GIB] * 4)
     assert "an AS of some 1,975 M routers" in explain([141 * GIB] * 4)
     assert "up to 2,147 M routers" in explain([141 * GIB] * 4)

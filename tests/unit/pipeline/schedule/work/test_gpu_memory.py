@@ -9,6 +9,7 @@ from pipeline.errors import OutOfMemoryError
 from pipeline.graphs import build_graphs
 from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.plan.batches import smaller
+from pipeline.schedule.work import resident
 from pipeline.schedule.work.searches import run_search
 from pipeline.store import open_snapshot, write_snapshot
 from tests.gpu_memory import LittleMemory
@@ -88,3 +89,15 @@ def test_memory_that_disappears_after_it_was_counted_is_an_error_that_is_retried
         with LittleMemory(2 << 20), pytest.raises(OutOfMemoryError, match="msbfs_AS7"):
             run_search(task)
     assert_same(run_smaller(task), whole)
+
+
+def test_arcs_of_a_graph_larger_than_the_gpu_stay_on_the_host(task, monkeypatch):
+    expected = searched(task)
+    resident.resident("gpu").drop_all()
+    graph = resident.snapshot_at(task.snapshot).graph(0)
+    monkeypatch.setattr(resident, "_gpu_bytes", lambda: graph.n_bytes)
+    here = resident.resident_graph(task.snapshot, 0, "gpu")
+    assert type(here.indices.data.mem).__name__ == "UnownedMemory"
+    for ours, theirs in zip(searched(task), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    resident.resident("gpu").drop_all()

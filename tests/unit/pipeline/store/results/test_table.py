@@ -182,7 +182,9 @@ def test_every_class_of_results_comes_back_as_it_was(tmp_path):
     widths = widths_of(MemorySnapshot(links, {1: 7, 2: 2, 3: 1}, []))
     plain = {"metrics": widths.metrics, "is_weighted": False}
     columns = {"value": np.array([1.5, np.nan]), "is_estimated": np.array([True, False])}
-    figures = Figures("effective", np.array([4, 8]), columns)
+    figures = Figures(
+        "effective", np.array([4, 8]), columns, np.array([0, 2, 3]), np.array([0.5, np.nan, 1.0])
+    )
     nothing = {"task": "effective", "columns": take(figures, np.empty(0, np.int64)).columns}
     for found, given in ((widths, plain), (figures, nothing)):
         table = result_table(tmp_path, type(found).__name__, "1", type(found), given)
