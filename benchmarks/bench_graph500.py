@@ -77,7 +77,7 @@ class Checker:
             )
         seen = int(sum(int(cp.count_nonzero(is_link & np.uint32(1 << k))) for k in range(32)))
         if seen != n_reached - 1:
-            raise AssertionError(f"root {root}: {n_reached - 1 - seen} parents are no neighbours")
+            raise AssertionError(f"root {root}: {n_reached - 1 - seen} parents are not linked")
         return inside
 
 

@@ -275,5 +275,9 @@ delay_by_ttl_ms delay_by_ttl_n_traces
 def test_columns_are_those_of_the_contract(snapshot):
     summary = summarise(snapshot, measured(snapshot))
     assert summary.ases.column_names == AS_COLUMNS.split()
-    assert summary.ingresses.column_names == (INGRESS_COLUMNS + DELAYS).split()
+    assert summary.ingresses.column_names == [
+        *(INGRESS_COLUMNS + DELAYS).split(),
+        "closeness",
+        "harmonic",
+    ]
     assert summary.ingresses.schema.field("hop_counts").type == pa.list_(pa.int64())
