@@ -1,6 +1,7 @@
 """Synthetic topologies: seconds and memory to arrays, to a BRITE file and to a store.
 
-Command: python benchmarks/bench_generate.py [--routers N] [--internet-routers N] [--ases N]
+Command: python benchmarks/bench_generate.py [--models] [--routers N] [--internet-routers N]
+             [--ases N]
 Writes benchmarks/results/generate_<cores>_cores.json. Each subject runs in its own process:
 `first_s` is its first call, which compiles where nothing is cached yet, `wall_s` the median of the
 `n_runs` after it (of one where it is long), `peak_rss_mib` the process's. Before anything is timed,
@@ -16,6 +17,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,11 +28,23 @@ import numpy as np
 
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import time_calls
+from pipeline.generate import Parameters, generate
 from pipeline.generate.barabasi_albert import barabasi_albert_graph, generate_barabasi_albert
 from pipeline.generate.files.brite_file import write_brite
 from pipeline.generate.grid import grid_graph
 from pipeline.generate.internet import generate_internet
 from pipeline.store import write_snapshot
+
+MODELS: tuple[tuple[str, dict], ...] = (
+    ("ba", {}),
+    ("waxman", {}),
+    ("waxman", {"preferential": True}),
+    ("waxman", {"growth": "all"}),
+    ("ba2", {}),
+    ("glp", {}),
+    ("top-down", {"n_ases": 1000}),
+    ("bottom-up", {"n_ases": 1000}),
+)
 
 
 def timed(call: Callable[[], Any], n_runs: int = 3) -> tuple[float, Any]:
@@ -86,6 +100,22 @@ def brite_file(n_routers: int, folder: str) -> dict:
         "n_nodes": topology.n_nodes,
         "n_edges": topology.n_links,
         "size_mb": round(size / 1e6, 1),
+    }
+
+
+def model(name: str, n_routers: int, changes: dict) -> dict:
+    """A topology of a model with places, lengths, delays and bandwidths; not written."""
+    generate(name, Parameters(2000, **changes))
+    before = time.process_time()
+    wall_s, topology = timed(lambda: generate(name, Parameters(n_routers, **changes)), 1)
+    return {
+        "subject": name,
+        **changes,
+        "wall_s": wall_s,
+        "cpu_s": round(time.process_time() - before, 3),
+        "n_runs": 1,
+        "n_nodes": topology.n_nodes,
+        "n_edges": topology.n_links,
     }
 
 
@@ -153,6 +183,7 @@ def main() -> None:
     parser.add_argument("--routers", type=int, default=6_800_000)
     parser.add_argument("--internet-routers", type=int, default=50_000_000)
     parser.add_argument("--ases", type=int, default=47_000)
+    parser.add_argument("--models", action="store_true", help="only BRITE's models")
     arguments = parser.parse_args()
     check()
     n_cores = len(os.sched_getaffinity(0))
@@ -170,8 +201,12 @@ def main() -> None:
             (brite_file, arguments.routers, folder),
             (internet, arguments.ases, arguments.internet_routers, folder),
         ]
+        subjects += [(model, name, arguments.routers, changes) for name, changes in MODELS]
+        if arguments.models:
+            subjects = [subject for subject in subjects if subject[0] is model]
         rows = [pool.apply(with_memory, subject) for subject in subjects]
-    record(f"generate_{n_cores}_cores", rows, load_average=os.getloadavg()[0])
+    what = "generate_models" if arguments.models else "generate"
+    record(f"{what}_{n_cores}_cores", rows, load_average=os.getloadavg()[0])
 
 
 if __name__ == "__main__":
