@@ -11,6 +11,7 @@ from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.delays import compare_delays
 from pipeline.compare.figures.references import MIN_NIGHTS, follow
+from pipeline.compare.growth import compare_growth
 from pipeline.compare.hosts import compare_hosts
 from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers, compare_unmapped
@@ -74,6 +75,7 @@ def compare_nights(
     changes += compare_ases(sides, found, passed)
     changes += compare_neighbors(sides, links)
     changes += compare_figures(sides)
+    changes += compare_growth(sides)
     of_inputs = found is None and not sides.same_inputs
     outages = find_outages(sides, found, renewed, of_kind(ingresses, SHIFTED), concat(changes))
     if found is not None:

@@ -23,6 +23,7 @@ HIDDEN, SHOWN = "hidden", "shown"
 PARTED, JOINED = "split in parts", "parts joined"
 SLOWER, FASTER = "slower", "faster"
 CHANGED = "changed"  # a figure of an AS
+GREW, SHRANK = "grew", "shrank"  # counts of an AS
 
 # Why traffic was lost or gained.
 MOST_MOVED = "most of the pairs that enter there on either night"

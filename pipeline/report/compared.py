@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -12,11 +13,14 @@ import pyarrow.parquet as pq
 
 from pipeline.model.words import printable
 from pipeline.places.command_lines import command_line
+from pipeline.report.names import CHANGES
 
-COMPARISON = frozenset({"changes.parquet", "events.parquet", "changes.html"})  # its files
+# Its files; the last one is a folder.
+COMPARISON = frozenset({"changes.parquet", "events.parquet", "changes.html", "changes.js", CHANGES})
 # How our files begin, of any version, and columns that its tables have.
 _MARKS = {
     "changes.html": b"<title>hopscope ",
+    "changes.js": b"// The page of a comparison",
     "hopscope.css": b"/* Reports of hopscope",
     "hopscope.js": b"// Reports of hopscope",
 }
@@ -25,6 +29,7 @@ _COLUMNS = {
     "events.parquet": frozenset({"event", "kind", "asn", "n_changes", "text"}),
 }
 _HEAD_BYTES = 2000
+_SHARD = re.compile(r"(index|\d+)\.js")  # in the folder of a comparison
 _KEYS = (b"hopscope.old", b"hopscope.new", b"hopscope.old_version", b"hopscope.new_version")
 
 
@@ -91,12 +96,19 @@ def compared_in(folder: Path) -> Compared:
 
 def foreign_in(folder: Path) -> list[str]:
     """Files with names of a comparison, or of what its page loads, that hopscope did not write."""
-    names = sorted(_MARKS.keys() | _COLUMNS.keys())
+    names = sorted(_MARKS.keys() | _COLUMNS.keys() | {CHANGES})
     return [name for name in names if os.path.lexists(folder / name) and not _is_ours(folder, name)]
+
+
+def is_shard(path: Path) -> bool:
+    """Whether a path in a report is that of a script with changes."""
+    return len(path.parts) == 2 and path.parts[0] == CHANGES and bool(_SHARD.fullmatch(path.name))
 
 
 def _is_ours(folder: Path, name: str) -> bool:
     path = folder / name
+    if name == CHANGES:
+        return path.is_dir() and all(is_shard(Path(CHANGES, each.name)) for each in path.iterdir())
     if path.is_symlink() or not path.is_file():
         return False
     try:

@@ -21,8 +21,8 @@ from pipeline.errors import UsageError, said_by_system
 from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import printable
 from pipeline.places import url_of
-from pipeline.report.compared import COMPARISON, foreign_in
-from pipeline.report.names import ADDRESSES, ASES, HISTORY, REPORT
+from pipeline.report.compared import COMPARISON, foreign_in, is_shard
+from pipeline.report.names import ADDRESSES, ASES, CHANGES, HISTORY, REPORT
 from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
 
@@ -54,6 +54,7 @@ _FILES = frozenset(
 )
 # Files of comparisons: kept as those of users are, and no report by themselves.
 _COMPARISON_FILES = COMPARISON | {"hopscope.css", "hopscope.js"}
+_LATER = frozenset({CHANGES, "changes.js"})  # comparisons of before lack them
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
 _OF_SCRIPTS = frozenset({ADDRESSES, HISTORY})
 _FOLDERS = frozenset({*_OF_ASES, *_OF_SCRIPTS})
@@ -185,8 +186,11 @@ def remove_report(folder: Path) -> bool:
 def _is_comparison(folder: Path) -> bool:
     """Whether a folder holds all files of a comparison and nothing else."""
     entries = list(folder.iterdir())
-    are_files = all(entry.is_file() and not entry.is_symlink() for entry in entries)
-    return are_files and {entry.name for entry in entries} == _COMPARISON_FILES
+    if any(entry.is_symlink() or entry.is_dir() != (entry.name == CHANGES) for entry in entries):
+        return False
+    names = {entry.name for entry in entries}
+    is_whole = _COMPARISON_FILES - _LATER <= names <= _COMPARISON_FILES
+    return is_whole and CHANGES not in foreign_in(folder)
 
 
 def carry_over(before: Path, after: Path, left_out: Collection[str] = ()) -> None:
@@ -216,11 +220,11 @@ def carry_over(before: Path, after: Path, left_out: Collection[str] = ()) -> Non
         here = Path(folder).relative_to(before)
         links = [name for name in subfolders if os.path.islink(os.path.join(folder, name))]
         for path in (here / name for name in [*names, *links]):
-            is_kept = not _is_of_report(path, asns) and str(path) not in left_out
+            is_kept = not _is_of_report(path, asns) and path.parts[0] not in left_out
             if is_kept and not os.path.lexists(after / path):
                 (after / path).parent.mkdir(parents=True, exist_ok=True)
                 _link(before / path, after / path)
-        if here.parts and str(here) not in _FOLDERS:
+        if here.parts and str(here) not in {*_FOLDERS, *left_out}:
             (after / here).mkdir(parents=True, exist_ok=True)
             shutil.copystat(folder, after / here)
 
@@ -243,7 +247,7 @@ def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
 
 
 def _is_ours(path: Path, asns: frozenset[str]) -> bool:
-    return _is_of_report(path, asns) or str(path) in _COMPARISON_FILES
+    return _is_of_report(path, asns) or str(path) in _COMPARISON_FILES or is_shard(path)
 
 
 def _link(path: Path, target: Path) -> None:

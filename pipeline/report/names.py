@@ -4,4 +4,5 @@ NIGHTS_PAGE = "index.html"  # over all reports
 REPORT = "report.json"
 ASES = "ases.parquet"  # of a report; a snapshot has a file of that name with other columns
 ADDRESSES = "addresses"  # folder of scripts with numbers as names
+CHANGES = "changes"  # of a comparison, likewise
 HISTORY = "history"  # likewise

@@ -69,7 +69,7 @@ def test_the_same_is_in_a_table_for_keys_and_as_a_file(page, out):
     assert rows.nth(1).locator("td").last.inner_text() == "not compared"
     event = rows.first.locator("td").last.locator("a").first
     href = event.get_attribute("href")
-    assert href.startswith(f"../../{NIGHTS[5]}/changes.html#event-")
+    assert href.startswith(f"../../{NIGHTS[5]}/changes.html#event=")
     with page.expect_download() as saved:
         page.click("#history button.get")
     lines = list(csv.reader(saved.value.path().read_text().splitlines()))

@@ -304,11 +304,21 @@
     }
   }
 
+  // What is new since the night before, where a comparison says so.
+  const isNew = new Set([...document.querySelectorAll("#changes [data-new]")].map((one) => one.textContent));
+  function markNew(rows) {
+    for (const row of document.querySelectorAll(rows)) {
+      const cell = row.cells[0], first = cell.firstChild?.textContent.trim().split(" ", 1)[0];
+      if (first && isNew.has(first)) cell.append(" ", element("i", { class: "tag way" }, "new"));
+    }
+  }
+  if (isNew.size) markNew("#ingresses tbody tr");
   const table = document.getElementById("ingresses");
   if (table) ingresses(table);
   const pages = neighborsOfPage();
   for (const cell of document.querySelectorAll("#ingresses td:last-child, #exits td:last-child")) nameNeighbors(cell, pages);
   const graph = document.querySelector(".layers");
   if (graph) layers(graph, [...document.querySelectorAll(".drawn tr")].slice(1));
+  if (isNew.size) markNew("#neighbors tr"); // after their names were read
   document.querySelectorAll("table[data-csv]").forEach(offer);
 })();

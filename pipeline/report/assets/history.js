@@ -139,7 +139,7 @@
       const own = events.filter(([night]) => night === i);
       own.forEach(([, event, kind], k) => {
         if (k) cell.append(", ");
-        cell.append(element("a", { href: `../../${encodeURIComponent(nights[i])}/changes.html#event-${event}` }, kinds[kind]));
+        cell.append(element("a", { href: `../../${encodeURIComponent(nights[i])}/changes.html#event=${event}` }, kinds[kind]));
       });
       if (!own.length) cell.append(compared[i] ? "" : element("span", { class: "quiet" }, "not compared"));
       row.append(cell);

@@ -44,13 +44,15 @@ class Figure:
     decimals: int = 0
 
 
+RTT = "delay_ms"  # of ingresses
+
 FIGURES = (
     Figure("n_nodes", "{nouns}"),
     Figure("n_edges", "links"),
     Figure("n_ingresses", "ingresses"),
     Figure("mean_hops", "mean hops", "", 2),
     Figure("diameter", "diameter", "hops"),
-    Figure("delay_ms", "RTT added inside", "ms", 1),
+    Figure(RTT, "RTT added inside", "ms", 1),
     Figure("n_unmapped", "unmapped {nouns} next to it"),
 )
 
@@ -161,7 +163,34 @@ def _columns(folder: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
         asn = table["asn"].cast(pa.int64()).to_numpy(zero_copy_only=False)
         if len(np.unique(asn)) == len(asn):
             found["asn"] = asn
+    if "asn" in found and RTT in names:
+        found |= _added_rtt(folder, found["asn"])
     return found
+
+
+def _added_rtt(folder: Path, asn: np.ndarray) -> dict[str, np.ndarray]:
+    """RTT that ASes add, ms: the median of their ingresses, each as often as its traces.
+
+    NaN where it is unknown; nothing where the night has none.
+    """
+    path, n_traces = folder / "ingresses.parquet", "delay_n_traces"
+    values = np.full(len(asn), np.nan)
+    with contextlib.suppress(OSError, KeyError, ValueError, IndexError, pa.ArrowException):
+        if not {RTT, n_traces} <= set(pq.read_schema(path).names):
+            return {}
+        table = pq.read_table(path, columns=["asn", RTT, n_traces])
+        known = pc.and_(pc.is_finite(table[RTT]), pc.greater(table[n_traces], 0))
+        table = table.filter(known).sort_by([("asn", "ascending"), (RTT, "ascending")])
+        of, n, ms = (table[name].to_numpy() for name in ("asn", n_traces, RTT))
+        own, first, row = np.unique(of, return_index=True, return_inverse=True)
+        sofar = np.cumsum(n)
+        before, total = sofar[first] - n[first], np.add.reduceat(n, first)
+        half = np.flatnonzero(2 * (sofar - before[row]) >= total[row])
+        middle = half[np.unique(of[half], return_index=True)[1]]
+        at = np.searchsorted(asn, own)
+        is_own = asn[np.minimum(at, len(asn) - 1)] == own
+        values[at[is_own]] = ms[middle[is_own]]
+    return {RTT: values}
 
 
 def _events_of(folder: Path, night: SeriesNight) -> tuple[list[str], np.ndarray] | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.compare.changes import GREW, SHRANK
 from pipeline.files import replaced_whole
 from pipeline.model.choices import FIRST_EVENTS
 from pipeline.model.words import NodeWords, printable
@@ -18,7 +19,8 @@ from pipeline.report.pages.ases.as_changes import (
     show_on_as_pages,
     sizes_of_pages,
 )
-from pipeline.report.pages.html import write_assets
+from pipeline.report.pages.html import ASSETS, write_assets
+from pipeline.report.pages.opened_changes import write_changes
 from pipeline.report.pages.templating import environment
 from pipeline.report.tables.changes import (
     night_before_of,
@@ -69,6 +71,7 @@ def write_changes_page(
     words = words_of(events.schema)
     of_traces = _tiles_of_traces(changes, words)
     has_index = (folder / "index.html").exists()
+    paged = sizes_of_pages(folder) if has_index else {}
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
         event["text"] = printable(event["text"])
@@ -96,11 +99,14 @@ def write_changes_page(
             figures=_figures(changes),
             histories=histories,
             has_index=has_index,
-            paged=sizes_of_pages(folder) if has_index else {},
+            paged=paged,
+            grown=_grown(changes, words),
+            n_grown=pc.sum(pc.is_in(changes["kind"], pa.array([GREW, SHRANK]))).as_py() or 0,
         )
     )
-    if not has_index:  # a report has them, shared with other nights
-        write_assets(folder)
+    write_changes(folder, changes, events, words, paged.keys())
+    # A report has the others, shared with other nights.
+    write_assets(folder, ("changes.js",) if has_index else (*ASSETS, "changes.js"))
     with replaced_whole(folder / "changes.html", durable=False, alone=True) as file:
         file.write(text.encode())
 
@@ -178,6 +184,18 @@ def _ases(changes: pa.Table) -> list[dict]:
     table = parts.aggregate([("event", "count_distinct"), ("event", "count")])
     order = [("event_count", "descending"), ("asn", "ascending")]
     return table.sort_by(order).slice(0, MAX_ROWS).to_pylist()
+
+
+def _grown(changes: pa.Table, words: NodeWords) -> list[dict]:
+    """ASes that grew or shrank, those by the largest share first."""
+    rows = changes.filter(pc.is_in(changes["kind"], pa.array([GREW, SHRANK]))).to_pylist()
+    for row in rows:
+        by = row["new"] - row["old"]
+        row["by"] = f"{by:+,.0f}"
+        row["what"] = what_in_words(row["what"], words)
+        row["share"] = f"{100 * by / row['old']:+.0f} %" if row["old"] else NONE
+    rows.sort(key=lambda row: (-abs(row["new"] - row["old"]) / (row["old"] or 1), row["asn"]))
+    return rows[:MAX_ROWS]
 
 
 def _figures(changes: pa.Table) -> list[dict]:

@@ -108,7 +108,8 @@ def words_of(schema: pa.Schema) -> NodeWords:
 
 def what_in_words(what: str, words: NodeWords) -> str:
     """What changed, as pages call it: ``vantage point``, ``mean hops``, ``interface``."""
-    return words.noun if what == "router" else what.replace("_", " ")
+    called = {"router": words.noun, "routers": words.nouns}  # one, and a count of an AS
+    return called.get(what, what.replace("_", " "))
 
 
 def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:

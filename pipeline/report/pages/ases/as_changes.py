@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,24 +19,46 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pipeline.compare.changes import (
+    ADDED,
+    CHANGED,
+    GAINED,
+    GREW,
+    LOST,
+    LOUD,
+    QUIET,
+    REMOVED,
+    RENUMBERED,
+    SHIFTED,
+    SHRANK,
+)
 from pipeline.files import replaced_whole
-from pipeline.model.words import printable
+from pipeline.model.words import NodeWords, printable
 from pipeline.report.pages.reuse import PAGES
 from pipeline.report.pages.templating import environment
 from pipeline.report.tables.changes import what_in_words, words_of
-from pipeline.report.texts import figure
+from pipeline.report.texts import NONE, figure
 
 MAX_EVENTS = 10  # of an AS on its page
+MAX_LISTED = 20  # of what is new, and of what is gone, of each sort
+NEW, GONE = "new", "gone"
+_NEW = frozenset({ADDED, GAINED, LOUD})
+_GONE = frozenset({REMOVED, LOST, QUIET})
+_LISTED = ("ingress", "link", "router", "neighbour")
 _PLACE = re.compile(rb"<!--changes-->.*?<!--/changes-->", re.DOTALL)
 
 
 @dataclass
 class AsChanges:
-    """What changed in one AS: events by rank, their changes by kind, figures of its report."""
+    """What changed in one AS: events by rank, their changes by kind, figures of its report.
+
+    ``listed``: what is new or gone, by sort: addresses, two for a link; the most traces first.
+    """
 
     events: list[dict] = field(default_factory=list)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     figures: list[dict] = field(default_factory=list)
+    listed: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     @property
     def n_changes(self) -> int:
@@ -77,7 +100,8 @@ def changes_by_as(changes: pa.Table, events: pa.Table) -> dict[int, AsChanges]:
         As in their files.
     """
     found: dict[int, AsChanges] = {}
-    is_figure = pc.and_(pc.equal(changes["kind"], "changed"), pc.is_valid(changes["asn"]))
+    of_figures = pc.is_in(changes["kind"], pa.array([CHANGED, GREW, SHRANK]))
+    is_figure = pc.and_(of_figures, pc.is_valid(changes["asn"]))
     for row in changes.filter(is_figure).to_pylist():
         found.setdefault(row["asn"], AsChanges()).figures.append(row)
     parts = changes_in_events(changes)
@@ -89,7 +113,36 @@ def changes_by_as(changes: pa.Table, events: pa.Table) -> dict[int, AsChanges]:
         event = known[row["event"]]
         if not one.events or one.events[-1] is not event:
             one.events.append(event)
+    for asn, what, how, text in _new_and_gone(changes, words):
+        found[asn].listed.setdefault((what, how), []).append(text)
     return found
+
+
+def _new_and_gone(changes: pa.Table, words: NodeWords) -> Iterator[tuple[int, str, str, str]]:
+    """AS, what it is, ``new`` or ``gone`` and its text, of all that is part of an event."""
+    names = ["what", "kind", "asn", "addr", "other_asn", "other_addr", "n_traces"]
+    is_part = pc.and_(pc.is_valid(changes["event"]), pc.is_in(changes["what"], pa.array(_LISTED)))
+    rows = changes.filter(is_part).select(names).sort_by([("n_traces", "descending")]).to_pylist()
+    for row in rows:
+        kind, addr, other = row["kind"], row["addr"], row["other_addr"]
+        both = ((GONE, addr), (NEW, other)) if kind in (SHIFTED, RENUMBERED) else ()
+        how = NEW if kind in _NEW else GONE if kind in _GONE else None
+        if how is None and not both:
+            continue
+        what = what_in_words(row["what"], words)
+        ases = [row["asn"]]
+        if row["what"] == "link":
+            both = ((how, f"{addr or NONE} \u2013 {other or NONE}"),)
+            ases = list(dict.fromkeys([row["asn"], row["other_asn"]]))
+        elif row["what"] == "neighbour":
+            yield from (
+                (here, what, str(how), f"AS{there}")
+                for here, there in ((row["asn"], row["other_asn"]), (row["other_asn"], row["asn"]))
+                if here is not None and there is not None
+            )
+            continue
+        for sign, text in both or ((how, addr),):
+            yield from ((asn, what, str(sign), text) for asn in ases if asn is not None and text)
 
 
 def show_on_as_pages(folder: Path, old: str, changes: pa.Table, events: pa.Table) -> int:
@@ -114,7 +167,7 @@ def show_on_as_pages(folder: Path, old: str, changes: pa.Table, events: pa.Table
     pages = sizes_of_pages(folder)
     found = changes_by_as(changes, events) if pages else {}
     template = environment().get_template("as_changes.html")
-    n_shown = 0
+    words, n_shown = words_of(events.schema), 0
     for asn, size in pages.items():
         path = folder / "as" / f"{asn:d}.html"
         one = found.get(asn)
@@ -122,7 +175,7 @@ def show_on_as_pages(folder: Path, old: str, changes: pa.Table, events: pa.Table
             if one is None and path.stat().st_size == size:
                 continue
             text = path.read_bytes()
-            section = b"" if one is None else _section(template, old, one)
+            section = b"" if one is None else _section(template, old, asn, one, words)
             filled = _filled(text, section)
             if filled != text:
                 with replaced_whole(path, durable=False, alone=True) as file:
@@ -159,10 +212,12 @@ def _filled(text: bytes, section: bytes) -> bytes:
     return _PLACE.sub(lambda _: inside, text, count=1)
 
 
-def _section(template: jinja2.Template, old: str, one: AsChanges) -> bytes:
+def _section(
+    template: jinja2.Template, old: str, asn: int, one: AsChanges, words: NodeWords
+) -> bytes:
     figures = [
         (
-            row["what"].replace("_", " "),
+            what_in_words(row["what"], words),
             figure(row["old"], row["what"]),
             figure(row["new"], row["what"]),
         )
@@ -175,5 +230,10 @@ def _section(template: jinja2.Template, old: str, one: AsChanges) -> bytes:
         n_changes=one.n_changes,
         counted=one.counted,
         figures=figures,
+        asn=asn,
+        listed=[
+            (what, how, texts[:MAX_LISTED], len(texts) - MAX_LISTED)
+            for (what, how), texts in sorted(one.listed.items())
+        ],
     )
     return text.encode()

@@ -143,11 +143,13 @@ def test_events_of_an_as_are_marked_on_the_night_that_has_them(out):
     assert read(out, "2026-11-23", 0)["events"] == shard["events"]
 
 
-def test_a_figure_may_be_below_zero_or_unknown(out):
-    """RTTs that are added may be below zero; reports of before did not have them."""
-    path = out / DAYS[2] / "ases.parquet"
-    table = pq.read_table(path)
-    pq.write_table(table.append_column("delay_ms", pa.array([-0.1, None])), path)
+def test_rtt_that_an_as_adds_is_the_median_of_its_ingresses_by_their_traces(out):
+    """RTTs that are added may be below zero; nights of before did not keep them."""
+    path = out / DAYS[2] / "ingresses.parquet"
+    ms = pa.array([5.0, -0.1, 2.0, None, 7.0], pa.float32())
+    columns = {"asn": [7, 7, 7, 12, 99], "delay_ms": ms, "delay_n_traces": [1, 5, 3, 0, 1]}
+    pq.write_table(pa.table(columns), path)
+    pq.write_table(pa.table({"asn": [7]}), out / DAYS[3] / "ingresses.parquet")
     write_histories(out, DAYS[3], out / DAYS[3])
     values = decoded(read(out, DAYS[3], 0)["text"], 2, 4)
     at = [figure.key for figure in FIGURES].index("delay_ms")

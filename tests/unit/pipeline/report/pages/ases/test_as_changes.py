@@ -65,7 +65,9 @@ def test_pages_of_what_changed_say_what_and_link_to_the_page_of_the_night(pages,
     assert one.index("between AS1") < one.index("1 link in AS1")  # most traces first
     assert "link removed (2)" in one
     assert "link removed (1)" in two
-    assert 'href="../changes.html#event-0"' in two
+    assert 'href="../changes.html#event=0"' in two
+    assert '<dt>link, gone</dt><dd><bdi data-gone="link">0.0.0.102' in two
+    assert one.count('data-gone="link"') == 2
     assert 'id="event-0"' in (tmp_path / "new" / "changes.html").read_text()
     assert "mean hops 2.00 &rarr; 2.50" in three
     assert "event" not in three
@@ -80,7 +82,7 @@ def test_changes_of_an_as_are_counted_alike_and_as_what_they_are(pages, tmp_path
     compare(tmp_path, *cuts, diameter, unseen)
     page = (tmp_path / "new" / "changes.html").read_text()
     assert "All changes <small>6, 4 in events</small>" in page
-    assert '<td class="l">link<td class="l">not observable<td>2<td>0\n' in page
+    assert 'link</a><td class="l">not observable<td>2<td>0\n' in page
     table = page.split("ASes with the most changes in events")[1].split("</table>")[0]
     rows = re.findall(r"as/(\d+)\.html.*?<td>(\d+)<td>(\d+)\n", table)
     assert rows == [("1", "3", "4"), ("2", "1", "1"), ("3", "1", "1")]
