@@ -210,9 +210,9 @@ def links_text(n_inside: int, n_between: int | None) -> str:
     return f"{inside} inside ASes and {n_between:,} between them" if n_between else inside
 
 
-def hiding_text(n: int, n_links: int) -> str:
-    """How many of the links inside ASes may hide routers; empty for none."""
-    return f"{n:,} of {number(n_links, 'link')} inside ASes may hide routers" if n else ""
+def hiding_text(n: int, n_links: int, where: str = "inside ASes") -> str:
+    """How many of some links may hide routers; empty for none."""
+    return f"{n:,} of {number(n_links, 'link')} {where} may hide routers" if n else ""
 
 
 def silent_text(n: int) -> str:

@@ -149,7 +149,7 @@ def print_as(facts: Mapping[str, Any]) -> None:
         print_line(f"Linked to {number(one['n_unmapped'], words.noun)} of no known AS")
     if one["n_entered_unseen"]:
         print_line(inside_text(one["n_entered_unseen"]))
-    if hiding := hiding_text(one["n_may_hide_links"], one["n_edges"]):
+    if hiding := hiding_text(one["n_may_hide_links"], one["n_edges"], "of this AS"):
         print_line(hiding)
     entrances, exits = _print_entrances(one), _print_exits(one["exits"])
     _print_hosts([*entrances, *exits])

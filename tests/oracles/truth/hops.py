@@ -63,20 +63,32 @@ def best_hops(truth: Truth, visible: Visible) -> tuple[int, int, float]:
 
 
 def compare_hops(
-    topology: Topology, names: list[str | None], truth: Truth, sources: Sequence[int]
+    topology: Topology,
+    names: list[str | None],
+    truth: Truth,
+    sources: Sequence[int],
+    *,
+    past_tunnels: bool = False,
 ) -> tuple[int, int, float]:
-    """Pairs compared, pairs with equal hops, mean measured minus true hops."""
+    """Pairs compared, pairs with equal hops, mean measured minus true hops.
+
+    ``past_tunnels``: of those pairs alone that are as near without the links that may hide routers:
+    hops across these are promised to be too few.
+    """
     inside = topology.node_asn[topology.near] == topology.node_asn[topology.far]
     inside &= topology.node_asn[topology.near] != NO_ASN
     ends = np.column_stack([topology.near[inside], topology.far[inside]])
     measured = neighbors_of(ends.tolist())
+    hides = topology.link_columns.get("may_hide") if past_tunnels else None
+    open_only = measured if hides is None else neighbors_of(ends[~hides[inside]].tolist())
     built = near_inside(truth, truth.links)
     return _sum_up(
         hops - true[names[node]]
         for source in sources
         for true in (hops_from(built, names[source]),)
+        for past in (hops_from(open_only, source),)
         for node, hops in hops_from(measured, source).items()
-        if node != source and names[node] in true
+        if node != source and names[node] in true and past.get(node) == hops
     )
 
 

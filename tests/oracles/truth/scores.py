@@ -54,6 +54,8 @@ class Score:
     best_equal: int
     best_excess: float
     rated: tuple[Rated, ...] = ()
+    past_pairs: int = 0  # of hops, of those that no link that may hide routers makes shorter
+    past_equal: int = 0
 
     @property
     def asn_precision(self) -> float:
@@ -90,6 +92,10 @@ class Score:
     @property
     def hops_equal_share(self) -> float:
         return self.hops_equal / max(1, self.hop_pairs)
+
+    @property
+    def past_equal_share(self) -> float:
+        return self.past_equal / max(1, self.past_pairs)
 
     @property
     def best_equal_share(self) -> float:
@@ -202,6 +208,7 @@ def score(
     good = topology.ingresses.node[right & ~topology.ingresses.candidate].tolist()
     found = visible.borders & {names[node] for node in good}
     hop_pairs, equal, excess = compare_hops(topology, names, truth, good)
+    past_pairs, past_equal, _ = compare_hops(topology, names, truth, good, past_tunnels=True)
     best_pairs, best_equal, best_excess = best_hops(truth, visible)
     candidates = int(np.count_nonzero(topology.ingresses.candidate))
     addrs = _addrs_right(topology, truth, visible.addrs)
@@ -229,6 +236,8 @@ def score(
         best_equal=best_equal,
         best_excess=best_excess,
         rated=count_rated(topology, right, addrs),
+        past_pairs=past_pairs,
+        past_equal=past_equal,
     )
 
 

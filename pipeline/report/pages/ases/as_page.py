@@ -131,7 +131,7 @@ def _as_variables(
         "n_unreached": one["n_unreached"],
         "begins_inside": inside_text(n_inside) if (n_inside := one["n_entered_unseen"]) else "",
         "n_mpls_links": one["n_mpls_links"],
-        "may_hide": hiding_text(one["n_may_hide_links"], one["n_edges"]),
+        "may_hide": hiding_text(one["n_may_hide_links"], one["n_edges"], "of this AS"),
         "n_silent": one["n_silent"],
         "silent": silent_text(one["n_silent"]) if one["n_silent"] else "",
         "unreached_share": share(one["n_unreached"], one["n_nodes"]),

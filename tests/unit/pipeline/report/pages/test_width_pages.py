@@ -84,7 +84,7 @@ def test_beside_widths_that_traces_show_stands_where_those_of_the_as_lie(tmp_pat
     assert (
         "These are the widths of what traces show of the AS. In networks of known truth nine of "
         "ten ASes measured like this one had a diameter between 3 and 5 hops and a radius of 2 "
-        "hops. 1 of 4 links inside ASes may hide routers."
+        "hops. 1 of 4 links of this AS may hide routers."
     ) in page_text(summary, TREE)
     assert "may hide" not in page_text(summary, SPLIT)
     files = report(tree(), tmp_path / "files", widths=widths_of(snapshot))
