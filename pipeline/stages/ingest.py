@@ -52,6 +52,7 @@ from pipeline.stages.inputs.unmapped import mapped_warnings, why_unmapped
 from pipeline.stages.inputs.vantage import sources_of, vantage_points
 from pipeline.stages.warnings import (
     alias_warnings,
+    doubtful_text,
     effect_warnings,
     input_warnings,
     left_out_warnings,
@@ -190,6 +191,8 @@ def _ingest_by(
     if n_loops := graphs.counts.get("n_loops_dropped", 0):
         given = number(graphs.counts["n_links_given"], "link")
         notes.append(f"{n_loops:,} of {given} left out: from a node to itself")
+    if n_doubtful := graphs.counts.get("doubtful_pairs", 0):
+        notes.append(doubtful_text(n_doubtful))
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     names = read_names(config, graphs, hosts)

@@ -61,6 +61,15 @@ def low_share_warnings(manifest: Mapping[str, Any]) -> list[str]:
     return [line for line in manifest.get("warnings", ()) if str(line).startswith(said)][:1]
 
 
+def doubtful_text(n_pairs: int) -> str:
+    """What became of pairs that only classic traces show (``infer.traces.links``)."""
+    are = "is" if n_pairs == 1 else "are"
+    return (
+        f"{number(n_pairs, 'pair')} of successive answers that only traces by a classic method "
+        f"show, and rarely, {are} not linked: they may be of two paths"
+    )
+
+
 def effect_warnings(
     config: IngestConfig | AnalyzeConfig, kinds: Iterable[str], others: Sequence[str] = ()
 ) -> list[str]:

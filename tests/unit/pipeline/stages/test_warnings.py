@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from pipeline.config import AnalyzeConfig
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.stages.ingest import ingest
 from pipeline.stages.warnings import (
     failure_warnings,
     input_warnings,
@@ -141,3 +143,35 @@ def test_many_pairs_of_one_name_are_one_line():
 )
 def test_a_file_of_another_format_is_not_called_no_measurement(chosen, line):
     assert left_out_warnings([Path("in") / "a.json"], chosen) == [line]
+
+
+@pytest.mark.parametrize(("method", "is_said"), [("udp", True), ("udp-paris", False)])
+def test_pairs_that_only_classic_traces_show_are_counted(tmp_path, method, is_said):
+    """A goes to X three times and once to Y, which comes after B three times."""
+    a, b, x, y = (f"20.1.0.{i}" for i in (10, 20, 30, 40))
+    lines = [
+        {
+            "type": "trace",
+            "method": method,
+            "dst": "20.1.9.9",
+            "hops": [
+                {"addr": addr, "probe_ttl": ttl, "rtt": ttl, "icmp_type": 11, "icmp_code": 0}
+                for ttl, addr in enumerate(pair, 1)
+            ],
+        }
+        for pair in [(a, x)] * 3 + [(b, y)] * 3 + [(a, y)]
+    ]
+    path = tmp_path / "traces.json"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    config = IngestConfig(inputs=(path,), store=tmp_path / "store", asn=64500, routers="interfaces")
+    summary = ingest(config)
+    said = [line for line in summary.warnings if "not linked" in line]
+    assert said == (
+        [
+            "1 pair of successive answers that only traces by a classic method show, and rarely, "
+            "is not linked: they may be of two paths"
+        ]
+        if is_said
+        else []
+    )
+    assert summary.n_edges == (2 if is_said else 3)
