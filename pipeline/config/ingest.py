@@ -151,6 +151,11 @@ class IngestConfig:
         completes=completing.rules,
         needs="traces",
     )
+    keep_traces: bool = option(
+        default=False,
+        help="Keep all traces, not three for each link and address (hopscope traces).",
+        needs="traces",
+    )
     asn: int | None = asn_option()
     ingresses: int | None = ingresses_option()
     workers: int | None = workers_option(

@@ -11,7 +11,7 @@ from pipeline.infer.delays import measuring_delays
 from pipeline.infer.evidence import Evidence
 from pipeline.infer.given import Given
 from pipeline.infer.ingresses import CLASSIC_ENTRIES, Crossed, find_doubtful, find_ingresses
-from pipeline.infer.kept import keeping_traces
+from pipeline.infer.kept import Kept, keeping_all, keeping_traces
 from pipeline.infer.owned import Owned
 from pipeline.infer.paths import collecting_paths
 from pipeline.infer.rtt import measuring_links
@@ -19,7 +19,6 @@ from pipeline.infer.silent import SilentRouters, find_silent
 from pipeline.infer.traces.links import NodeLinks, join_links
 from pipeline.infer.traces.tunnels import find_hiding
 from pipeline.model.columns.sorted_addrs import find_addrs
-from pipeline.model.measured.kept_traces import TraceRows
 from pipeline.model.measured.observations import Observations, Vantages
 
 
@@ -80,10 +79,8 @@ class Drawn(NamedTuple):
         AS of each of them.
     crossed : Crossed
     observations : Observations
-    traces : TraceRows
-        Those that are kept.
-    trace_ranks : (n_traces,) uint8
-        As of ``keeping_traces``.
+    kept : Kept
+        Traces.
     """
 
     links: NodeLinks
@@ -93,19 +90,26 @@ class Drawn(NamedTuple):
     silent_asn: np.ndarray
     crossed: Crossed
     observations: Observations
-    traces: TraceRows
-    trace_ranks: np.ndarray
+    kept: Kept
 
 
-def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Drawn:
+def measure(
+    evidence: Evidence, given: Given, owned: Owned, links: Links, *, keep_traces: bool = False
+) -> Drawn:
     """Delays of links, ingresses and exits, paths, kept traces; one pass over the spools."""
     spools, observed = evidence.spools, evidence.observed
     node_of, silent = owned.nodes.node_of, links.silent
     doubtful = None
     if CLASSIC_ENTRIES in given.rules and evidence.is_classic:
         doubtful = find_doubtful(evidence.links, node_of, owned.asn)
-    high, low = observed.vantages.T
     number_of = find_addrs(observed.vantages, spools.vantages)
+    if keep_traces and evidence.scratch is not None:
+        finding_kept = keeping_all(
+            evidence.counts["hops"], spools.vantages, number_of, evidence.scratch
+        )
+    else:
+        finding_kept = keeping_traces(evidence.links, node_of, spools.vantages, number_of)
+    high, low = observed.vantages.T
     with (
         measuring_links(
             silent.after(links.shown), node_of, evidence.scratch, links.length
@@ -123,13 +127,13 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
             links.shown, node_of, owned.asn, len(spools.vantages), doubtful, evidence.scratch
         ) as finding_delays,
     ):
-        (weight, n_floored), crossed, observations, (traces, ranks), behind = spools.read(
+        (weight, n_floored), crossed, observations, kept, behind = spools.read(
             finding_weights,
             find_ingresses(
                 node_of, owned.asn, given.origin_of(spools.vantages), owned.lans, doubtful
             ),
             finding_paths,
-            keeping_traces(evidence.links, node_of, spools.vantages, number_of),
+            finding_kept,
             finding_delays,
         )
     ingresses = crossed.ingresses
@@ -143,6 +147,5 @@ def measure(evidence: Evidence, given: Given, owned: Owned, links: Links) -> Dra
         silent_asn=owned.asn[silent.near[gap]],
         crossed=crossed._replace(ingresses=ingresses),
         observations=observations,
-        traces=traces,
-        trace_ranks=ranks,
+        kept=kept,
     )

@@ -23,8 +23,13 @@ References
 
 from __future__ import annotations
 
+import tempfile
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -32,7 +37,8 @@ from numba import njit
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Batch, Finding
 from pipeline.infer.traces.rules import DESTINATION
-from pipeline.model.columns import concat, empty, take
+from pipeline.infer.traces.spool import save_array, scratch_faults
+from pipeline.model.columns import concat, empty, put_together, take, take_apart
 from pipeline.model.columns.keys import distinct_keys, ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, run_starts
 from pipeline.model.measured.kept_traces import TraceRows
@@ -40,6 +46,8 @@ from pipeline.model.random_words import mix
 
 N_EACH = 3  # vantage points of which a trace is kept
 _NONE = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_BUCKET_HOPS = 1 << 23  # of a part where all are kept: with its order some 300 MB
+_MAX_BUCKETS = 256
 _LEAST_WAITING = 1 << 20  # hops that wait before those pushed out are dropped
 
 
@@ -138,6 +146,22 @@ def _offer_all(
         wanted[trace] = is_taken
 
 
+class Kept(NamedTuple):
+    """Traces that are kept.
+
+    Attributes
+    ----------
+    parts : sequence of callables
+        As of ``KeptTraces``.
+    rank : (n_traces,) uint8 or None
+        Of the only part: 0 where a trace is the first of something that it shows, 1 where it is
+        the second of something, 2 else. None: all traces are kept.
+    """
+
+    parts: Sequence[Callable[[], TraceRows]]
+    rank: np.ndarray | None
+
+
 @dataclass
 class _Waiting:
     """What one thread keeps for now."""
@@ -166,7 +190,7 @@ class _Waiting:
 
 def keeping_traces(
     links: DirectedLinks, node_of: np.ndarray, vantages: np.ndarray, number_of: np.ndarray
-) -> Finding[_Waiting, tuple[TraceRows, np.ndarray]]:
+) -> Finding[Any, Kept]:
     """Find the traces that are kept.
 
     Parameters
@@ -179,11 +203,6 @@ def keeping_traces(
     number_of : (n_vantages,) int64
         Number of each that is kept with a trace; -1 unknown.
 
-    Returns
-    -------
-    Finding
-        Its answer: the traces, and their ranks, (n_traces,) uint8: 0 where a trace is the first of
-        something that it shows, 1 where it is the second of something, 2 else.
     """
     shown = links.n_router + links.n_destination > 0
     near, far = node_of[links.near[shown]], node_of[links.far[shown]]
@@ -197,11 +216,7 @@ def keeping_traces(
     def step(waiting: _Waiting, batch: Batch) -> None:
         traces = batch.traces
         vantage, is_further = batch.seen_from
-        priority = np.empty(len(traces.flags), np.uint64)
-        _find_priorities(
-            *(traces.hop_ptr, traces.ttl, traces.ids, traces.rtt_ms.view(np.uint32)),
-            *(batch.starts, vantage, vantages, batch.destinations, priority),
-        )
+        priority = _priorities(batch, vantage, vantages)
         wanted = np.empty(len(priority), np.bool_)
         shown_by = (traces.hop_ptr, traces.ttl, traces.ids, priority)
         _is_wanted(*shown_by, node_of, pair_ptr, far, lowest, wanted)
@@ -216,30 +231,102 @@ def keeping_traces(
                 kept = distinct_keys(lowest.ravel())
             waiting.drop(kept)
 
-    def end(threads: list[_Waiting]) -> tuple[TraceRows, np.ndarray]:
+    def end(threads: list[_Waiting]) -> Kept:
         kept = distinct_keys(lowest.ravel())
         for waiting in threads:
             waiting.drop(kept)
         pieces = [piece for waiting in threads for piece in waiting.rows]
         if not pieces:
-            return empty(TraceRows), np.empty(0, np.uint8)
+            return Kept([lambda: empty(TraceRows)], np.empty(0, np.uint8))
         rows = concat(pieces)
         priority = np.concatenate([each for waiting in threads for each in waiting.priorities])
-        order = in_order(rows, priority)
+        order = _in_order(rows, priority)
         ordered = priority[order]
         own = order[run_starts(ordered)]  # equal traces of two files are one
         rank = np.full(len(own), N_EACH - 1, np.uint8)
         for i in (1, 0):
             rank[np.isin(priority[own], lowest[:, i])] = i
-        return take(rows, own), rank
+        taken = take(rows, own)
+        return Kept([lambda: taken], rank)
 
     return Finding(_Waiting, step, end)
 
 
-def in_order(rows: TraceRows, priority: np.ndarray) -> np.ndarray:
+def keeping_all(
+    n_hops: int, vantages: np.ndarray, number_of: np.ndarray, scratch: Path
+) -> Finding[Any, Kept]:
+    """Keep all traces: on disk, by runs of vantage points, and sorted one run at a time.
+
+    Parameters
+    ----------
+    n_hops : int
+        Of all spools.
+    vantages, number_of
+        As for ``keeping_traces``.
+    scratch : Path
+        Folder for the traces, 10 bytes per hop and 42 per trace; they stay there.
+
+    Raises
+    ------
+    StoreError
+        By steps and parts, if scratch files cannot be written or read.
+    """
+    n_buckets = min(_MAX_BUCKETS, n_hops // _BUCKET_HOPS + 1)
+    n_points = int(number_of.max(initial=-1)) + 2  # the first: unknown
+    with scratch_faults(scratch):
+        folder = Path(tempfile.mkdtemp(prefix="kept-", dir=scratch))
+    locks = [threading.Lock() for _ in range(n_buckets)]
+
+    def path_of(bucket: int) -> Path:
+        return folder / f"{bucket}.traces"
+
+    def step(_: None, batch: Batch) -> None:
+        vantage, is_further = batch.seen_from
+        priority = _priorities(batch, vantage, vantages)
+        rows = _rows_of(batch, vantage, is_further, number_of)
+        bucket = (rows.vantage.astype(np.int64) + 1) * n_buckets // n_points
+        for i in np.unique(bucket).tolist():
+            own = np.flatnonzero(bucket == i)
+            arrays, _ = take_apart(take(rows, own))
+            with locks[i], scratch_faults(folder), path_of(i).open("ab") as file:
+                for array in (priority[own], *arrays.values()):
+                    save_array(file, array)
+
+    def read(bucket: int) -> TraceRows:
+        path, nothing = path_of(bucket), empty(TraceRows)
+        names = list(take_apart(nothing)[0])
+        priorities, pieces = [], []
+        with scratch_faults(folder):
+            if not path.exists():
+                return nothing
+            with path.open("rb") as file:
+                while file.tell() < path.stat().st_size:
+                    priorities.append(np.load(file))
+                    arrays = {name: np.load(file) for name in names}
+                    pieces.append(put_together(TraceRows, arrays, {}))
+        rows = concat(pieces)
+        return take(rows, _in_order(rows, np.concatenate(priorities)))
+
+    def end(_: list[None]) -> Kept:
+        return Kept([partial(read, i) for i in range(n_buckets)], None)
+
+    return Finding(lambda: None, step, end)
+
+
+def _in_order(rows: TraceRows, priority: np.ndarray) -> np.ndarray:
     """Positions by vantage point, target, start, and then in an order that the traces decide."""
     keys = (rows.input, priority, rows.start_s, rows.target_low, rows.target_high, rows.vantage)
     return np.lexsort(keys)
+
+
+def _priorities(batch: Batch, vantage: np.ndarray, vantages: np.ndarray) -> np.ndarray:
+    traces = batch.traces
+    priority = np.empty(len(traces.flags), np.uint64)
+    _find_priorities(
+        *(traces.hop_ptr, traces.ttl, traces.ids, traces.rtt_ms.view(np.uint32)),
+        *(batch.starts, vantage, vantages, batch.destinations, priority),
+    )
+    return priority
 
 
 def _rows_of(

@@ -7,7 +7,7 @@ the order of addresses.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from pipeline.infer.traces.observer import Observation
 from pipeline.model.addresses import naming_addrs
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.columns.ragged import row_of_value, run_starts
-from pipeline.model.measured.kept_traces import TARGET_ITSELF, KeptTraces
+from pipeline.model.measured.kept_traces import TARGET_ITSELF, KeptTraces, TraceRows
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.tables.registries import Registries
@@ -47,6 +47,7 @@ def infer_topology(
     workers: int = 1,
     targets_are_routers: bool = False,
     without: Collection[str] = (),
+    keep_traces: bool = False,
 ) -> Topology:
     """Infer routers, links, ASes and ingresses from observed traces.
 
@@ -80,6 +81,9 @@ def infer_topology(
         answered as one: for measurements that were aimed at routers.
     without : collection of str
         Rules that are left out, by their names (``infer.rules``).
+    keep_traces : bool
+        Keep all traces, not only some for each link and each address (``infer.kept``). Scratch
+        files must be there until they are stored.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def infer_topology(
         bridge_gaps=bridge_gaps,
         has_silent=has_silent,
     )
-    drawn = measure(evidence, given, owned, links)
+    drawn = measure(evidence, given, owned, links, keep_traces=keep_traces)
     return _describe(evidence, given, owned, drawn)
 
 
@@ -213,16 +217,22 @@ def _kept_traces(evidence: Evidence, node_of: np.ndarray, drawn: Drawn) -> KeptT
     starts = run_starts(addrs[order, 0], addrs[order, 1], node_of[order])
     number = np.empty(len(addrs), np.int32)
     number[order] = row_of_value(np.append(starts, len(order)))
-    rows = drawn.traces
-    interface = np.where(rows.interface >= 0, number[rows.interface], TARGET_ITSELF)
-    rows = replace(rows, interface=interface.astype(np.int32))
+    number = np.append(number, np.int32(TARGET_ITSELF))
+
+    def renumbered(part: Callable[[], TraceRows]) -> Callable[[], TraceRows]:
+        def read() -> TraceRows:
+            rows = part()
+            return replace(rows, interface=number[rows.interface])
+
+        return read
+
     first = order[starts]
     return KeptTraces(
         evidence.counts["traces"],
         addrs[first],
         node_of[first].astype(np.int32),
-        rows,
-        drawn.trace_ranks,
+        [renumbered(part) for part in drawn.kept.parts],
+        drawn.kept.rank,
     )
 
 

@@ -258,3 +258,10 @@ def duration(seconds: float) -> str:
         return f"{seconds:,.2f} s"
     ms = 1e3 * seconds
     return f"{ms:.1f} ms" if ms >= 10 else f"{ms:.3f} ms"
+
+
+def traces_kept_text(n_kept: int | None, n_traces: int) -> str:
+    """How many traces a snapshot keeps whole out of how many; None: it was made before any were."""
+    if n_kept is None:
+        return "No traces kept: ingest them again to have some"
+    return f"{n_kept:,} of {number(n_traces, 'trace')} kept"

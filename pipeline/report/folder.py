@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import printable
 from pipeline.places import url_of
 from pipeline.report.compared import COMPARISON, foreign_in, is_shard
-from pipeline.report.names import ADDRESSES, ASES, CHANGES, HISTORY, REPORT
+from pipeline.report.names import ADDRESSES, ASES, CHANGES, HISTORY, PATHS, REPORT
 from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
 
@@ -48,6 +49,8 @@ _FILES = frozenset(
         "lookup.js",
         "night.js",
         "pages.parquet",
+        "paths.html",
+        "paths.js",
         "rejects.jsonl",
         "tasks.parquet",
     }
@@ -56,8 +59,13 @@ _FILES = frozenset(
 _COMPARISON_FILES = COMPARISON | {"hopscope.css", "hopscope.js"}
 _LATER = frozenset({CHANGES, "changes.js"})  # comparisons of before lack them
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
-_OF_SCRIPTS = frozenset({ADDRESSES, HISTORY})
-_FOLDERS = frozenset({*_OF_ASES, *_OF_SCRIPTS})
+# Folders of scripts, and the names that these may have.
+_SCRIPTS = {
+    ADDRESSES: re.compile(r"index|\d+"),
+    HISTORY: re.compile(r"index|\d+"),
+    PATHS: re.compile(r"index|[art]?\d+"),
+}
+_FOLDERS = frozenset({*_OF_ASES, *_SCRIPTS})
 
 
 def earlier_report(folder: Path, new: str = "a report") -> dict | None:
@@ -239,8 +247,8 @@ def _asns_of(report: Path) -> frozenset[str]:
 
 
 def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
-    if len(path.parts) == 2 and path.parts[0] in _OF_SCRIPTS:
-        return path.suffix == ".js" and (path.stem == "index" or path.stem.isdecimal())
+    if len(path.parts) == 2 and path.parts[0] in _SCRIPTS:
+        return path.suffix == ".js" and _SCRIPTS[path.parts[0]].fullmatch(path.stem) is not None
     if len(path.parts) == 2 and path.parts[0] in _OF_ASES:
         return path.suffix == _OF_ASES[path.parts[0]] and path.stem in asns
     return str(path) in _FILES

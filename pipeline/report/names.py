@@ -6,3 +6,4 @@ ASES = "ases.parquet"  # of a report; a snapshot has a file of that name with ot
 ADDRESSES = "addresses"  # folder of scripts with numbers as names
 CHANGES = "changes"  # of a comparison, likewise
 HISTORY = "history"  # likewise
+PATHS = "paths"  # likewise, with a letter before some

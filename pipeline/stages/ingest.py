@@ -62,6 +62,7 @@ from pipeline.stages.warnings import (
 from pipeline.store import check_name, scratch_folder, write_snapshot
 from pipeline.store.pointers.nights import DefaultName, origin_of
 from pipeline.store.running import running
+from pipeline.store.versions.manifest import read_manifest
 from pipeline.store.versions.mirrored import refresh_pointers
 from pipeline.store.versions.names import name_of_version
 
@@ -82,6 +83,7 @@ class IngestSummary:
     n_candidates: int  # seen as an ingress only after a gap; not among n_ingresses
     node_kind: str
     n_traces: int
+    n_traces_kept: int | None = None  # None: there are no traces
     n_border_links: int = 0  # between ASes; not among n_edges, which are inside
     n_silent: int = 0  # of the nodes: silent routers
     n_resumed: int = 0  # files of traces that a killed run had read already
@@ -236,6 +238,7 @@ def _ingest_by(
         n_candidates=int(np.count_nonzero(graphs.candidate)),
         node_kind=graphs.kind,
         n_traces=_n_traces(reports),
+        n_traces_kept=read_manifest(path, check_files=False)["counts"].get("n_traces_kept"),
         n_border_links=len(graphs.border_near),
         n_silent=graphs.counts.get("silent_routers", 0),
         n_resumed=n_resumed,
@@ -364,6 +367,7 @@ def _infer(
         bridge_gaps=config.bridge_gaps,
         targets_are_routers=config.targets_are_routers,
         without=config.without_rule,
+        keep_traces=config.keep_traces,
         workers=config.workers or n_cores(),
     )
     n_owned = int(np.count_nonzero(topology.node_asn != NO_ASN))  # others are in no graph

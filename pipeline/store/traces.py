@@ -41,16 +41,19 @@ def write_traces(folder: Path, kept: KeptTraces) -> tuple[dict[str, int], int]:
     path = folder / TRACES
     most = max(MOST_SHARE * others, LEAST_BYTES) - (folder / INTERFACES).stat().st_size
     while True:
-        table = _table(kept.rows)
+        n_rows = 0
         with writing_columns(path, _SCHEMA, ("interface", "rtt_ms"), compression="zstd") as writer:
-            if table.num_rows:
-                writer.write_table(table, row_group_size=_ROW_GROUP)
+            for part in kept.parts:
+                table = _table(part())
+                n_rows += table.num_rows
+                if table.num_rows:
+                    writer.write_table(table, row_group_size=_ROW_GROUP)
         size = path.stat().st_size
-        if kept.rank is None or size <= most or not table.num_rows:
+        if kept.rank is None or size <= most or not n_rows:
             break
         # What is left out is of about the same size; a file has some 2 KB of its own.
-        kept = kept.first(int(table.num_rows * min(0.98 * max(most - _OWN, 0) / size, 0.95)))
-    return {INTERFACES: len(kept.addr), TRACES: table.num_rows}, kept.count()
+        kept = kept.first(int(n_rows * min(0.98 * max(most - _OWN, 0) / size, 0.95)))
+    return {INTERFACES: len(kept.addr), TRACES: n_rows}, kept.count()
 
 
 _SCHEMA = pa.schema(

@@ -31,6 +31,7 @@ from pipeline.model.words import (
     rough_duration,
     sizes,
     spread_text,
+    traces_kept_text,
 )
 from pipeline.places.command_lines import command_line
 from pipeline.terminal.lines import print_line, warn
@@ -107,6 +108,8 @@ def _print_head(facts: Mapping[str, Any]) -> None:
         print_line(share)
     if hiding := hiding_text(facts.get("n_may_hide_links") or 0, facts["n_edges"] or 0):
         print_line(hiding)
+    if facts["n_traces"]:
+        print_line(traces_kept_text(facts["n_traces_kept"], facts["n_traces"]))
     if facts.get("replaced"):
         print_line(f"It {_kept(facts)}")
     if facts.get("report_fault"):

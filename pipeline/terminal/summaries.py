@@ -22,6 +22,7 @@ from pipeline.model.words import (
     links_text,
     number,
     sizes,
+    traces_kept_text,
 )
 from pipeline.places import with_urls
 from pipeline.terminal.lines import escaped_json, print_line, to_stdout, warn
@@ -59,6 +60,7 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "n_ingresses": summary.n_ingresses,
         "n_candidates": summary.n_candidates,
         "n_traces": summary.n_traces,
+        "n_traces_kept": summary.n_traces_kept,
         "n_addrs": summary.n_addrs,
         "n_addrs_mapped": summary.n_addrs_mapped,
         "n_addrs_in_no_table": summary.n_addrs_in_no_table,
@@ -130,6 +132,8 @@ def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
     if summary.n_addrs and with_mapped:
         n_in_no_table = summary.n_addrs_in_no_table
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped, n_in_no_table))
+    if summary.n_traces_kept is not None:
+        print_line(traces_kept_text(summary.n_traces_kept, summary.n_traces))
     if skipped := _skipped(summary):
         kinds = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.most_common(SKIPPED_NAMED))
         more = len(skipped) - SKIPPED_NAMED

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline.model.words import number
+from pipeline.model.words import number, traces_kept_text
 from pipeline.terminal.lines import print_line
 
 N_SHOWN = 10  # traces that are printed; --json and --format have all
@@ -24,8 +24,7 @@ def print_traces(facts: Mapping[str, Any], found: pa.Table) -> None:
     """
     print_line(
         f"{number(found.num_rows, 'kept trace')} of snapshot {facts['snapshot']}: "
-        f"{facts['wanted']} (it keeps {facts['n_traces_kept']:,} of "
-        f"{number(facts['n_traces'] or 0, 'trace')})"
+        f"{facts['wanted']} ({traces_kept_text(facts['n_traces_kept'], facts['n_traces'] or 0)})"
     )
     for row in found.slice(0, N_SHOWN).to_pylist():
         print_line("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -72,30 +73,36 @@ class KeptTraces:
         Ascending; a private address may be on several nodes.
     node : (n_interfaces,) int32
         Node; -1 in no AS.
-    rows : TraceRows
+    parts : sequence of callables
+        Each returns some rows, in ascending order from one part to the next: several where all
+        traces are kept, so that one at a time is in memory.
     rank : (n_traces,) uint8 or None
-        Which go first where not all are stored, lowest first. None: all are.
+        Of the rows of the only part: which go first where not all are stored, lowest first. None:
+        all traces are kept.
     """
 
     n_traces: int
     addr: np.ndarray
     node: np.ndarray
-    rows: TraceRows
+    parts: Sequence[Callable[[], TraceRows]]
     rank: np.ndarray | None
 
     def first(self, n: int) -> KeptTraces:
         """The same with some of the rows, those of the lowest ranks, in their order."""
-        if self.rank is None or n >= len(self.rows):
+        if self.rank is None or n >= len(self.rank):
             return self
         # Within a rank by chance that does not depend on when it is drawn: places are sorted by
         # vantage point and target, and none of these should be left out as a whole.
         by_chance = mix_words(np.arange(len(self.rank), dtype=np.uint64))
         own = np.sort(np.lexsort((by_chance, self.rank))[:n])
-        return replace(self, rows=take(self.rows, own), rank=self.rank[own])
+        rows = take(self.parts[0](), own)
+        return replace(self, parts=[lambda: rows], rank=self.rank[own])
 
     def count(self) -> int:
         """Measurements of which a path is kept: several paths may be of one."""
-        rows = self.rows
+        if self.rank is None:
+            return self.n_traces
+        rows = self.parts[0]()
         columns = (rows.vantage, rows.target_high, rows.target_low, rows.start_s, rows.input)
         order = np.lexsort(columns[::-1])
         starts = run_starts(*(column[order] for column in columns))

@@ -552,7 +552,16 @@ const hopscope = (() => {
       code.textContent = code.textContent.replace(/\b(STORE|OUT|SNAPSHOT)\b/g, (word) => facts[word.toLowerCase()] || word);
       unbroken(code);
     }
+    if (facts.has_paths) document.querySelectorAll("#ingresses tbody tr, #exits tr").forEach(linkPaths);
     document.title += ` \u00b7 ${facts.snapshot}`;
+  }
+
+  // Its text is in the style sheet, so that neither files nor filters take it for a part of the cell.
+  function linkPaths(row) {
+    const cell = row.querySelector("td"), addr = /^[0-9a-f.:]+/i.exec(cell?.textContent.trim() || "")?.[0];
+    if (!addr || !/[.:]/.test(addr)) return;
+    const by = row.closest("#exits") ? "address" : "ingress";
+    cell.append(" ", element("a", { class: "paths", href: `../paths.html#${by}=${encodeURIComponent(addr)}`, "aria-label": `Paths of ${addr}`, title: "Kept traces" }));
   }
 
   // What a tile means goes away at will.

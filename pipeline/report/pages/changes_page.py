@@ -99,6 +99,7 @@ def write_changes_page(
             figures=_figures(changes),
             histories=histories,
             has_index=has_index,
+            has_paths=all((at / "paths.html").exists() for at in (folder, folder.parent / old)),
             paged=paged,
             grown=_grown(changes, words),
             n_grown=pc.sum(pc.is_in(changes["kind"], pa.array([GREW, SHRANK]))).as_py() or 0,

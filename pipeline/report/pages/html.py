@@ -28,6 +28,7 @@ from pipeline.report.pages.reuse import (
 )
 from pipeline.report.pages.run_facts import RunFacts
 from pipeline.report.pages.templating import environment
+from pipeline.report.paths.shards import write_paths
 from pipeline.report.tables.internet import entering_traces
 from pipeline.report.tables.summarise import Summary
 
@@ -36,6 +37,7 @@ __all__ = ["newest_report", "write_pages"]
 ASSETS = ("hopscope.css", "hopscope.js")  # of all pages, also of those of comparisons
 SCRIPTS = ("as_page.js", "filters.js", "history.js", "internet.js")
 LOOKUP = ("lookup.js",)  # where addresses are known
+PATHS = ("paths.js",)  # where traces are kept
 
 
 def write_pages(
@@ -81,15 +83,18 @@ def write_pages(
     addresses = address_table(summary.snapshot, summary.rows) if origins.has_traces else None
     if addresses:
         write_addresses(addresses, out)
+    kept = write_paths(summary.snapshot, out)
     templates, provenance = environment(), provenance or Provenance()
-    write_assets(out, ASSETS + SCRIPTS + (LOOKUP if addresses else ()))
+    write_assets(out, ASSETS + SCRIPTS + (LOOKUP if addresses else ()) + (PATHS if kept else ()))
     (out / "as").mkdir(exist_ok=True)
     writer = PageWriter(summary, run, origins, provenance, out / "as", earlier)
     n = n_processes(summary.ases.num_rows, processes)
     write_side_by_side(writer, summary, n, on_progress)
     pages = writer.pages
     pages.save(out / PAGES)
-    (out / NIGHT).write_text(night_script(run, provenance), encoding="ascii")
+    (out / NIGHT).write_text(
+        night_script(run, provenance, has_paths=kept is not None), encoding="ascii"
+    )
     entering = entering_traces(summary) if origins.has_traces else None
     rows = index_script(summary.ases, summary.widths, entering)
     (out / "ases.js").write_text(rows, encoding="ascii")
@@ -98,6 +103,7 @@ def write_pages(
         t=summary.totals,
         root="",
         has_addresses=bool(addresses),
+        has_paths=kept is not None,
         **index_variables(summary, run, manifest, warnings, busy_share),
     )
     (out / "index.html").write_bytes(index.encode())
@@ -105,6 +111,9 @@ def write_pages(
         run=run, t=summary.totals, root="", **internet_variables(summary, run)
     )
     (out / "internet.html").write_bytes(together.encode())
+    if kept:
+        paths = templates.get_template("paths.html").render(run=run, root="", kept=kept)
+        (out / "paths.html").write_bytes(paths.encode())
     return pages
 
 

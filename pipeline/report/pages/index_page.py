@@ -192,7 +192,9 @@ def _facts(
     if not inputs:
         facts = [("inputs", "none: the snapshot was generated" if run.synthetic else "none")]
     if counts.get("n_traces"):
-        facts.append(("traces", f"{counts['n_traces']:,}"))
+        kept = counts.get("n_traces_kept")
+        more = "" if kept is None else f", {kept:,} of them kept"
+        facts.append(("traces", f"{counts['n_traces']:,}{more}"))
     facts.append(("broken records", f"{rejected:,} rejected" if rejected else "none"))
     facts.append((f"{run.one} is", run.brief or run.limit))
     if not run.declared_only:

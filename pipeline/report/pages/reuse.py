@@ -65,7 +65,7 @@ def without_night(run: RunFacts) -> RunFacts:
     )
 
 
-def night_script(run: RunFacts, provenance: Provenance) -> str:
+def night_script(run: RunFacts, provenance: Provenance, *, has_paths: bool = False) -> str:
     """What pages of ASes say of their night, as a script."""
     places = provenance.of_night()
     facts = {
@@ -73,6 +73,7 @@ def night_script(run: RunFacts, provenance: Provenance) -> str:
         "mapped": f"Of the whole snapshot {run.mapped}.",
         "is_mapped_low": run.is_mapped_low,
         **places,
+        "has_paths": has_paths,
         "made": f"Snapshot {run.snapshot}, report of {run.written}. {places['made']}".strip(),
     }
     return f"hopscope.night({script_json(facts)});\n"

@@ -89,6 +89,7 @@ def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
         "n_silent": counts.get("silent_routers", 0),
         "n_may_hide_links": counts.get("links_that_may_hide"),
         "n_traces": counts.get("n_traces"),
+        "n_traces_kept": snapshot.n_traces_kept,
         "n_addrs": counts.get("n_addrs"),
         "n_addrs_mapped": counts.get("n_addrs_mapped"),
         "n_addrs_in_no_table": counts.get("n_addrs_in_no_table"),

@@ -24,7 +24,7 @@ from pipeline.model.measured.traces import (
     KIND_UNREACHABLE,
     LABELLED,
 )
-from pipeline.model.words import number
+from pipeline.model.words import traces_kept_text
 from pipeline.report.tables.node_names import addr_texts
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.traces import StoredTraces, within
@@ -105,9 +105,9 @@ def traces_facts(snapshot: Snapshot, wanted: Wanted) -> dict[str, Any]:
     """As ``traces``."""
     found = find_traces(snapshot, wanted)
     n_read = (snapshot.manifest.get("counts") or {}).get("n_traces")
-    kept = kept_text(snapshot.n_traces_kept, n_read)
     if not found.num_rows:
-        raise UsageError(f"no kept trace of snapshot {snapshot.name} shows {wanted}; {kept}")
+        kept = traces_kept_text(snapshot.n_traces_kept, n_read or 0)
+        raise UsageError(f"no kept trace of snapshot {snapshot.name} shows {wanted} ({kept})")
     return {
         "snapshot": snapshot.name,
         "n_traces": n_read,
@@ -115,13 +115,6 @@ def traces_facts(snapshot: Snapshot, wanted: Wanted) -> dict[str, Any]:
         "wanted": str(wanted),
         "traces": found,
     }
-
-
-def kept_text(n_kept: int | None, n_traces: int | None) -> str:
-    """How many traces are kept out of how many, in words."""
-    if n_kept is None:
-        return "it kept no traces"
-    return f"it keeps {n_kept:,} of {number(n_traces or 0, 'trace')}"
 
 
 def find_traces(snapshot: Snapshot, wanted: Wanted) -> pa.Table:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from pipeline.infer import infer_topology
 from pipeline.model.addresses import format_addr
-from pipeline.model.measured.kept_traces import KeptTraces
+from pipeline.model.measured.kept_traces import KeptTraces, TraceRows
 from tests.unit.pipeline.infer.handmade import observe, prefix_table, traces
 
 ROUTERS = [f"20.{asn}.0.{host}" for asn in (1, 2, 3) for host in range(10, 18)]
@@ -29,7 +29,7 @@ def drawn_lines(seed: int, n: int) -> list[tuple[str, str]]:
     return lines
 
 
-def kept(folder, lines, workers=1, n_files=1) -> KeptTraces:
+def kept(folder, lines, workers=1, n_files=1, **options) -> KeptTraces:
     """What is kept of lines that are spread over some files."""
     seen = []
     for at in range(n_files):
@@ -38,7 +38,12 @@ def kept(folder, lines, workers=1, n_files=1) -> KeptTraces:
         batches = [traces(*(text for _, text in group), source=point) for point, group in by_point]
         seen.append(observe(folder, *batches))
     topology = infer_topology(
-        seen, prefixes=prefix_table(folder), borders="prefix", routers="interfaces", workers=workers
+        seen,
+        prefixes=prefix_table(folder),
+        borders="prefix",
+        routers="interfaces",
+        workers=workers,
+        **options,
     )
     assert topology.traces is not None
     return topology.traces
@@ -46,7 +51,7 @@ def kept(folder, lines, workers=1, n_files=1) -> KeptTraces:
 
 def as_texts(found: KeptTraces) -> list[tuple]:
     """Each trace in words: vantage row, target, hops with TTL, address and RTT."""
-    rows = found.rows
+    rows = found.parts[0]()
     result = []
     for i, (start, end) in enumerate(itertools.pairwise(rows.hop_ptr.tolist())):
         hops = [
@@ -87,7 +92,7 @@ def test_each_link_and_address_has_three_vantage_points_or_all_that_there_are(tm
     assert kept_points.keys() == every.keys()
     for what, points in every.items():
         assert len(kept_points[what]) >= min(3, len(points)), what
-    assert len(found.rows) < len(lines)
+    assert len(found.parts[0]()) < len(lines)
     assert found.n_traces == len(lines)
 
 
@@ -99,10 +104,10 @@ def test_what_is_kept_does_not_depend_on_order_files_or_threads(tmp_path):
         folder.mkdir()
         mixed = [lines[at] for at in np.random.default_rng(i).permutation(len(lines))]
         found = kept(folder, mixed, workers, n_files)
-        for each in fields(expected.rows):
+        for each in fields(TraceRows):
             if each.name != "input":
                 np.testing.assert_array_equal(
-                    getattr(found.rows, each.name), getattr(expected.rows, each.name)
+                    getattr(found.parts[0](), each.name), getattr(expected.parts[0](), each.name)
                 )
         np.testing.assert_array_equal(found.rank, expected.rank)
 
@@ -127,3 +132,19 @@ def test_two_nights_keep_the_same_pairs_of_vantage_point_and_target(tmp_path):
     (tmp_path / "b").mkdir()
     other = kept(tmp_path / "b", slower)
     assert [text[:2] for text in as_texts(one)] == [text[:2] for text in as_texts(other)]
+
+
+def test_all_are_kept_where_that_is_asked_in_the_same_order_part_by_part(tmp_path, monkeypatch):
+    lines = drawn_lines(5, 200)
+    lines += lines[:20]  # the same again
+    whole = as_texts(kept(tmp_path, lines, keep_traces=True))
+    monkeypatch.setattr("pipeline.infer.kept._BUCKET_HOPS", 100)
+    (tmp_path / "b").mkdir()
+    mixed = [lines[at] for at in np.random.default_rng(1).permutation(len(lines))]
+    found = kept(tmp_path / "b", mixed, workers=3, n_files=2, keep_traces=True)
+    assert found.rank is None
+    assert found.count() == len(lines)
+    parts = [as_texts(replace(found, parts=[part])) for part in found.parts]
+    assert len(parts) > 1
+    assert [text for part in parts for text in part] == whole
+    assert len(whole) == len(lines)

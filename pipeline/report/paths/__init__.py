@@ -1,0 +1,1 @@
+"""Kept traces of a report, for its page of paths."""
