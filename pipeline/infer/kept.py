@@ -287,7 +287,7 @@ def keeping_all(
         bucket = (rows.vantage.astype(np.int64) + 1) * n_buckets // n_points
         for i in np.unique(bucket).tolist():
             own = np.flatnonzero(bucket == i)
-            arrays, _ = take_apart(take(rows, own))
+            arrays = take_apart(take(rows, own))[0]
             with locks[i], scratch_faults(folder), path_of(i).open("ab") as file:
                 for array in (priority[own], *arrays.values()):
                     save_array(file, array)

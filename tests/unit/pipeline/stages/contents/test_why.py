@@ -125,7 +125,7 @@ def test_each_reason_is_said_with_the_name_of_its_rule(store):
 
 def test_a_router_is_crossed_by_the_traces_that_show_it_each_counted_once(store):
     facts = asked(store, "198.18.4.62")
-    shown = hopscope.open(store)["lab"].traces("198.18.4.62")
+    shown = hopscope.open(store)["lab"].paths("198.18.4.62")
     assert facts["n_traces"] == sum(shown["n_traces"].to_pylist()) > 100
     assert facts["n_vantages"] == len(set(shown["vantage"].to_pylist())) > 1
     assert facts["nearest_vantage"] in shown["vantage"].to_pylist()
