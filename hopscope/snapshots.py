@@ -345,8 +345,8 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         -------
         pyarrow.Table
             One row per trace: ``vantage``, ``target``, ``started``, ``input``, ``reached``,
-            ``further``, and lists with one value per hop that answered: ``ttl``, ``addr``,
-            ``asn``, ``rtt_ms``, ``labelled``, ``reply``.
+            ``further``, ``classic``, and lists with one value per hop that answered: ``ttl``,
+            ``addr``, ``asn``, ``rtt_ms``, ``labelled``, ``reply``.
 
         Raises
         ------

@@ -341,6 +341,7 @@ def _rows_of(
         np.full(len(vantage), batch.source, np.int32),
         traces.flags == DESTINATION,
         is_further,
+        traces.classic,
         traces.hop_ptr,
         traces.ttl,
         traces.ids,

@@ -65,6 +65,7 @@ _SCHEMA = pa.schema(
         "input": pa.int32(),
         "reached": pa.bool_(),
         "further": pa.bool_(),
+        "classic": pa.bool_(),
         "ttl": pa.large_list(pa.uint8()),
         "interface": pa.large_list(pa.int32()),
         "rtt_ms": pa.large_list(pa.float32()),
@@ -92,6 +93,7 @@ def _table(rows: TraceRows) -> pa.Table:
             "input": as_arrow(rows.input),
             "reached": as_arrow(rows.reached),
             "further": as_arrow(rows.further),
+            "classic": as_arrow(rows.classic),
             **{
                 name: pa.LargeListArray.from_arrays(ptr, as_arrow(getattr(rows, name)))
                 for name in _HOPS
@@ -159,7 +161,7 @@ class StoredTraces:
             name: table[name].fill_null(-1 if name == "vantage" else 0).to_numpy()
             for name in ("vantage", "target_high", "target_low", "start_s", "input")
         }
-        flags = {name: table[name].to_numpy() for name in ("reached", "further")}
+        flags = {name: table[name].to_numpy() for name in ("reached", "further", "classic")}
         hops, lengths = {}, []
         for name in _HOPS:
             column = table[name].combine_chunks()

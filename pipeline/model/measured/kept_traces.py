@@ -33,6 +33,8 @@ class TraceRows:
         The last hop is the target's own reply.
     further : (n_traces,) bool
         A further path of a measurement of several paths: it begins where it leaves another one.
+    classic : (n_traces,) bool
+        By a method that changes the flow from probe to probe, as far as its format says.
     hop_ptr : (n_traces + 1,) int64
     ttl : (n_hops,) uint8
         Ascending within a trace; a TTL that did not answer has no hop.
@@ -51,6 +53,7 @@ class TraceRows:
     input: Annotated[np.ndarray, Flat(np.int32)]
     reached: Annotated[np.ndarray, Flat(np.bool_)]
     further: Annotated[np.ndarray, Flat(np.bool_)]
+    classic: Annotated[np.ndarray, Flat(np.bool_)]
     hop_ptr: Annotated[np.ndarray, Offsets()]
     ttl: Annotated[np.ndarray, Ragged("hop_ptr", np.uint8)]
     interface: Annotated[np.ndarray, Ragged("hop_ptr", np.int32)]

@@ -102,7 +102,7 @@ def _write_csv(table: pa.Table, file: BinaryIO) -> None:
     lengths = table["ttl"].combine_chunks().value_lengths()
     trace = np.repeat(np.arange(table.num_rows), lengths.to_numpy())
     flat = {"trace": pa.array(trace)}
-    for name in ("vantage", "target", "started", "input", "reached", "further"):
+    for name in ("vantage", "target", "started", "input", "reached", "further", "classic"):
         flat[name] = table[name].take(pa.array(trace))
     for name in ("ttl", "addr", "asn", "rtt_ms", "labelled", "reply"):
         column = table[name].combine_chunks()

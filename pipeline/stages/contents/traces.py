@@ -125,7 +125,8 @@ def find_traces(snapshot: Snapshot, wanted: Wanted) -> pa.Table:
     pyarrow.Table
         One row per trace: ``vantage`` and ``target`` (string; null: an unknown vantage point),
         ``started`` (timestamp, UTC, null unknown), ``input`` (string, the file), ``reached``,
-        ``further`` (a further path of one measurement); lists with a value per hop that answered:
+        ``further`` (a further path of one measurement), ``classic`` (by a method
+        that changes the flow from probe to probe); lists with a value per hop that answered:
         ``ttl``, ``addr``, ``asn`` (null: in none), ``rtt_ms`` (null unknown), ``labelled`` (it
         answered with MPLS labels), ``reply`` (string, null where the format does not say).
 
@@ -254,6 +255,7 @@ def trace_table(snapshot: Snapshot, stored: StoredTraces, rows: TraceRows) -> pa
             ),
             "reached": pa.array(rows.reached),
             "further": pa.array(rows.further),
+            "classic": pa.array(rows.classic),
             "ttl": listed(pa.array(rows.ttl)),
             "addr": listed(addr_texts(stored.addrs_of(rows))),
             "asn": listed(pa.array(asn, mask=asn < 0).cast(pa.uint32())),

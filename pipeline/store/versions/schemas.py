@@ -192,6 +192,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
         "input": _NODE,
         "reached": _FLAG,
         "further": _FLAG,
+        "classic": _FLAG,
         "ttl": Column(pa.large_list(pa.uint8())),
         "interface": Column(pa.large_list(pa.int32()), -1),
         "rtt_ms": Column(pa.large_list(pa.float32()), 0),
