@@ -26,6 +26,7 @@ from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted
 from pipeline.compare.silence import Passed
+from pipeline.model.columns.keys import distinct_keys, is_among
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
@@ -50,7 +51,7 @@ def compare_ases(
     ):
         only = np.setdiff1d(np.setdiff1d(here.asn, there.asn), own.asn[own.is_silent])
         crossed, sure = _seen_again(sides, only, own, reverse=kind == GAINED)
-        elsewhere = np.isin(group, other_group)
+        elsewhere = is_among(group, other_group)
         row = np.searchsorted(here.asn, only)
         before = np.append(0, np.cumsum(elsewhere))
         n_elsewhere = before[here.node_ptr[row + 1]] - before[here.node_ptr[row]]
@@ -111,7 +112,7 @@ def compare_neighbors(sides: Sides, links: Changes) -> Iterator[Changes]:
         yield make_changes(
             len(only),
             "neighbour",
-            kind=np.where(np.isin(only, sure), kind, unseen).astype(object),
+            kind=np.where(is_among(only, sure), kind, unseen).astype(object),
             asn=(only >> np.uint64(32)).astype(np.int64),
             other_asn=(only & np.uint64(0xFFFF_FFFF)).astype(np.int64),
         )
@@ -144,7 +145,7 @@ def _as_pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def _neighbors(night: Night) -> np.ndarray:
     """Pairs of ASes with a link, distinct, ascending."""
     low, high = night.asn_of(night.low), night.asn_of(night.high)
-    return np.unique(_as_pairs(low, high)[low != high])
+    return distinct_keys(_as_pairs(low, high)[low != high])
 
 
 def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
@@ -197,8 +198,8 @@ def _seen_again(
     night = sides.new if reverse else sides.old
     paths, n_targets = here.seen.paths, sides.n_targets
     owner = night.asn_of(here.seen.steps.far.astype(np.int64))
-    label = np.where(np.isin(owner, asn), np.searchsorted(asn, owner), -1)
-    on_both = np.isin(here.pair, there.pair)
+    label = np.where(is_among(owner, asn), np.searchsorted(asn, owner), -1)
+    on_both = is_among(here.pair, there.pair)
     found = list(crossings(here, label, on_both))
     if not found:
         return nothing, np.zeros(n, bool)
@@ -207,7 +208,7 @@ def _seen_again(
     (of, pair), _ = tally(of, here.pair[path])
     n_pairs = np.bincount(of, minlength=n)
     (by, _), _ = tally(of, pair // n_targets)
-    measured = np.bincount(np.unique(here.pair[on_both]) % n_targets, minlength=n_targets)
+    measured = np.bincount(distinct_keys(here.pair[on_both]) % n_targets, minlength=n_targets)
     (asked, target), _ = tally(of, pair % n_targets)
     n_asked = np.bincount(asked, measured[target], n)
     _, at, row = np.intersect1d(asn, passed.asn, return_indices=True)
@@ -215,7 +216,7 @@ def _seen_again(
     n_gone[at] -= passed.n_passing[row]
     if not sides.same_inputs:
         reached = np.setdiff1d(here.pair[paths.reached], there.pair[there.seen.paths.reached])
-        n_gone = np.bincount(of[np.isin(pair, reached)], minlength=n)
+        n_gone = np.bincount(of[is_among(pair, reached)], minlength=n)
     lower, _ = wilson(n_gone, n_asked, _Z)
     columns = {
         "n_traces": n_traces,
@@ -254,7 +255,7 @@ def _cut_off(
     traces = found.new_traces if reverse else found.old_traces
     n_traces = np.bincount(row, traces[which], len(asn))
     of_hop = ends[row_of_value(old.ptr)]
-    lost = (of_hop == old.asn) & ~np.isin(old.group, groups.new)
+    lost = (of_hop == old.asn) & ~is_among(old.group, groups.new)
     (owner, _), _ = tally(old.asn[lost], old.group[lost])
     n_lost = np.searchsorted(owner, asn, side="right") - np.searchsorted(owner, asn)
     row = np.minimum(np.searchsorted(before.asn, asn), len(before.asn) - 1)

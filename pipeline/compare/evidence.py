@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import distinct_keys, first_rows, packed_keys, pair_keys
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations, Steps
 
@@ -155,8 +155,8 @@ def count_crossings(view: View, label: np.ndarray, n: int) -> dict[str, np.ndarr
     for of, path in crossings(view, label):
         np.add.at(n_traces, of, view.seen.paths.n_traces[path])
         n_pairs += np.bincount(of[_first_of(of, view.pair[path])], minlength=n)
-        of_vantages.append(np.unique(of * n_all + view.seen.paths.vantage[path]))
-    n_vantages = np.bincount(np.unique(np.concatenate(of_vantages)) // n_all, minlength=n)
+        of_vantages.append(distinct_keys(of * n_all + view.seen.paths.vantage[path]))
+    n_vantages = np.bincount(distinct_keys(np.concatenate(of_vantages)) // n_all, minlength=n)
     return {"n_traces": n_traces, "n_pairs": n_pairs, "n_vantages": n_vantages}
 
 
@@ -192,7 +192,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
     steps = here.seen.steps
     link = label_links(here, keys)
     crossing = np.flatnonzero(_holds_one(steps, link >= 0, here.seen.paths.step))
-    there_pairs = np.unique(there.pair)
+    there_pairs = distinct_keys(there.pair)
     known_vantages = np.unique(there.vantage)
     counts = np.zeros((6, len(keys)), np.int64)
     n_traces, n_pairs = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
@@ -217,7 +217,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         first = _first_of(of_link, near, pair)
         pair, near, of_link, vantage = pair[first], near[first], of_link[first], vantage[first]
         np.add.at(n_pairs, of_link, 1)
-        vantages.append(np.unique(of_link * n_vantages + vantage))
+        vantages.append(distinct_keys(of_link * n_vantages + vantage))
         measured = _position(there_pairs, pair) >= 0
         verdict = np.where(
             _position(known_vantages, here.vantage[vantage]) >= 0, _NO_TARGET, _NO_VANTAGE
@@ -228,7 +228,7 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         np.add.at(counts, (verdict, of_link), 1)
         lost.append((of_link * n_vantages + vantage)[verdict == _NO_VANTAGE])
     n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage, n_as_target = counts
-    distinct = np.unique(np.concatenate(vantages)) if vantages else np.empty(0, np.int64)
+    distinct = distinct_keys(np.concatenate(vantages)) if vantages else np.empty(0, np.int64)
     near, far = _directions(steps, link, len(keys))
     return Evidence(
         n_traces,
@@ -263,8 +263,11 @@ def _most_often(rows: np.ndarray, vantage: np.ndarray, n: int) -> np.ndarray:
 
 def _first_of(*columns: np.ndarray) -> np.ndarray:
     """Positions of the first of equal rows."""
-    order = np.lexsort(columns)
-    return order[run_starts(*(column[order] for column in columns))]
+    keys = packed_keys(*columns[::-1])
+    if len(keys) == 1:
+        return first_rows(keys[0])
+    order = np.lexsort(keys[::-1])
+    return order[run_starts(*(key[order] for key in keys))]
 
 
 def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarray) -> np.ndarray:
@@ -273,7 +276,7 @@ def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarra
     ``beyond``: the pair went on behind the link; else the link led to its target.
     """
     steps, paths = there.seen.steps, there.seen.paths
-    asked = np.unique(pair)
+    asked = distinct_keys(pair)
     of_path = _position(asked, there.pair)
     rows = np.flatnonzero(of_path >= 0)
     n_groups = int(max(there.group.max(initial=0), near.max(initial=0))) + 1
@@ -290,9 +293,9 @@ def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarra
     silent.append(last[~paths.direct[rows]])
     key = _position(asked, pair) * n_groups + near
     verdict = np.full(len(pair), 2)
-    verdict[_position(np.unique(np.concatenate(silent)), key) >= 0] = 1
-    verdict[_position(np.unique(np.concatenate([last[:0], *turned])), key) >= 0] = 0
-    meets = _position(np.unique(last[paths.direct[rows]]), key) >= 0  # its target, right behind
+    verdict[_position(distinct_keys(np.concatenate(silent)), key) >= 0] = 1
+    verdict[_position(distinct_keys(np.concatenate([last[:0], *turned])), key) >= 0] = 0
+    meets = _position(distinct_keys(last[paths.direct[rows]]), key) >= 0  # its target, right behind
     verdict[meets] = np.where(beyond[meets], 0, _AS_TARGET)
     return verdict
 

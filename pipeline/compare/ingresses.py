@@ -25,7 +25,7 @@ from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, n_vantages
 from pipeline.compare.traffic import compare_traffic
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import common_rows, distinct_keys, is_among, pair_keys
 
 
 def compare_ingresses(
@@ -75,7 +75,7 @@ def compare_ingresses(
                 first_nodes(group, groups.n)[rows[2]],
                 None,
                 "ingress",
-                kind=np.where(np.isin(rows[2], sure), kind, unseen).astype(object),
+                kind=np.where(is_among(rows[2], sure), kind, unseen).astype(object),
                 asn=rows[0],
                 other_asn=rows[1],
             )
@@ -87,11 +87,11 @@ def _rows(night: Night, group: np.ndarray) -> np.ndarray:
     """(3, n) int64: AS, neighbour and group of each ingress."""
     node = np.repeat(night.ingress, np.diff(night.neighbor_ptr))
     rows = np.array([night.asn_of(node), night.neighbor_asn, group[node]], np.int64)
-    return np.unique(rows, axis=1) if rows.shape[1] else rows
+    return np.array(tally(*rows)[0], np.int64)
 
 
 def _only(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return ~np.isin(numbers, others)
+    return ~is_among(numbers, others)
 
 
 def _without(rows: np.ndarray, moved: np.ndarray) -> np.ndarray:
@@ -117,10 +117,10 @@ def _moves(
     """
     old_keys = link_keys(sides.groups.old, sides.old.low, sides.old.high)
     new_keys = link_keys(sides.groups.new, sides.new.low, sides.new.high)
-    old_at = np.flatnonzero(_are_at(old, only[0]) & ~np.isin(_links(old), new_keys))
-    new_at = np.flatnonzero(_are_at(new, only[1]) & ~np.isin(_links(new), old_keys))
+    old_at = np.flatnonzero(_are_at(old, only[0]) & ~is_among(_links(old), new_keys))
+    new_at = np.flatnonzero(_are_at(new, only[1]) & ~is_among(_links(new), old_keys))
     of_old, of_new = _numbers(old, new)
-    _, at, now = np.intersect1d(of_old[old_at], of_new[new_at], return_indices=True)
+    at, now = common_rows(of_old[old_at], of_new[new_at])
     at, now = old_at[at], new_at[now]
     columns = (old.asn[at], old.neighbor[at], old.group[at], new.group[now])
     rows, n_pairs = tally(*columns)
@@ -141,7 +141,7 @@ def _are_at(entries: Entries, ingresses: np.ndarray) -> np.ndarray:
     rows = np.array([entries.asn, entries.neighbor, entries.group])
     number, _ = number_rows(*np.concatenate([rows, ingresses], axis=1))
     own, others = np.split(number, [rows.shape[1]])
-    return np.isin(own, others)
+    return is_among(own, others)
 
 
 def _links(entries: Entries) -> np.ndarray:
@@ -163,9 +163,9 @@ def _numbers(old: Entries, new: Entries) -> tuple[np.ndarray, np.ndarray]:
 def _links_of(old: Entries, new: Entries, moves: np.ndarray) -> np.ndarray:
     """Links by which pairs enter that enter by an ingress of a move on the other night."""
     of_old, of_new = _numbers(old, new)
-    left = np.isin(of_old, of_new[_are_at(new, moves[[0, 1, 3]])])
-    came = np.isin(of_new, of_old[_are_at(old, moves[[0, 1, 2]])])
-    return np.unique(np.concatenate([_links(old)[left], _links(new)[came]]))
+    left = is_among(of_old, of_new[_are_at(new, moves[[0, 1, 3]])])
+    came = is_among(of_new, of_old[_are_at(old, moves[[0, 1, 2]])])
+    return distinct_keys(np.concatenate([_links(old)[left], _links(new)[came]]))
 
 
 def _moved(sides: Sides, moves: np.ndarray) -> Changes:

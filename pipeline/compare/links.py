@@ -30,6 +30,7 @@ from pipeline.compare.evidence import (
 )
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
+from pipeline.model.columns.keys import first_rows, is_among
 
 # Why a link, router or AS is of its kind.
 TURNED = "a pair that crossed it crosses its near router, and goes elsewhere"
@@ -87,8 +88,8 @@ def compare_links(sides: Sides) -> Iterator[Changes]:
     old, new, groups = sides.old, sides.new, sides.groups
     old_keys = link_keys(groups.old, old.low, old.high)
     new_keys = link_keys(groups.new, new.low, new.high)
-    in_new = np.isin(old_keys, new_keys)
-    in_old = np.isin(new_keys, old_keys)
+    in_new = is_among(old_keys, new_keys)
+    in_old = is_among(new_keys, old_keys)
     views = sides.old_view, sides.new_view
     yield _of_one_night(sides, old, groups.old, old_keys, ~in_new, views, (REMOVED, UNSEEN))
     yield _of_one_night(sides, new, groups.new, new_keys, ~in_old, views[::-1], (ADDED, NOT_BEFORE))
@@ -222,7 +223,7 @@ def judge(found: Evidence, kinds: tuple[str, str]) -> tuple[np.ndarray, np.ndarr
 
 def _apart(keys: np.ndarray) -> np.ndarray:
     """Positions of distinct keys in ascending order."""
-    return np.unique(keys, return_index=True)[1]
+    return first_rows(keys)
 
 
 def first_nodes(group: np.ndarray, n: int) -> np.ndarray:
@@ -242,7 +243,7 @@ def _moved_groups(sides: Sides) -> np.ndarray:
     old_owner = groups.old * n_ases + old.asn_of(np.arange(old.n_nodes))
     new_owner = groups.new * n_ases + new.asn_of(np.arange(new.n_nodes))
     kept = np.zeros(groups.n, bool)
-    kept[groups.new[np.isin(new_owner, old_owner)]] = True
+    kept[groups.new[is_among(new_owner, old_owner)]] = True
     return both & ~kept
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from kernels import CSRGraph, components
 from pipeline.compare.night import Night
 from pipeline.model.addresses import is_private, is_v4, positions_of
+from pipeline.model.columns.keys import packed_keys
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations
 
@@ -72,8 +73,9 @@ def number_rows(*columns: np.ndarray) -> tuple[np.ndarray, int]:
     -------
     (n,) int64, int
     """
-    order = np.lexsort(columns[::-1])
-    starts = run_starts(*(column[order] for column in columns))
+    keys = packed_keys(*columns)
+    order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+    starts = run_starts(*(key[order] for key in keys))
     numbers = np.empty(len(order), np.int64)
     numbers[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     return numbers, len(starts)

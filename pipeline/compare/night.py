@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -121,4 +122,8 @@ class Night:
 
     def asn_of(self, nodes: np.ndarray) -> np.ndarray:
         """AS of some nodes, (n,) int64."""
-        return self.asn[np.searchsorted(self.node_ptr, nodes, side="right") - 1]
+        return self._asn_of_node[nodes]
+
+    @cached_property
+    def _asn_of_node(self) -> np.ndarray:
+        return np.repeat(self.asn, np.diff(self.node_ptr))

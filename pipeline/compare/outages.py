@@ -39,11 +39,18 @@ from pipeline.compare.changes import (
 from pipeline.compare.evidence import View, crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES
 from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
-from pipeline.compare.links import MAX_STILL, NOT_SEEN, SURE, Sides, first_nodes, other_router
+from pipeline.compare.links import (
+    MAX_STILL,
+    NOT_SEEN,
+    SURE,
+    Sides,
+    first_nodes,
+    other_router,
+)
 from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, paths_by_step
-from pipeline.compare.routes import Routes, spell_out
+from pipeline.compare.routes import Routes, is_renamed, spell_out
 from pipeline.model.columns import concat, take
 from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, pair_keys, split_key
 from pipeline.model.columns.ragged import row_of_value, run_starts
@@ -482,9 +489,12 @@ def _candidates(
         left = here.keys[source][~is_among(here.keys[source], there.keys[level])]
         if level == ROUTER:
             left = left[~is_among(left, here.keys[_TARGET])]
-        if level in same:
-            left = left[~is_among(left, same[level])]
         n = names.count(level)
+        n_same = np.zeros(n, np.int64)
+        if level in same:
+            stays = is_among(left, same[level])
+            n_same = np.bincount(split_key(left[stays])[1], minlength=n)
+            left = left[~stays]
         if level in (AS, ROUTER):
             silent = left[is_among(left, skipped[level])]
             left = left[~is_among(left, skipped[level])]
@@ -495,7 +505,7 @@ def _candidates(
             n_passing = np.zeros(n, np.int64)
         n_left = np.bincount(split_key(left)[1], minlength=n)
         n_now = np.bincount(split_key(there.keys[level])[1], minlength=n)
-        n_now = n_now + there.n_steady[level][:n]
+        n_now = n_now + n_same + there.n_steady[level][:n]
         enough = n_left >= np.log(max(1, int(np.count_nonzero(n_left + n_now)))) + SURE
         lost = enough & (n_now <= MAX_STILL * n_left) & (n_passing <= _PASSING * n_left)
         if level == AS:  # else it may as well be silent
@@ -559,28 +569,41 @@ def _said(ases: Changes, kind: str) -> np.ndarray:
 
 
 def _only_renamed(here: _Side, there: _Side, names: _Names) -> dict[int, np.ndarray]:
-    """(pair, thing) by routers and links that the pair crosses on the other night, too.
+    """(pair, thing) by routers and links that the other night has, under another name.
 
-    Then only an owner changed.
+    The pair crosses them there, too, and only an owner changed; so it did where the router is in no
+    such AS there, whether this pair crosses it again or, where flows are balanced, others do. An
+    exchange point is there as long as its links are crossed.
     """
     routes = here.routes
     pair = here.row[row_of_value(routes.ptr)]
+    renamed = is_renamed(routes, there.night, there.group, names.n_groups)
     is_there = is_among(ordered_keys(pair, routes.group), there.keys[ROUTER])
     own = np.searchsorted(names.asn, routes.asn)
     at = np.flatnonzero(routes.direct)
-    at = at[(routes.asn[at] != routes.asn[at - 1]) & is_there[at] & is_there[at - 1]]
+    at = at[routes.asn[at] != routes.asn[at - 1]]
     links = pair_keys(routes.group[at - 1], routes.group[at])
     keys = distinct_keys(links)
     own_link = ordered_keys(pair[at], np.searchsorted(keys, links))
-    at = at[is_among(own_link, _link_keys(there, keys))]
+    again = is_there[at] & is_there[at - 1] & is_among(own_link, _link_keys(there, keys))
+    again |= renamed[at] | renamed[at - 1]
+    is_there |= renamed
     number = _adjacency(names, routes.asn[at - 1], routes.asn[at])
-    keys = ordered_keys(pair[at], number)[number >= 0]
     ixp = _exchange_of(here.night, here.group, names, routes.group[at], routes.asn[at - 1])
+    of_two = again & (number >= 0)
+    of_ixp = (ixp >= 0) & (again | is_among(links, _direct_links(there.view)))
     return {
         AS: distinct_keys(ordered_keys(pair[is_there], own[is_there])),
-        ADJACENCY: distinct_keys(keys),
-        EXCHANGE: distinct_keys(ordered_keys(pair[at], ixp)[ixp >= 0]),
+        ADJACENCY: distinct_keys(ordered_keys(pair[at], number)[of_two]),
+        EXCHANGE: distinct_keys(ordered_keys(pair[at], ixp)[of_ixp]),
     }
+
+
+def _direct_links(view: View) -> np.ndarray:
+    """(n_links,) int64: ``pair_keys`` of groups that follow one another on any path."""
+    steps = view.seen.steps
+    at = np.flatnonzero(~steps.across_gap & (steps.near != FIRST))
+    return distinct_keys(pair_keys(view.group[steps.near[at]], view.group[steps.far[at]]))
 
 
 def hidden_of(hidden: list[_Candidate], is_gained: bool) -> list[_Candidate]:

@@ -27,7 +27,7 @@ from pipeline.compare.figures.references import is_news, sign_of_shift, usual_ho
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
 from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.references import References
@@ -170,7 +170,7 @@ def _first_gone(sides: Sides) -> np.ndarray:
     old, new = sides.old, sides.new
     number, _ = number_rows(*np.concatenate([old.addr, new.addr]).T)
     before, now = np.split(number, [len(old.addr)])
-    rows = np.flatnonzero(~np.isin(before, now))
+    rows = np.flatnonzero(~is_among(before, now))
     rows = rows[np.argsort(-before[rows], kind="stable")]
     first = np.full(sides.groups.n, NO_ROW, np.int64)
     first[sides.groups.old[old.addr_node[rows]]] = rows  # of several the last one, the smallest
@@ -273,7 +273,7 @@ def n_vantages(row: np.ndarray, vantage: np.ndarray, n_rows: int) -> np.ndarray:
     if not len(row):
         return np.zeros(n_rows, np.int64)
     width = int(vantage.max()) + 1
-    return np.bincount(np.unique(row * width + vantage) // width, minlength=n_rows)
+    return np.bincount(distinct_keys(row * width + vantage) // width, minlength=n_rows)
 
 
 def paths_through(view: View, paths: np.ndarray, n_groups: int) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pipeline.compare.evidence import View, walk_back
 from pipeline.compare.night import Night
+from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys
 from pipeline.model.columns.ragged import offsets, run_starts
 from pipeline.model.measured.observations import FIRST, Steps
 
@@ -64,7 +65,9 @@ def common_pairs(old: View, new: View) -> Common:
     """Find the pairs of both nights, by their number."""
     old_pair, old_path, n_old = routes_of_pairs(old.pair, old.seen.paths.n_traces)
     new_pair, new_path, n_new = routes_of_pairs(new.pair, new.seen.paths.n_traces)
-    _, at_old, at_new = np.intersect1d(old_pair, new_pair, assume_unique=True, return_indices=True)
+    at_new = np.minimum(np.searchsorted(new_pair, old_pair), max(0, len(new_pair) - 1))
+    at_old = np.flatnonzero(new_pair[at_new] == old_pair) if len(new_pair) else at_new[:0]
+    at_new = at_new[at_old]
     old_path, new_path = old_path[at_old], new_path[at_new]
     changed = _signature(old, old_path) != _signature(new, new_path)
     vantage = old.seen.paths.vantage[old_path].astype(np.int64)
@@ -85,6 +88,17 @@ def spell_out(view: View, night: Night, paths: np.ndarray) -> Routes:
     far = steps.far[row]
     direct = ~steps.across_gap[row] & (steps.before[row] != FIRST)
     return Routes(ptr, view.group[far], night.asn_of(far), direct)
+
+
+def is_renamed(routes: Routes, there: Night, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """(n_hops,) bool: routers that the other night has, but in no such AS; only owners changed.
+
+    ``group``: of the nodes of the other night, of ``n_groups``.
+    """
+    is_there = np.zeros(n_groups, bool)
+    is_there[group] = True
+    known = distinct_keys(ordered_keys(group, there.asn_of(np.arange(there.n_nodes))))
+    return is_there[routes.group] & ~is_among(ordered_keys(routes.group, routes.asn), known)
 
 
 def routes_of_pairs(

@@ -31,6 +31,7 @@ from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.model.columns import Flat, concat, take
+from pipeline.model.columns.keys import distinct_keys, is_among
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.observations import FIRST
 
@@ -161,7 +162,7 @@ def find_passed(sides: Sides, found: Rerouted | None, *, reverse: bool) -> Passe
     ]
     own, others = trips[::-1] if reverse else trips
     routes = own.routes
-    hop = np.flatnonzero(~is_seen[routes.group] & np.isin(routes.asn, asn))
+    hop = np.flatnonzero(~is_seen[routes.group] & is_among(routes.asn, asn))
     verdict = passages_of(own, others, hop)
     hop, verdict = hop[verdict != UNKNOWN], verdict[verdict != UNKNOWN]
     of, pair = np.searchsorted(asn, routes.asn[hop]), row_of_value(routes.ptr)[hop]
@@ -184,7 +185,7 @@ def describe_passed(sides: Sides, passed: Passed, *, reverse: bool) -> Changes:
     which = np.flatnonzero(passed.is_silent)
     asn = passed.asn[which]
     owner = night.asn_of(view.seen.steps.far.astype(np.int64))
-    label = np.where(np.isin(owner, asn), np.searchsorted(asn, owner), -1)
+    label = np.where(is_among(owner, asn), np.searchsorted(asn, owner), -1)
     old, new = passed.n_routers[which], passed.n_left[which]
     if reverse:
         old, new = new, old
@@ -226,7 +227,7 @@ def _most(
         lower, _ = wilson(n_many, np.bincount(row, every.n_pairs, n_rows), z)
         sure = (lower > _MOST) & (n_vantages(own, vantage, n_rows) >= MIN_VANTAGES)
         found.append(many.group[sure[own] & which[many.group]])
-    return np.unique(np.concatenate(found))
+    return distinct_keys(np.concatenate(found))
 
 
 def _one_each(places: Places, which: np.ndarray) -> _Observed:

@@ -9,6 +9,7 @@ import numpy as np
 from pipeline.compare.changes import GAINED, LOST, Changes, make_changes
 from pipeline.compare.evidence import View
 from pipeline.compare.links import Sides
+from pipeline.model.columns.keys import distinct_keys, is_among
 
 # Share of targets by which their number must change: where as many come as go, it is the list.
 MIN_TARGETS = 0.05
@@ -51,17 +52,22 @@ def _targets(here: View, there: View, kind: str, n_targets: int) -> Changes:
 
     Some always change: there is none unless they became fewer, or most of them are others.
     """
-    common = np.intersect1d(here.pair // n_targets, there.pair // n_targets)
-    is_common = np.isin(here.pair // n_targets, common)
-    target = np.unique(here.pair[is_common] % n_targets)
-    others = np.unique(there.pair[np.isin(there.pair // n_targets, common)] % n_targets)
-    only = np.setdiff1d(target, others, assume_unique=True)
-    n_less = len(target) - len(others)
-    if n_less <= MIN_TARGETS * len(target) and len(only) <= MOST_TARGETS * len(target):
+    own, other = (view.vantage[view.seen.paths.vantage] for view in (here, there))
+    is_common, others_common = is_among(own, other), is_among(other, own)
+    target = here.pair - own * n_targets
+    measured, known = np.zeros((2, n_targets), bool)
+    measured[target[is_common]] = True
+    known[(there.pair - other * n_targets)[others_common]] = True
+    only = measured & ~known
+    n_here, n_there = int(measured.sum()), int(known.sum())
+    if (
+        n_here - n_there <= MIN_TARGETS * n_here
+        and np.count_nonzero(only) <= MOST_TARGETS * n_here
+    ):
         return make_changes(0, "targets", kind=kind)
-    is_lost = is_common & np.isin(here.pair % n_targets, only)
-    pairs = np.unique(here.pair[is_lost])
-    before, after = (len(target), len(others)) if kind == LOST else (len(others), len(target))
+    is_lost = is_common & only[target]
+    pairs = distinct_keys(here.pair[is_lost])
+    before, after = (n_here, n_there) if kind == LOST else (n_there, n_here)
     return make_changes(
         1,
         "targets",

@@ -23,9 +23,9 @@ from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
-from pipeline.compare.routes import Routes
+from pipeline.compare.routes import Routes, is_renamed
 from pipeline.model.columns import take
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import common_rows, is_among, pair_keys
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 
@@ -102,14 +102,21 @@ def _by_ingress(
     """AS, neighbour and group of each ingress, (3, n); pairs that moved; how many stayed, (n,)."""
     assert sides.old_view is not None
     old, new = _first_entries(found.old), _first_entries(found.new)
+    groups = sides.groups
+    renamed = (
+        _are_renamed(found.old, old, sides.new, groups.new, groups.n),
+        _are_renamed(found.new, new, sides.old, groups.old, groups.n),
+    )
     of_old, of_new = _numbers((old.pair, old.asn), (new.pair, new.asn))
-    _, at, now = np.intersect1d(of_old, of_new, return_indices=True)
-    # If a pair still crosses the link, only the owner of a router changed, and no traffic moved.
+    at, now = common_rows(of_old, of_new)
+    # If a pair still crosses the link, or if the other night has its routers in other ASes, only an
+    # owner changed, and no traffic moved.
     still = _crosses(found.new, old)[at] | _crosses(found.old, new)[now]
+    still |= renamed[0][at] | renamed[1][now]
     old, new = take(old, at), take(new, now)
     same = (old.neighbor == new.neighbor) & (old.group == new.group)
     shift = (old.asn, old.neighbor, old.group, new.group, new.neighbor)
-    is_told = np.isin(*_numbers(shift, tuple(told[[0, 1, 2, 3, 1]])))
+    is_told = is_among(*_numbers(shift, tuple(told[[0, 1, 2, 3, 1]])))
     is_asked = found.common.as_often[found.pairs][old.pair]
     moved = np.flatnonzero(~same & ~still & ~is_told & is_asked)
     stayed = np.flatnonzero(same & is_asked)
@@ -134,6 +141,14 @@ def _first_entries(routes: Routes) -> Entries:
     return take(entries, order[run_starts(entries.pair[order], entries.asn[order])])
 
 
+def _are_renamed(
+    routes: Routes, entries: Entries, there: Night, group: np.ndarray, n_groups: int
+) -> np.ndarray:
+    """(n_entries,) bool: entries of which a router is in another AS on the other night."""
+    renamed = is_renamed(routes, there, group, n_groups)
+    return renamed[entries.hop] | renamed[entries.hop - 1]
+
+
 def _numbers(
     rows: tuple[np.ndarray, ...], others: tuple[np.ndarray, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +162,7 @@ def _crosses(routes: Routes, entries: Entries) -> np.ndarray:
     hop = np.flatnonzero(routes.direct)
     key = pair_keys(routes.group[hop - 1], routes.group[hop])
     own = entries.pair, pair_keys(entries.before, entries.group)
-    return np.isin(*_numbers(own, (row_of_value(routes.ptr)[hop], key)))
+    return is_among(*_numbers(own, (row_of_value(routes.ptr)[hop], key)))
 
 
 def _steady(view: View, night: Night, paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ from pipeline.compare.figures.medians import MIN_VANTAGES, medians
 from pipeline.compare.figures.references import added_ms, is_news, sign_of_medians, usual_ms
 from pipeline.compare.links import SURE, Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import common_rows, pair_keys
 from pipeline.model.measured.references import References
 
 AGREE_MS = 2.0  # by which a link differs from each vantage point, where these are few
@@ -44,7 +44,7 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     )
     number, _ = number_rows(*(np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True)))
     of_old, of_new = np.split(number, [len(old[0])])
-    _, at, now = np.intersect1d(of_old, of_new, assume_unique=True, return_indices=True)
+    at, now = common_rows(of_old, of_new)
     is_one = np.ones(sides.groups.n, bool)
     for group in (sides.groups.old, sides.groups.new):
         is_one &= np.bincount(group, minlength=sides.groups.n) == 1

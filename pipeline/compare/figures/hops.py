@@ -14,6 +14,7 @@ import numpy as np
 
 from pipeline.compare.routes import MIX, Routes
 from pipeline.model.columns import Flat, take
+from pipeline.model.columns.keys import common_rows, packed_keys
 from pipeline.model.columns.ragged import row_of_value, run_starts
 
 _ENDS = 2  # in place of the router after the last; 1: before the first
@@ -69,7 +70,7 @@ def places_of(routes: Routes, direct: np.ndarray) -> Places:
 
 def same_places(old: Places, new: Places) -> tuple[Places, Places]:
     """Places that routes of both nights have, in the same order."""
-    _, at_old, at_new = np.intersect1d(old.key, new.key, return_indices=True)
+    at_old, at_new = common_rows(old.key, new.key)
     return take(old, at_old), take(new, at_new)
 
 
@@ -93,7 +94,7 @@ def find_swaps(old: Routes, new: Routes, direct: tuple[np.ndarray, np.ndarray]) 
     """Which routers took the place of others; ``direct``: as for ``places_of``, on each night."""
     key, at, after = _behind(old, direct[0])
     other, now, then = _behind(new, direct[1])
-    _, i, j = np.intersect1d(key, other, return_indices=True)
+    i, j = common_rows(key, other)
     one, two = old.group[at[i]], new.group[now[j]]
     # A target may be a router on one night and a host on the other: an end says nothing.
     differs = (after[i] != then[j]) & (after[i] > _ENDS) & (then[j] > _ENDS)
@@ -145,13 +146,14 @@ def _mix(pair: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Hops by which routes enter an AS from another one, (n,) int64 columns."""
+    """Hops by which routes enter an AS from another one, (n,) int64 columns; ``hop``: its row."""
 
     pair: Annotated[np.ndarray, Flat(np.int64)]
     asn: Annotated[np.ndarray, Flat(np.int64)]
     neighbor: Annotated[np.ndarray, Flat(np.int64)]
     group: Annotated[np.ndarray, Flat(np.int64)]
     before: Annotated[np.ndarray, Flat(np.int64)]  # group of the router in the neighbour
+    hop: Annotated[np.ndarray, Flat(np.int64)]
 
 
 def entries_of(routes: Routes) -> Entries:
@@ -164,11 +166,13 @@ def entries_of(routes: Routes) -> Entries:
         routes.asn[at - 1],
         routes.group[at],
         routes.group[at - 1],
+        at,
     )
 
 
 def tally(*columns: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """Distinct rows and how often each occurs."""
-    order = np.lexsort(columns[::-1])
-    starts = run_starts(*(column[order] for column in columns))
+    keys = packed_keys(*columns)
+    order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+    starts = run_starts(*(key[order] for key in keys))
     return [column[order][starts] for column in columns], np.diff(starts, append=len(order))

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.model.columns.ragged import run_starts
+
+_MOST_NUMBERS = 1 << 62  # that a packed key tells apart
+_OF_A_TABLE = 8  # numbers for each key: as many are looked up in a table of bool
+
 
 def pair_keys(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """One number for each pair, in either order.
@@ -43,6 +48,41 @@ def split_key(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return keys >> 32, keys & 0xFFFF_FFFF
 
 
+def packed_keys(*columns: np.ndarray) -> list[np.ndarray]:
+    """Fewer columns that sort like these: one number for several, as far as their ranges allow.
+
+    Parameters
+    ----------
+    *columns : (n,) of any integers, at least one
+        The first decides first.
+
+    Returns
+    -------
+    list of (n,) int64
+        At least one. A column of a range beyond 2**62 is by itself, as it came.
+    """
+    keys: list[np.ndarray] = []
+    room = 0  # numbers that the last key may still be multiplied by
+    for column in columns:
+        low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+        n = high - low + 1
+        if n > _MOST_NUMBERS:
+            keys.append(column)
+            room = 0
+            continue
+        if column.dtype == np.uint64:
+            own = (column - np.uint64(low)).astype(np.int64)
+        else:
+            own = column.astype(np.int64) - low
+        if n <= room:
+            keys[-1] = keys[-1] * n + own
+            room //= n
+        elif n > 1 or not keys:
+            keys.append(own)
+            room = _MOST_NUMBERS // n
+    return keys
+
+
 def distinct_keys(keys: np.ndarray) -> np.ndarray:
     """Distinct keys, (n,) of any integers, ascending.
 
@@ -57,8 +97,34 @@ def distinct_keys(keys: np.ndarray) -> np.ndarray:
 
 def is_among(keys: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(n,) bool: which keys are among others, both of integers; as ``np.isin``, without hashing."""
-    others = np.sort(others)
-    if not len(others):
+    if not len(others) or not len(keys):
         return np.zeros(len(keys), bool)
+    low, high = others.min(), others.max()
+    n = int(high) - int(low) + 1
+    if n <= _OF_A_TABLE * (len(keys) + len(others)):
+        is_there = np.zeros(n, bool)
+        is_there[others - low] = True
+        found = (keys >= low) & (keys <= high)
+        found[found] = is_there[keys[found] - low]
+        return found
+    others = np.sort(others)
     at = np.minimum(np.searchsorted(others, keys), len(others) - 1)
     return others[at] == keys
+
+
+def first_rows(keys: np.ndarray) -> np.ndarray:
+    """The first row of each distinct key, in ascending order of these."""
+    order = np.argsort(keys)
+    starts = run_starts(keys[order])
+    return np.minimum.reduceat(order, starts) if len(starts) else order
+
+
+def common_rows(keys: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of each key of both, in ascending order of these, here and there."""
+    rows, there = first_rows(keys), first_rows(others)
+    if not len(rows) or not len(there):
+        return rows[:0], there[:0]
+    here, known = keys[rows], others[there]
+    at = np.minimum(np.searchsorted(known, here), len(known) - 1)
+    same = known[at] == here
+    return rows[same], there[at[same]]

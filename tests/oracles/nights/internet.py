@@ -42,8 +42,9 @@ from tests.oracles.networks.measuring import (
     UNREACHABLE,
     Prober,
 )
-from tests.oracles.networks.network import Link, Network, Vantage
+from tests.oracles.networks.network import Block, Link, Network, Vantage
 from tests.oracles.networks.plan import Plan
+from tests.oracles.networks.walking import Walks, Way
 from tests.tables import table_of_files
 
 PARIS, CLASSIC = "icmp-echo-paris", "udp"
@@ -87,12 +88,28 @@ class _Slowed(Delays):
         return super().of(link) + self._slow.get(link.addrs, 0.0)
 
 
+class _Rehashed(Walks):
+    """Ways of which some flows take others each night, as where source ports are drawn afresh."""
+
+    def __init__(self, network: Network, luck: int, share: float) -> None:
+        super().__init__(network)
+        self._luck, self._share = luck, share
+
+    def there(self, vantage: Vantage, block: Block, flow: str) -> Way:
+        pair = flow.split("#")[0]
+        if Random(f"{pair} fresh").random() < self._share:  # the same pairs every night
+            flow = f"{flow}~{Random(f'{self._luck} {flow}').getrandbits(64)}"
+        return super().there(vantage, block, flow)
+
+
 class _Measuring(Prober):
     """A prober with other random numbers each night, and the delays of the unaltered network."""
 
-    def __init__(self, network: Network, delays: Delays, luck: int) -> None:
+    def __init__(self, network: Network, delays: Delays, luck: int, fresh: float) -> None:
         super().__init__(network)
         self._random = Random(luck)
+        if fresh:
+            self.walks = _Rehashed(network, luck, fresh)
         self.walks._delays = delays
 
     def traces(self, vantage: Vantage, method: str) -> Iterator[Trace]:
@@ -116,6 +133,8 @@ class Night:
     methods : tuple of str
     loss : float
         Share of all answers that is lost.
+    fresh : float
+        Share of the flows that routers balance otherwise than on the night before.
     table : str
         More lines of the prefix table.
     owners : dict of str to int
@@ -131,6 +150,7 @@ class Night:
     left_out: set[str] = field(default_factory=set)
     methods: tuple[str, ...] = (PARIS,)
     loss: float = 0.0
+    fresh: float = 0.0
     table: str = ""
     owners: dict[str, int] = field(default_factory=dict)
     changed: dict[str, Any] = field(default_factory=dict)
@@ -143,7 +163,7 @@ class Night:
     def traces(self, luck: int) -> list[Trace]:
         """What is measured; ``luck``: of who answers this time."""
         delays = _Slowed(Network(self.net.plan), self.slow)
-        prober = _Measuring(self.net, delays, luck)
+        prober = _Measuring(self.net, delays, luck, self.fresh)
         random = Random(f"{luck} loss")
         owner = {addr: router for router in self.rare for addr in addresses_of(self.net, router)}
         found = []

@@ -24,6 +24,7 @@ from tests.oracles.nights.planted import PLANTS, Seen, Wanted, shuffled
 A_NIGHT = 3  # plants
 _TRIES = 25  # places of a plant that are looked at
 _OVERLAP = 0.25  # of the pairs of the smaller of two plants
+FRESH = (0.0, 0.3, 1.0)  # shares of flows that are balanced otherwise each night
 _MOST = 1.2  # times the pairs of every other plant: it touches most
 
 
@@ -177,18 +178,20 @@ class Quiet:
         self.said += other.said
 
 
-def quiet_nights(seed: int, n_nights: int = 5) -> Quiet:
+def quiet_nights(seed: int, n_nights: int = 5, fresh: float | None = None) -> Quiet:
     """Compare nights of one network on which nothing but luck and what is measured differs.
 
     Of all answers 3 % are lost, routers limit their rate, load is balanced by flow, methods are
     Paris and classic traceroute in turn of seeds, a tenth of the targets is left out, others each
-    night, files come in another order and some traces twice.
+    night, files come in another order and some traces twice. ``fresh``: share of the flows that
+    take other ways than on the night before; default: none, some, all, by seed.
     """
     quiet = Quiet()
+    share = FRESH[seed // len(FRESH) % len(FRESH)] if fresh is None else fresh
     methods = ((PARIS,), (CLASSIC,), (PARIS, CLASSIC))[seed % 3]
     balanced = {"diamonds": (1, 2, 3), "tier1": (5, 6), "transit": (3, 5)} if seed % 2 else {}
     night = Night.of_seed(seed, **balanced)
-    night.loss, night.methods = 0.03, methods
+    night.loss, night.methods, night.fresh = 0.03, methods, share
     targets = sorted(block.target for block in night.net.blocks)
     with tempfile.TemporaryDirectory() as name:
         old, usual, was_said = None, References.none(), set()
