@@ -149,7 +149,7 @@ def group_events(
     ``told``: event of each change that an outage explains, -1 for others; ``n_told``: how many
     events these are, and how many of the last changes are the outages themselves. ``measure``: what
     the changes of each event touch together. ``least``: pairs that turned from a link, at least,
-    which was added or removed, or that an ingress moved with.
+    which was added or removed, that an ingress moved with, or whose ways became longer.
 
     Returns
     -------
@@ -196,6 +196,7 @@ def _causes_of(changes: Changes, least: float) -> np.ndarray:
         one_night = (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)
         cause[one_night & (changes.n_turned < least)] = -1
         moved = (changes.what == "ingress") & (changes.kind == kinds.SHIFTED)
+        moved |= changes.what == "paths"
         cause[moved & (changes.n_pairs < least)] = -1
     return cause
 

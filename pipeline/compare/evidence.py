@@ -165,11 +165,11 @@ def label_links(view: View, keys: np.ndarray) -> np.ndarray:
     steps = view.seen.steps
     direct = np.flatnonzero(~steps.across_gap & (steps.near != FIRST))
     link = np.full(len(steps), -1, np.int64)
-    link[direct] = _position(keys, link_keys(view.group, steps.near[direct], steps.far[direct]))
+    link[direct] = position_of(keys, link_keys(view.group, steps.near[direct], steps.far[direct]))
     return link
 
 
-def _position(table: np.ndarray, values: np.ndarray) -> np.ndarray:
+def position_of(table: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Position of each value in a sorted table, -1 where it is not there."""
     if not len(table):
         return np.full(len(values), -1)
@@ -218,9 +218,9 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         pair, near, of_link, vantage = pair[first], near[first], of_link[first], vantage[first]
         np.add.at(n_pairs, of_link, 1)
         vantages.append(distinct_keys(of_link * n_vantages + vantage))
-        measured = _position(there_pairs, pair) >= 0
+        measured = position_of(there_pairs, pair) >= 0
         verdict = np.where(
-            _position(known_vantages, here.vantage[vantage]) >= 0, _NO_TARGET, _NO_VANTAGE
+            position_of(known_vantages, here.vantage[vantage]) >= 0, _NO_TARGET, _NO_VANTAGE
         )
         verdict[measured] = _verdicts(
             there, pair[measured], near[measured], beyond[first][measured]
@@ -277,7 +277,7 @@ def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarra
     """
     steps, paths = there.seen.steps, there.seen.paths
     asked = distinct_keys(pair)
-    of_path = _position(asked, there.pair)
+    of_path = position_of(asked, there.pair)
     rows = np.flatnonzero(of_path >= 0)
     n_groups = int(max(there.group.max(initial=0), near.max(initial=0))) + 1
     turned, silent = [], []
@@ -291,11 +291,13 @@ def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarra
     rows = rows[paths.step[rows] != FIRST]
     last = of_path[rows] * n_groups + there.group[steps.far[paths.step[rows]]]
     silent.append(last[~paths.direct[rows]])
-    key = _position(asked, pair) * n_groups + near
+    key = position_of(asked, pair) * n_groups + near
     verdict = np.full(len(pair), 2)
-    verdict[_position(distinct_keys(np.concatenate(silent)), key) >= 0] = 1
-    verdict[_position(distinct_keys(np.concatenate([last[:0], *turned])), key) >= 0] = 0
-    meets = _position(distinct_keys(last[paths.direct[rows]]), key) >= 0  # its target, right behind
+    verdict[position_of(distinct_keys(np.concatenate(silent)), key) >= 0] = 1
+    verdict[position_of(distinct_keys(np.concatenate([last[:0], *turned])), key) >= 0] = 0
+    meets = (
+        position_of(distinct_keys(last[paths.direct[rows]]), key) >= 0
+    )  # its target, right behind
     verdict[meets] = np.where(beyond[meets], 0, _AS_TARGET)
     return verdict
 

@@ -19,8 +19,8 @@ from pipeline.compare.figures.medians import MIN_VANTAGES
 from pipeline.compare.links import Sides
 from pipeline.compare.rerouted import Rerouted, n_vantages
 from pipeline.model.addresses import format_addr
-from pipeline.model.columns.keys import is_among, ordered_keys
-from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.columns.keys import distinct_keys, first_rows, is_among, ordered_keys
+from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 from pipeline.model.measured.observations import FIRST
 
 _CHURN = 0.01  # of hosts that fall silent every night, at least
@@ -77,16 +77,21 @@ def _of_ases(
     addr: np.ndarray,
 ) -> Changes:
     """A row for each AS more of whose hosts fell silent than chance explains."""
-    hosts, first, host = np.unique(target, return_index=True, return_inverse=True)
-    n_asked = n_vantages(host, vantage, len(hosts))
-    least = min(MIN_VANTAGES, len(np.unique(vantage)))
+    first = first_rows(target)
+    number = np.zeros(int(target.max(initial=0)) + 1, np.int64)
+    number[target[first]] = np.arange(len(first))
+    host = number[target]
+    n_asked = n_vantages(host, vantage, len(first))
+    least = min(MIN_VANTAGES, len(distinct_keys(vantage)))
     sure = n_asked >= least
-    is_dead = sure & (np.bincount(host, answers, len(hosts)) == 0)
+    is_dead = sure & (np.bincount(host, answers, len(first)) == 0)
     order = np.lexsort((addr[first, 1], addr[first, 0], asn[first]))
     order = order[sure[order]]
     ases, start = np.unique(asn[first[order]], return_index=True)
     stop = np.append(start, len(order))[1:]
     n_dead = int(is_dead.sum())
+    by_host = np.argsort(host, kind="stable")
+    of_host = offsets(np.bincount(host, minlength=len(first)))
     columns: dict[str, list] = {name: [] for name in _COLUMNS}
     for of, begin, end in zip(ases.tolist(), start.tolist(), stop.tolist(), strict=True):
         own = order[begin:end]
@@ -99,14 +104,14 @@ def _of_ases(
         chance = min(_at_least(len(dead), len(each), churn) for each in (own, part))
         if chance * len(ases) > _BY_CHANCE:
             continue
-        rows = np.isin(host, own[dead])
+        rows = by_host[positions_of_rows(of_host, own[dead])[1]]
         low, high = addr[first[part[0]]], addr[first[part[-1]]]
         columns["asn"].append(of)
         columns["addr_high"].append(low[0])
         columns["addr_low"].append(low[1])
         columns["old"].append(len(own) if kind == QUIET else len(own) - len(dead))
         columns["new"].append(len(own) - len(dead) if kind == QUIET else len(own))
-        columns["n_pairs"].append(int(rows.sum()))
+        columns["n_pairs"].append(len(rows))
         columns["n_traces"].append(int(n_traces[rows].sum()))
         columns["n_vantages"].append(len(np.unique(vantage[rows])))
         columns["reason"].append("" if len(dead) == len(own) else _prefix(low, high))

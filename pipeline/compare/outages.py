@@ -36,7 +36,8 @@ from pipeline.compare.changes import (
     Changes,
     make_changes,
 )
-from pipeline.compare.evidence import View, crossings, label_links
+from pipeline.compare.evidence import View, crossings, position_of
+from pipeline.compare.figures.hops import tally
 from pipeline.compare.figures.medians import MIN_VANTAGES
 from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
 from pipeline.compare.links import (
@@ -53,7 +54,7 @@ from pipeline.compare.rerouted import Rerouted, paths_by_step
 from pipeline.compare.routes import Routes, is_renamed, spell_out
 from pipeline.model.columns import concat, take
 from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, pair_keys, split_key
-from pipeline.model.columns.ragged import row_of_value, run_starts
+from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.topology import NO_ASN
 
@@ -69,6 +70,8 @@ _WORTH = (1.15, 1.12, 1.06, 1.05, 1.05, 1.02, 1.0)
 _WORDS = ("AS", "exchange", "AS", "adjacency", "balancing", "router", "router")
 _KNOWN = 0.25  # of the pairs that left an AS, and more: show that they go elsewhere
 _LEAST_BALANCED = 0.15  # of the flows, over each of several ways
+_APART = 0.2  # of the pairs that changed to a balanced router, and less: go on otherwise
+_MOST = 0.5  # of the pairs of a balanced router, and more: changed to it
 _BALANCED = 0.003  # of all pairs
 _MIN_ADJACENCIES = 2  # of an exchange point
 
@@ -88,6 +91,11 @@ class _Side:
     row: np.ndarray  # pair of each
     keys: dict[int, np.ndarray] = field(default_factory=dict)
     n_steady: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def n_through(self) -> np.ndarray:
+        """Pairs that cross each router, (n_groups,)."""
+        steady = self.n_steady[ROUTER]
+        return steady + np.bincount(split_key(self.keys[ROUTER])[1], minlength=len(steady))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +163,7 @@ def find_outages(
     names = _names_of(sides)
     old = _side(sides.old, sides.old_view, sides.groups.old, found, names, is_new=False)
     new = _side(sides.new, sides.new_view, sides.groups.new, found, names, is_new=True)
+    least = least_pairs(found, max(len(sides.old.low), len(sides.new.low)))
     trips = (
         Trips(found.old, found.old_reached, found.old_direct),
         Trips(found.new, found.new_reached, found.new_direct),
@@ -173,6 +182,7 @@ def find_outages(
             shifted[0],
             _said(ases, LOST),
             sides.in_no_as,
+            least,
             is_gained=False,
         ),
         *_candidates(
@@ -185,10 +195,11 @@ def find_outages(
             shifted[1],
             _said(ases, GAINED),
             sides.in_no_as,
+            least,
             is_gained=True,
         ),
-        *_balancing(sides, found, is_gained=True),
-        *_balancing(sides, found, is_gained=False),
+        *_balancing(sides, found, new.n_through(), least, is_gained=True),
+        *_balancing(sides, found, old.n_through(), least, is_gained=False),
     ]
     chosen, claims = _choose(candidates, found)
     return Outages(_describe(chosen, claims, sides, found, names), claims, (old, new), names)
@@ -460,6 +471,7 @@ def _candidates(
     shifted: np.ndarray,
     said: np.ndarray,
     unsure: np.ndarray,
+    least: float,
     *,
     is_gained: bool,
 ) -> list[_Candidate]:
@@ -480,7 +492,9 @@ def _candidates(
     is_seen |= unsure
     same = _only_renamed(here, there, names)
     found_: list[_Candidate] = []
-    hidden = _hidden(here, there, names, own, pair, shortcut)
+    hidden = _hidden(here, there, names, own, pair, shortcut, least)
+    nodes = np.maximum(first_nodes(here.group, names.n_groups), 0)
+    of_groups = np.searchsorted(names.asn, here.night.asn_of(nodes))
     of_hidden = {int(group) for each in hidden for group in each.groups}
     lost_routers: dict[int, list[tuple[int, np.ndarray]]] = {}
     sure = distinct_keys(ordered_keys(pair[hop[verdict == 0]], own.group[hop[verdict == 0]]))
@@ -526,7 +540,7 @@ def _candidates(
             if level == ROUTER:
                 if thing in of_hidden:
                     continue
-                asn = _as_of_group(here, names, thing)
+                asn = int(of_groups[thing])
                 lost_routers.setdefault(asn, []).append((thing, own_pairs))
             groups = np.array([thing] if level == ROUTER else [], np.int64)
             found_.append(_Candidate(level, thing, is_gained, own_pairs, groups))
@@ -623,11 +637,6 @@ def _adjacencies_of(
     return ordered_keys(pair[at], number)[number >= 0]
 
 
-def _as_of_group(side: _Side, names: _Names, group: int) -> int:
-    node = int(np.flatnonzero(side.group == group)[0])
-    return int(np.searchsorted(names.asn, side.night.asn_of(np.array([node]))[0]))
-
-
 def _of_several(found: list[_Candidate], here: _Side, names: _Names) -> list[_Candidate]:
     """Without exchange points at which a single adjacency was crossed."""
     kept = []
@@ -648,11 +657,14 @@ def _hidden(
     own: Routes,
     pair: np.ndarray,
     shortcut: np.ndarray,
+    least: float,
 ) -> list[_Candidate]:
     """ASes whose inner routers pairs no longer see between the same routers of it."""
     if not len(shortcut):
         return []
     of = np.searchsorted(names.asn, own.asn[shortcut])
+    order = np.argsort(of, kind="stable")
+    of, shortcut = of[order], shortcut[order]
     routes = there.routes
     asn = np.searchsorted(names.asn, routes.asn)
     row = there.row[row_of_value(routes.ptr)]
@@ -664,67 +676,108 @@ def _hidden(
     n_still = np.bincount(split_key(still)[1], minlength=len(names.asn))
     n_still = n_still + there.n_steady[HIDING]
     found = []
-    for thing in np.unique(of).tolist():
-        at = shortcut[of == thing]
+    for at in np.split(shortcut, run_starts(of)[1:]):
+        thing = int(np.searchsorted(names.asn, own.asn[at[0]]))
         pairs, groups = np.unique(pair[at]), np.unique(own.group[at])
         if len(groups) < 2 or n_still[thing] > _FEW_HIDDEN * len(pairs):
             continue
-        if len(pairs) < np.log(len(names.asn)) + SURE:
+        if len(pairs) < max(least, np.log(len(names.asn)) + SURE):
             continue
         found.append(_Candidate(HIDING, thing, False, pairs, groups))
     return found
 
 
-def _balancing(sides: Sides, found: Rerouted, *, is_gained: bool) -> list[_Candidate]:
+def _balancing(
+    sides: Sides, found: Rerouted, n_through: np.ndarray, least: float, *, is_gained: bool
+) -> list[_Candidate]:
     """Routers between which flows are now divided, where all went by one of them; or no longer.
 
-    Some pairs see another router between the same two, which no pair saw there before, and the
-    others the same as before; on the way to one AS some see it and some do not, so it is no route.
+    Some pairs see a router between the same two which no pair saw on the other night, and others
+    still the one that was there; on the way to one AS some see it and some do not, so it is no
+    route. A router that pairs cross on other ways, too, came or went as such.
+
+    ``n_through``: pairs that cross each group, (n_groups,); ``least``: pairs, at least.
     """
     swaps, groups = found.swaps, sides.groups
-    view = sides.new_view if is_gained else sides.old_view
-    own = (sides.old, groups.old) if is_gained else (sides.new, groups.new)
+    night, view = (sides.new, sides.new_view) if is_gained else (sides.old, sides.old_view)
     assert view is not None
     stays, comes = (swaps.old, swaps.new) if is_gained else (swaps.new, swaps.old)
-    known = np.zeros(groups.n, bool)
-    known[own[1]] = True
-    links = distinct_keys(pair_keys(own[1][own[0].low], own[1][own[0].high]))
-    is_alike = _ends_alike(found)
-    which = np.flatnonzero((swaps.before >= 0) & is_alike[swaps.pair])
-    which = which[~is_among(pair_keys(swaps.before[which], comes[which]), links)]
-    asn = np.full(groups.n, NO_ASN)  # between ASes it is an adjacency
-    for each, group in ((sides.old, groups.old), (sides.new, groups.new)):
-        asn[group] = each.asn_of(np.arange(each.n_nodes))
-    which = which[asn[swaps.before[which]] == asn[comes[which]]]
-    least = np.log(max(1, groups.n)) + SURE
-    night = sides.new if is_gained else sides.old
-    ends = night.asn_of(view.seen.steps.far.astype(np.int64))
-    found_ = []
-    order = which[np.lexsort((comes[which], swaps.before[which]))]
-    if not len(order):
+    is_here, is_there = np.zeros((2, groups.n), bool)
+    is_here[groups.new if is_gained else groups.old] = True
+    is_there[groups.old if is_gained else groups.new] = True
+    which = np.flatnonzero((swaps.before >= 0) & ~is_there[comes] & is_here[stays])
+    which = which[_ends_alike(found)[swaps.pair[which]]]
+    come = comes[which]
+    (of, _), _ = tally(come, swaps.pair[which])
+    n_pairs = np.bincount(of, minlength=groups.n)
+    n_apart = np.bincount(come, swaps.differs[which], groups.n)
+    is_one = (n_pairs >= max(least, SURE)) & (n_apart <= _APART * n_pairs)
+    is_one &= n_pairs > _MOST * n_through
+    which = which[is_one[come]]
+    if not len(which):
         return []
-    starts = run_starts(swaps.before[order], comes[order])
-    for rows in np.split(order, starts[1:]):
+    beside, label = _label_places(view, swaps.before[which], stays[which], swaps.after[which])
+    of, path = (
+        np.concatenate(column)
+        for column in zip((np.empty(0, np.int64),) * 2, *crossings(view, label), strict=True)
+    )
+    by_place = np.argsort(of, kind="stable")
+    path, start = path[by_place], offsets(np.bincount(of, minlength=len(which)))
+    ends = night.asn_of(view.seen.steps.far.astype(np.int64))
+    main = found.common.new if is_gained else found.common.old
+    found_ = []
+    order = np.argsort(comes[which], kind="stable")
+    for at in np.split(order, run_starts(comes[which][order])[1:]):
+        rows = which[at]
         pairs = np.unique(swaps.pair[rows])
-        if len(pairs) < least:
-            continue
-        before, new = int(swaps.before[rows[0]]), int(comes[rows[0]])
-        beside = np.unique(stays[rows])
-        keys = np.unique(pair_keys(np.full(len(beside), before), beside))
-        label = label_links(view, keys)
-        crossed = [path for _, path in crossings(view, label)]
-        still = np.concatenate(crossed) if crossed else np.empty(0, np.int64)
-        moved = (found.common.new if is_gained else found.common.old)[found.pairs[pairs]]
+        own = np.unique(beside[at])
+        still = path[positions_of_rows(start, own[own >= 0])[1]]
+        moved = main[found.pairs[pairs]]
         n_both = len(moved) + len(np.unique(view.pair[still]))
         if not _LEAST_BALANCED <= len(moved) / n_both <= 1 - _LEAST_BALANCED:
             continue
         one, other = (np.unique(ends[view.seen.paths.step[paths]]) for paths in (moved, still))
         if 3 * len(np.intersect1d(one, other)) < min(len(one), len(other)):
             continue
-        around = np.array([before, new])
-        pairs = np.unique(swaps.pair[(comes == new) & is_alike[swaps.pair]])
+        before = int(np.argmax(np.bincount(swaps.before[rows])))
+        around = np.array([before, comes[rows[0]]])
         found_.append(_Candidate(BALANCE, before, is_gained, pairs, around, n_both))
     return found_
+
+
+def _label_places(
+    view: View, before: np.ndarray, router: np.ndarray, after: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number of each place (a router between two others), and of the place that each step leaves.
+
+    Parameters
+    ----------
+    view : View
+    before, router, after : (n,) int64
+        Groups; of a place without a router after it (-1) the number is -1.
+
+    Returns
+    -------
+    (n,) int64, (n_steps,) int64
+        -1 for none.
+    """
+    steps = view.seen.steps
+    into = ordered_keys(before, router)
+    links = distinct_keys(into)
+    wanted = ordered_keys(np.searchsorted(links, into), np.maximum(after, 0))
+    keys = distinct_keys(wanted[after >= 0])
+    number = np.where(after >= 0, np.searchsorted(keys, wanted), -1)
+    label = np.full(len(steps), -1, np.int64)
+    direct = ~steps.across_gap & (steps.near != FIRST)
+    at = np.flatnonzero(direct & (steps.before != FIRST))
+    at = at[direct[steps.before[at]]]
+    above = steps.before[at]
+    own = position_of(
+        links, ordered_keys(view.group[steps.near[above]], view.group[steps.far[above]])
+    )
+    at, own = at[own >= 0], own[own >= 0]
+    label[at] = position_of(keys, ordered_keys(own, view.group[steps.far[at]]))
+    return number, label
 
 
 def _ends_alike(found: Rerouted) -> np.ndarray:
@@ -772,6 +825,10 @@ def _describe(
     """A row for each cause."""
     rows = [make_changes(0, "AS")]
     every = _sampled(found)
+    first_of, n_of = (
+        [act(group, names.n_groups) for group in (sides.groups.old, sides.groups.new)]
+        for act in (first_nodes, lambda group, n: np.bincount(group, minlength=n))
+    )
     for each in chosen:
         night = sides.new if each.is_gained else sides.old
         group = sides.groups.new if each.is_gained else sides.groups.old
@@ -791,7 +848,7 @@ def _describe(
             own["reason"] = names.exchanges[each.thing]
         if each.level == BALANCE:
             side = sides.new if each.is_gained else sides.old
-            nodes = first_nodes(group, names.n_groups)[each.groups]
+            nodes = first_of[each.is_gained][each.groups]
             own |= {
                 "asn": side.asn_of(nodes)[0],
                 "addr_high": side.name_addr[nodes[0], 0],
@@ -800,8 +857,8 @@ def _describe(
                 **other_router(side, group, nodes[1:]),
             }
         if each.level in (ROUTER, PART):
-            first = first_nodes(group, names.n_groups)[each.groups]
-            row = int(np.argmax(np.bincount(group, minlength=names.n_groups)[each.groups]))
+            first = first_of[each.is_gained][each.groups]
+            row = int(np.argmax(n_of[each.is_gained][each.groups]))
             node = int(first[row])
             own |= {
                 "asn": night.asn_of(np.array([node]))[0],
@@ -836,9 +893,8 @@ def _where_now(here: Routes, there: Routes, pairs: np.ndarray, asn: int) -> int:
     """The AS that most of some pairs cross on the other night and did not before; or none."""
 
     def crossed(routes: Routes) -> np.ndarray:
-        pair = row_of_value(routes.ptr)
-        on = is_among(pair, pairs)
-        return distinct_keys(ordered_keys(pair[on], routes.asn[on]))
+        ptr, hop = positions_of_rows(routes.ptr, pairs)
+        return distinct_keys(ordered_keys(row_of_value(ptr), routes.asn[hop]))
 
     now = crossed(there)
     now = now[~is_among(now, crossed(here))]

@@ -22,7 +22,7 @@ from pipeline.compare.changes import (
 from pipeline.compare.events import Events
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.hops import Swaps, find_swaps, tally
-from pipeline.compare.figures.medians import MIN_VANTAGES, medians
+from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
@@ -37,6 +37,7 @@ _MAX_ROUTES = 1 << 21
 _MIN_SWAPPED = 3  # pairs
 _SWAPPED_SHARE = 0.3  # of those that crossed the router
 _MOST = 0.5  # likewise, and more, of a router one of whose addresses is still seen
+_CLOSE = 1.1  # times the pairs of another link, and less: about as many
 _OTHER_SHARE = 0.2  # of those that see a new router go on to another one: it took another way
 
 
@@ -180,7 +181,8 @@ def _first_gone(sides: Sides) -> np.ndarray:
 def compare_lengths(sides: Sides, found: Rerouted, references: References) -> Iterator[Changes]:
     """ASes whose hosts are now farther from several vantage points than their baseline, or nearer.
 
-    What was so on the older night already is reported only if it continues.
+    By more than those of other ASes are by chance. What was so on the older night already is
+    reported only if it continues.
     """
     assert sides.old_view is not None
     assert sides.new_view is not None
@@ -196,12 +198,13 @@ def compare_lengths(sides: Sides, found: Rerouted, references: References) -> It
         sign_of_shift(row, difference, len(asn))
         for difference in (hops - usual, hops_before - usual_before, hops - hops_before)
     )
+    is_rare = rare_shifts(row, hops - usual, len(asn))
     vantages = n_vantages(row, found.common.vantage[both], len(asn))
     before, after = (medians(row, values, len(asn))[0] for values in (usual, hops))
     n_pairs = np.bincount(row, minlength=len(asn))
     n_traces = np.bincount(row, old.n_traces[at], len(asn))
     for kind, sign in ((LONGER, 1), (SHORTER, -1)):
-        some = np.flatnonzero(is_news(which, sign) & (vantages >= MIN_VANTAGES))
+        some = np.flatnonzero(is_news(which, sign) & is_rare & (vantages >= MIN_VANTAGES))
         yield make_changes(
             len(some),
             "paths",
@@ -243,9 +246,9 @@ def measure_events(changes: Changes, events: Events, found: Rerouted) -> Events:
 def _named_by_length(changes: Changes, events: Events) -> Events:
     """Events of links that were removed and added, named by the link that was added.
 
-    Where a link is added, others are no longer crossed, and the other way round: ways become longer
-    where something is lost, and shorter where something is gained. Where they are as long, it is
-    the link that more pairs cross: they came to it from several, or went from it to several.
+    Where a link is added, others are no longer crossed, and the other way round. The cause is the
+    link that more pairs cross: they came to it from several, or went from it to several. Where
+    about as many do, ways become longer if something is lost, and shorter if something is gained.
     """
     kind, first = events.kind.copy(), events.first.copy()
     most = []
@@ -253,8 +256,11 @@ def _named_by_length(changes: Changes, events: Events) -> Events:
         rows = np.flatnonzero((changes.kind == of_kind) & (changes.event >= 0))
         most.append(np.zeros(len(events), np.int64))
         np.maximum.at(most[-1], changes.event[rows], changes.n_pairs[rows])
-    is_shorter = (events.longer_by < 0) | (~(events.longer_by > 0) & (most[1] > most[0]))
-    some = np.flatnonzero((events.kind == "links removed") & is_shorter)
+    n_removed, n_added = most
+    is_added = n_added > n_removed
+    close = np.maximum(n_removed, n_added) <= _CLOSE * np.minimum(n_removed, n_added)
+    is_added[close] = (events.longer_by < 0)[close] | (is_added & ~(events.longer_by > 0))[close]
+    some = np.flatnonzero((events.kind == "links removed") & is_added)
     of_event = np.flatnonzero((changes.kind == ADDED) & np.isin(changes.event, some))
     order = of_event[np.lexsort((-changes.n_traces[of_event], changes.event[of_event]))]
     event, at = np.unique(changes.event[order], return_index=True)

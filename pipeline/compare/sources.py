@@ -60,10 +60,7 @@ def _targets(here: View, there: View, kind: str, n_targets: int) -> Changes:
     known[(there.pair - other * n_targets)[others_common]] = True
     only = measured & ~known
     n_here, n_there = int(measured.sum()), int(known.sum())
-    if (
-        n_here - n_there <= MIN_TARGETS * n_here
-        and np.count_nonzero(only) <= MOST_TARGETS * n_here
-    ):
+    if n_here - n_there <= MIN_TARGETS * n_here and np.count_nonzero(only) <= MOST_TARGETS * n_here:
         return make_changes(0, "targets", kind=kind)
     is_lost = is_common & only[target]
     pairs = distinct_keys(here.pair[is_lost])

@@ -2,9 +2,10 @@
 
 What a link adds is the RTT of its far router less that of its near one, from one vantage point: the
 lowest RTTs of the step that most of its traces took, since queues only ever add. Each vantage point
-of both nights has one vote on each night; a link differs if the intervals of the two medians do not
-overlap and the medians differ by at least a millisecond [1]_. If nights before the older one are
-known, its votes are references smoothed over all of them (``references``).
+of both nights has one vote: by how much this changed, since replies come back to each another way.
+A link differs if the interval of their median leaves out 0 and the median is at least a millisecond
+(after [1]_, where votes are not paired). If nights before the older one are known, its values are
+references smoothed over all of them (``references``).
 
 Where load is balanced, many votes change by chance, each by much. So as many votes of the link must
 have moved by half of its shift or more that it is rare among all links, if each vote moves so far
@@ -25,9 +26,15 @@ import numpy as np
 
 from pipeline.compare.changes import ALL_AGREE, FASTER, SLOWER, Changes
 from pipeline.compare.evidence import count_crossings, label_links
-from pipeline.compare.figures.medians import MIN_VANTAGES, medians
-from pipeline.compare.figures.references import added_ms, is_news, sign_of_medians, usual_ms
-from pipeline.compare.links import SURE, Sides, describe, first_nodes
+from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts
+from pipeline.compare.figures.references import (
+    MIN_MS,
+    added_ms,
+    is_news,
+    sign_of_shift,
+    usual_ms,
+)
+from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.model.columns.keys import common_rows, pair_keys
 from pipeline.model.measured.references import References
@@ -55,10 +62,10 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     link, n_links = number_rows(near, far)
     usual, usual_before = usual_ms(sides, references, (near, far, vantage, before))
     which = tuple(
-        sign_of_medians(link, one, other, n_links)
+        sign_of_shift(link, other - one, n_links, MIN_MS)
         for one, other in ((usual, after), (usual_before, before), (before, after))
     )
-    is_rare = _rare_shifts(link, after - usual, n_links)
+    is_rare = rare_shifts(link, after - usual, n_links)
     n_of = np.bincount(link, minlength=n_links)
     least, most = np.full(n_links, np.inf), np.full(n_links, -np.inf)
     np.minimum.at(least, link, after - before)
@@ -86,25 +93,3 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
             n_vantages=n_of[some],
             reason=np.where(agree, ALL_AGREE, "").astype(object),
         )
-
-
-def _rare_shifts(link: np.ndarray, moved: np.ndarray, n_links: int) -> np.ndarray:
-    """(n_links,) bool: more votes moved along than those of other links do by chance.
-
-    By Chernoff's bound of the binomial distribution.
-    """
-    shift = medians(link, moved, n_links)[0]
-    along = moved * np.sign(shift)[link]
-    half = np.abs(shift) / 2
-    n = np.bincount(link, minlength=n_links)
-    n_along = np.bincount(link, along >= half[link], n_links)
-    share = n_along / np.maximum(n, 1)
-    ordered = np.sort(moved)
-    n_above = len(moved) - np.searchsorted(ordered, half)
-    n_below = np.searchsorted(ordered, -half, "right")
-    n_others = np.where(shift > 0, n_above, n_below) - n_along
-    chance = n_others / np.maximum(len(moved) - n, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        excess = share * np.log(share / chance)
-        rest = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0)
-    return (share > chance) & (n * (excess + rest) >= np.log(max(1, n_links)) + SURE)

@@ -79,7 +79,8 @@ class Swaps:
     """Routers behind the same router on routes of the same pair; (n,) columns.
 
     ``before``: that router, or -1. ``differs``: what follows them answered on both nights, and is
-    another router. ``came_alike``: the routers before are the same.
+    another router. ``came_alike``: the routers before are the same. ``after``: the router that
+    follows on both nights, or -1.
     """
 
     old: np.ndarray
@@ -88,6 +89,7 @@ class Swaps:
     pair: np.ndarray
     differs: np.ndarray
     came_alike: np.ndarray
+    after: np.ndarray
 
 
 def find_swaps(old: Routes, new: Routes, direct: tuple[np.ndarray, np.ndarray]) -> Swaps:
@@ -103,7 +105,9 @@ def find_swaps(old: Routes, new: Routes, direct: tuple[np.ndarray, np.ndarray]) 
     first, _ = _ends(old)
     before = np.where(first[at[i]], -1, np.roll(old.group, 1)[at[i]])
     alike = _came(old)[at[i]] == _came(new)[now[j]]
-    columns = (one, two, before, pair, differs, alike)
+    same = (after[i] == then[j]) & (after[i] > _ENDS)
+    follows = np.where(same, after[i].astype(np.int64) - 3, -1)
+    columns = (one, two, before, pair, differs, alike, follows)
     return Swaps(*(column[which] for column in columns))
 
 

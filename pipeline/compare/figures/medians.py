@@ -14,6 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.compare.links import SURE
+from pipeline.model.columns.keys import ordered_keys, split_key
+
 MIN_VANTAGES = 3
 _Z = 1.96  # of 95 %
 
@@ -47,8 +50,10 @@ def medians(
     -------
     median, lower, upper : (n_rows,) float64
     """
-    order = np.lexsort((values, row))
-    ordered = values[order]
+    by_value = np.argsort(values)
+    rank = np.empty(len(values), np.int64)
+    rank[by_value] = np.arange(len(values))
+    ordered = values[by_value[split_key(np.sort(ordered_keys(row, rank)))[1]]]
     n = np.bincount(row, minlength=n_rows)
     first = np.cumsum(n) - n
     out = np.full((3, n_rows), np.nan)
@@ -59,3 +64,26 @@ def medians(
     out[1, some] = ordered[at + np.clip(np.floor(lower * size).astype(np.int64), 0, size - 1)]
     out[2, some] = ordered[at + np.clip(np.ceil(upper * size).astype(np.int64) - 1, 0, size - 1)]
     return out[0], out[1], out[2]
+
+
+def rare_shifts(row: np.ndarray, moved: np.ndarray, n_rows: int) -> np.ndarray:
+    """(n_rows,) bool: more values of a row moved along with their median than others do by chance.
+
+    By half of it or more, each as often as those of other rows; by Chernoff's bound of the binomial
+    distribution.
+    """
+    shift = medians(row, moved, n_rows)[0]
+    along = moved * np.sign(shift)[row]
+    half = np.abs(shift) / 2
+    n = np.bincount(row, minlength=n_rows)
+    n_along = np.bincount(row, along >= half[row], n_rows)
+    share = n_along / np.maximum(n, 1)
+    ordered = np.sort(moved)
+    n_above = len(moved) - np.searchsorted(ordered, half)
+    n_below = np.searchsorted(ordered, -half, "right")
+    n_others = np.where(shift > 0, n_above, n_below) - n_along
+    chance = n_others / np.maximum(len(moved) - n, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        excess = share * np.log(share / chance)
+        rest = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0)
+    return (share > chance) & (n * (excess + rest) >= np.log(max(1, n_rows)) + SURE)

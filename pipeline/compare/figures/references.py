@@ -206,27 +206,16 @@ def is_news(which: Sequence[np.ndarray], sign: int) -> np.ndarray:
     return (from_usual == sign) & ((before != sign) | (from_before == sign))
 
 
-def sign_of_shift(row: np.ndarray, hops: np.ndarray, n_rows: int) -> np.ndarray:
+def sign_of_shift(
+    row: np.ndarray, moved: np.ndarray, n_rows: int, least: float = MIN_HOPS
+) -> np.ndarray:
     """1 where the differences of a row lie above 0, -1 where below, 0 where neither; (n_rows,).
 
-    The interval of their median leaves out 0, and the median is half a hop at least.
+    The interval of their median leaves out 0, and the median is at least ``least`` away.
     """
-    middle, lower, upper = medians(row, hops, n_rows)
-    above = (lower > 0) & (middle >= MIN_HOPS)
-    return above.astype(np.int64) - ((upper < 0) & (middle <= -MIN_HOPS))
-
-
-def sign_of_medians(
-    row: np.ndarray, before: np.ndarray, after: np.ndarray, n_rows: int
-) -> np.ndarray:
-    """1 where the values of a row rose, -1 where they fell, 0 where neither; (n_rows,) int64.
-
-    The intervals of both medians lie apart, and the medians at least ``MIN_MS``.
-    """
-    middle, lower, upper = medians(row, before, n_rows)
-    now, low, high = medians(row, after, n_rows)
-    differs = np.abs(now - middle) >= MIN_MS
-    return (differs & (low > upper)).astype(np.int64) - (differs & (high < lower))
+    middle, lower, upper = medians(row, moved, n_rows)
+    above = (lower > 0) & (middle >= least)
+    return above.astype(np.int64) - ((upper < 0) & (middle <= -least))
 
 
 def _of_enough_nights(references: References, rows: np.ndarray) -> References:

@@ -281,7 +281,22 @@ def router_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
         kinds, back = ("routers lost",), ("routers gained",)
         if any(pairs <= crossed for crossed in seen.borders.values()):
             kinds, back = (*kinds, "adjacency lost"), (*back, "adjacency gained")
+        if _is_beside(seen, router, alter):
+            kinds, back = (*kinds, "load balancing lost"), (*back, "load balancing gained")
         yield Wanted("router lost", kinds, back, frozenset({asn}), frozenset(pairs), alter)
+
+
+def _is_beside(seen: Seen, router: int, alter: Alter) -> bool:
+    """Whether another router takes its place on most ways: flows were divided between them."""
+    after = Night.of_seed(seen.net.plan.seed, **changed_fields(seen))
+    alter(after)
+    ways = ways_of(after)
+    n_beside = 0
+    for pair in seen.routers[router]:
+        before, now = seen.ways[pair][0], ways[pair][0]
+        others = [one for one, other in zip(before, now, strict=False) if one != other]
+        n_beside += len(before) == len(now) and others == [router]
+    return 2 * n_beside > len(seen.routers[router])
 
 
 def link_cut(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -511,7 +526,7 @@ def balancing(seen: Seen, random: Random) -> Iterator[Wanted]:
             for end, cost in zip(ends, costs, strict=True):
                 add_link(night.net, end, router, cost)
 
-        kinds, back = ("load balancing gained",), ("load balancing lost",)
+        kinds, back = ("load balancing gained",), ("load balancing lost", "routers lost")
         yield Wanted("load balancing", kinds, back, frozenset({asn}), frozenset(pairs), alter)
 
 
