@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.compare.events import DRIFTS
 from pipeline.config import NotifyConfig
 
 Event = Mapping[str, Any]
@@ -75,8 +76,10 @@ def _news(
 
 
 def _is_wanted(event: Event, config: NotifyConfig, asns: frozenset[int] | None) -> bool:
+    """Whether a config asks for an event; no trace shows a drift, so who names it gets it."""
+    is_seen = event["n_traces"] >= config.notify_traces
     return (
-        event["n_traces"] >= config.notify_traces
+        (is_seen or (event.get("kind") == DRIFTS and DRIFTS in config.notify_kind))
         and (not config.notify_kind or event.get("kind") in config.notify_kind)
         and (asns is None or event.get("asn") in asns or event.get("other_asn") in asns)
     )

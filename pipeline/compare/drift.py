@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.compare.changes import Changes, make_changes
-from pipeline.compare.events import Events
+from pipeline.compare.events import DRIFTS, Events
 from pipeline.model.columns import concat
 from pipeline.model.topology import NO_ASN
 
@@ -25,7 +25,7 @@ MEMORY = 3  # nights for which a drift that pauses is the same one
 MIN_SHARE = 0.1
 MIN_COUNT = 5.0
 COUNTS = ("routers", "links", "ingresses")
-DRIFTED, DRIFTS = "drifted", "figures drift"  # kind of change, and of event
+DRIFTED = "drifted"  # kind of change
 REASON = f"old is the median of the last {N_NIGHTS} nights"
 
 

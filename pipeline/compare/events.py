@@ -26,6 +26,7 @@ import numpy as np
 
 from pipeline.compare import changes as kinds
 from pipeline.compare.changes import MAX_SINGLE, NO_ROW, Changes, Instead
+from pipeline.compare.flapping import FLAPS
 from pipeline.compare.links import (
     AS_TARGET,
     BY_CHANCE,
@@ -85,7 +86,8 @@ MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
 _OF_ONE_NIGHT = (kinds.REMOVED, kinds.ADDED)
 Measure: TypeAlias = Callable[[Changes, np.ndarray, int], np.ndarray]
 _NAMES = tuple(name for name, *_ in _CAUSES)
-EVENT_KINDS = _NAMES  # what users may ask for
+DRIFTS = "figures drift"  # over several nights (``drift``)
+EVENT_KINDS = (*_NAMES, DRIFTS, FLAPS)  # what users may ask for
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again")
 _OF_LOST_ASES = ("AS lost", "AS gained")
 _OF_SILENT_ASES = ("AS silent", "AS answers again")

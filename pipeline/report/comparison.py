@@ -7,7 +7,7 @@ of an earlier comparison.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,12 @@ from pipeline.report.names import HISTORY
 from pipeline.report.nights.as_histories import write_histories
 from pipeline.report.nights.of_ases import histories_of
 from pipeline.report.pages.changes_page import link_changes, write_changes_page
-from pipeline.report.tables.changes import changes_table, events_table, naming_nights
+from pipeline.report.tables.changes import (
+    changes_table,
+    events_table,
+    naming_nights,
+    with_turns,
+)
 from pipeline.store import check_name
 
 
@@ -50,6 +55,7 @@ def write_comparison(
     kind: str = "router",
     versions: tuple[str, str] = ("", ""),
     has_traces: bool = True,
+    turns: Sequence[int] = (),
 ) -> ComparisonFiles:
     """Write the files of a comparison; each takes the place of an earlier one as a whole.
 
@@ -73,6 +79,8 @@ def write_comparison(
         Of the snapshots; empty: unknown.
     has_traces : bool
         Whether both keep paths of vantage points.
+    turns : sequence of int
+        How many turns each event is of (``pipeline.compare.flapping``); empty: each is news.
 
     Raises
     ------
@@ -83,7 +91,7 @@ def write_comparison(
     folder = Path(out) / check_name(new)
     report = earlier_report(folder, "a comparison")
     compared = Compared(old, new, *versions)
-    rows, listed = comparison_tables(changes, events, names, compared, usual[0], kind)
+    rows, listed = comparison_tables(changes, events, names, compared, usual[0], kind, turns)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in (("changes.parquet", rows), ("events.parquet", listed)):
@@ -104,11 +112,17 @@ def write_comparison(
 
 
 def comparison_tables(
-    changes, events, names: Mapping[int, str], compared: Compared, n_usual: int, kind: str
+    changes,
+    events,
+    names: Mapping[int, str],
+    compared: Compared,
+    n_usual: int,
+    kind: str,
+    turns: Sequence[int] = (),
 ) -> tuple[pa.Table, pa.Table]:
     """What ``changes.parquet`` and ``events.parquet`` hold."""
     rows = changes_table(changes)
-    listed = events_table(events, rows, names, kind)
+    listed = with_turns(events_table(events, rows, names, kind), turns)
     return rows, naming_nights(listed, compared, n_usual, kind)
 
 

@@ -21,6 +21,7 @@ from pipeline.report.folder import report_of, report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
 from pipeline.stages.nights.drift import drifts_up_to
+from pipeline.stages.nights.flapping import turns_up_to
 from pipeline.stages.nights.inferences import agreement
 from pipeline.stages.nights.references import keep_up_to, references_up_to
 from pipeline.stages.nights.snapshots import (
@@ -116,6 +117,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
                 _kind_of_nodes(old, new),
                 (old.version, new.version),
                 has_traces=all(night.observations is not None for night in nights),
+                turns=turns_up_to(config.out, old.name, changes, events),
             )
             unshown = _not_shown(config, new.version)
             if (config.out / NIGHTS_PAGE).exists():

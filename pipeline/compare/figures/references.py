@@ -30,6 +30,7 @@ from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.routes import routes_of_pairs
 from pipeline.model.columns import take
+from pipeline.model.columns.keys import packed_keys
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations
 from pipeline.model.measured.references import References
@@ -129,7 +130,9 @@ def added_ms(seen: Observations, group: np.ndarray, vantage: np.ndarray) -> tupl
     rows, added = rows[~np.isnan(added)], added[~np.isnan(added)]
     near, far = group[steps.near[rows]], group[steps.far[rows]]
     by = vantage[steps.vantage[rows]]
-    order = np.lexsort((-steps.n_traces[rows].astype(np.int64), by, far, near))
+    keys = packed_keys(near, far, by, -steps.n_traces[rows].astype(np.int64))
+    one = len(keys) == 1
+    order = np.argsort(keys[0], kind="stable") if one else np.lexsort(keys[::-1])
     columns = (near[order], far[order], by[order])
     starts = run_starts(*columns)
     return *(column[starts] for column in columns), added[order][starts]

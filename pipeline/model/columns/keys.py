@@ -74,6 +74,9 @@ def packed_keys(*columns: np.ndarray) -> list[np.ndarray]:
             own = (column - np.uint64(low)).astype(np.int64)
         else:
             own = column.astype(np.int64) - low
+        if n > 1 << 32 and (own == 0).any():  # none, and addresses that have a high part in common
+            gap = int(own.min(initial=n, where=own > 0)) - 1
+            own, n = np.maximum(own - gap, 0), n - gap
         if n <= room:
             keys[-1] = keys[-1] * n + own
             room //= n

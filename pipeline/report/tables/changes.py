@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.compare.changes import ALL_AGREE, MOVED, NOT_BEFORE, UNSEEN, WIDTHS
+from pipeline.compare.flapping import FLAPS, MIN_TURNS, N_NIGHTS
 from pipeline.model.addresses import HIGH_OF_AS_0, format_addr
 from pipeline.model.words import NodeWords, node_words, number
 from pipeline.report.compared import Compared, compared_of
@@ -84,6 +85,23 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str], kind: str)
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
     return table.append_column("text", pa.array(texts, pa.string()))
+
+
+def with_turns(events: pa.Table, turns: Sequence[int]) -> pa.Table:
+    """The table with how many turns each event is of; what comes and goes is ``flapping``."""
+    rows = events.select(["kind", "text"]).to_pylist()
+    turns = list(turns) or [1] * len(rows)
+    flaps = [n >= MIN_TURNS for n in turns]
+    kinds = [FLAPS if flap else row["kind"] for row, flap in zip(rows, flaps, strict=True)]
+    texts = [
+        f"Turn {n} within {N_NIGHTS} nights: {row['text']}" if flap else row["text"]
+        for row, flap, n in zip(rows, flaps, turns, strict=True)
+    ]
+    for name, values in (("kind", kinds), ("text", texts)):
+        at = events.column_names.index(name)
+        events = events.set_column(at, name, pa.array(values, pa.string()))
+    events = events.append_column("turn", pa.array([row["kind"] for row in rows], pa.string()))
+    return events.append_column("n_turns", pa.array(turns, pa.int64()))
 
 
 def naming_nights(events: pa.Table, compared: Compared, n_usual: int, kind: str) -> pa.Table:

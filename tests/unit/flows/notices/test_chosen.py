@@ -50,3 +50,11 @@ def test_only_what_was_told_is_known():
 
 def test_two_events_of_one_night_at_the_same_ases_are_both_told():
     assert choose([event(9), event(8)], (), NotifyConfig()).events == [event(9), event(8)]
+
+
+def test_a_drift_that_is_asked_for_by_name_needs_no_traces():
+    drift = event(0, "figures drift")
+    assert choose([drift], (), NotifyConfig()).events == []
+    asked = NotifyConfig(notify_kind=("figures drift",))
+    assert choose([drift], (), asked).events == [drift]
+    assert choose([event(0)], (), NotifyConfig(notify_kind=("links removed",))).events == []

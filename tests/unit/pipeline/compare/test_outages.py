@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.compare import compare_nights
 from pipeline.report.tables.changes import changes_table, events_table
+from tests.oracles.nights.internet import own_otherwise
 from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
 
 VANTAGES = (ONE, TWO, THREE)
@@ -70,3 +71,50 @@ def test_routers_that_mpls_hides_are_not_links_removed(tmp_path):
     assert kinds == ["routers hidden"]
     assert texts[0].startswith("3 routers inside AS2 no longer show between the same routers")
     assert said(tmp_path / "shown", hidden, shown)[0] == ["routers shown"]
+
+
+A, B = (f"{IN} 20.2.0.1 {router} 20.2.0.9 {OUT}" for router in ("20.2.0.2", "20.2.0.3"))
+
+
+def test_flows_that_a_new_router_beside_another_takes_over_are_balanced(tmp_path):
+    kinds, texts = said(tmp_path / "1", lines(A), lines(A, B))
+    assert kinds == ["load balancing gained"]
+    assert texts[0].endswith("24 pairs")
+    assert said(tmp_path / "2", lines(A, B), lines(A))[0] == ["load balancing lost"]
+
+
+def test_a_new_router_on_another_way_is_not_balanced_with_one(tmp_path):
+    """It is not between the same two."""
+    other = f"{IN} 20.2.0.1 20.2.0.3 20.2.0.7 20.2.0.8 {OUT}"
+    assert "load balancing gained" not in said(tmp_path, lines(A), lines(A, other))[0]
+
+
+def test_flows_that_take_turns_show_no_new_neighbour_where_an_owner_changed(tmp_path):
+    """One of two balanced routers counts in AS4 on the newer night, and other pairs cross it."""
+    by_four = {ONE: [f"{IN} 20.4.0.1 20.4.1.{i}! > 20.4.1.{i}" for i in range(1, 4)]}
+    nights = []
+    for name, ways in (("old", (A, B)), ("new", (B, A))):
+        own = lines(*ways)
+        own[ONE] = own[ONE] + by_four[ONE]
+        nights.append(night(tmp_path / name, own))
+    moved = own_otherwise(nights[1], {"20.2.0.2": 4})
+    assert 4 in moved.asn
+    _, events = compare_nights(nights[0], moved)
+    assert not {"adjacency gained", "traffic moved", "AS gained"} & set(events.kind)
+
+
+def test_a_link_that_pairs_of_several_others_come_to_was_added(tmp_path):
+    """Though their ways became longer: the routers it joins were crossed before, too."""
+    at = [f"{IN} 20.2.0.1 20.2.0.{i} 20.2.0.9 {OUT}" for i in (2, 3)]
+    by = f"{IN} 20.2.0.1 20.2.0.5 20.2.0.6 20.2.0.9 {OUT}"
+    others = [
+        f"{IN} 20.2.0.{i} 20.2.1.{10 * i + j}! > 20.2.1.{10 * i + j}"
+        for i in (2, 3, 5, 6)
+        for j in range(3)
+    ]
+    old, new = lines(*at), lines(by)
+    for own in (old, new):
+        for vantage in VANTAGES:
+            own[vantage] = own[vantage] + others
+    kinds, _ = said(tmp_path, old, new)
+    assert kinds[0] == "links added"

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from pipeline.model.columns.keys import (
+    common_rows,
     distinct_keys,
     is_among,
     ordered_keys,
+    packed_keys,
     pair_keys,
     split_key,
 )
@@ -53,3 +55,41 @@ def test_distinct_keys_are_those_of_numpy_and_are_found_again(n):
     assert is_among(keys, others).tolist() == np.isin(keys, others).tolist()
     assert is_among(others, keys).tolist() == np.isin(others, keys).tolist()
     assert not is_among(others, keys[:0]).any()
+
+
+ADDRS = np.array([0, 5 << 40, (5 << 40) + 3, (5 << 40) + 9], np.uint64)  # none, and some of a block
+WIDE = np.array([0, 2**63, 2**64 - 1], np.uint64)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_packed_keys_sort_like_their_columns(seed):
+    draw = np.random.default_rng(seed)
+    n = 200
+    columns = [
+        draw.choice(ADDRS, n),
+        draw.integers(-3, 3, n).astype(np.int32),
+        draw.choice(WIDE, n),
+        draw.choice([-(2**40), 7, 2**40], n),
+    ]
+    for taken in (columns, columns[:2], columns[1:2], columns[2:]):
+        keys = packed_keys(*taken)
+        assert len(keys) <= len(taken)
+        assert np.lexsort(keys[::-1]).tolist() == np.lexsort(taken[::-1]).tolist()
+        rows, packed = set(zip(*taken, strict=True)), set(zip(*keys, strict=True))
+        assert len(packed) == len(rows)
+    assert len(packed_keys(*columns[:2])) == 1  # few addresses of one block are few numbers
+    assert len(packed_keys(np.empty(0, np.int64))) == 1
+
+
+@pytest.mark.parametrize("spread", [1, 1 << 40])  # by a table, and by a search
+def test_what_is_among_others_and_common_to_both(spread):
+    draw = np.random.default_rng(1)
+    keys, others = draw.integers(-30, 30, 50) * spread, draw.integers(0, 40, 30) * spread
+    assert is_among(keys, others).tolist() == [key in set(others.tolist()) for key in keys.tolist()]
+    here, there = common_rows(keys, others)
+    both = sorted(set(keys.tolist()) & set(others.tolist()))
+    assert keys[here].tolist() == others[there].tolist() == both
+    assert here.tolist() == [keys.tolist().index(key) for key in both]
+    assert there.tolist() == [others.tolist().index(key) for key in both]
+    assert not is_among(keys, others[:0]).any()
+    assert [len(rows) for rows in common_rows(keys[:0], others)] == [0, 0]

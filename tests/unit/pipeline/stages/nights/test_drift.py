@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.compare.drift import DRIFTED, DRIFTS
+from pipeline.compare.drift import DRIFTED
+from pipeline.compare.events import DRIFTS
 from pipeline.stages.compare import compare_with_night_before
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.stages.nights.test_references import measure

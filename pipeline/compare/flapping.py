@@ -1,0 +1,80 @@
+"""What comes and goes over nights: one event with a count, and not another one each night.
+
+A **turn** is an event by which something comes or goes: an AS, an adjacency, answers of a router.
+Turns of the same thing follow one another if each takes back the one before. Where there are
+``MIN_TURNS`` within seven nights the thing flaps, and each further turn is no news of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+N_NIGHTS = 7  # that are looked at, the last one included
+MIN_TURNS = 3
+FLAPS = "flapping"  # kind of event
+
+_OPPOSITES = (
+    ("vantage point lost", "vantage point gained"),
+    ("AS lost", "AS gained"),
+    ("AS silent", "AS answers again"),
+    ("exchange lost", "exchange gained"),
+    ("routers hidden", "routers shown"),
+    ("load balancing lost", "load balancing gained"),
+    ("hosts silent", "hosts answer again"),
+    ("adjacency lost", "adjacency gained"),
+    ("routers lost", "routers gained"),
+    ("routers silent", "routers answer again"),
+    ("AS split in parts", "parts of an AS joined"),
+    ("links removed", "links added"),
+    ("links slower", "links faster"),
+    ("paths longer", "paths shorter"),
+    # To and fro.
+    ("ingress moved", "ingress moved"),
+    ("traffic moved", "traffic moved"),
+    ("routers of another owner", "routers of another owner"),
+)
+TAKES_BACK = dict(_OPPOSITES) | {other: one for one, other in _OPPOSITES}
+
+
+class Turn(NamedTuple):
+    """An event: its kind, the ASes that it is about, in either order, and an exchange point."""
+
+    kind: str
+    asn: int | None
+    other_asn: int | None
+    name: str = ""
+
+    @property
+    def about(self) -> tuple:
+        """The thing that comes or goes."""
+        ases = sorted((-1 if asn is None else asn) for asn in (self.asn, self.other_asn))
+        return min(self.kind, TAKES_BACK.get(self.kind, self.kind)), *ases, self.name
+
+
+def count_turns(tonight: Sequence[Turn], earlier: Sequence[Sequence[Turn]]) -> list[int]:
+    """How many turns, up to this one, each event is of; 1: it takes none back.
+
+    Parameters
+    ----------
+    tonight : sequence of Turn
+    earlier : sequence of sequences of Turn
+        Nights before it, the latest first; as many as ``N_NIGHTS`` - 1 are looked at.
+    """
+    kinds = [
+        {turn.about: turn.kind for turn in night if turn.kind in TAKES_BACK}
+        for night in earlier[: N_NIGHTS - 1]
+    ]
+    return [_turns_up_to(turn, kinds) for turn in tonight]
+
+
+def _turns_up_to(turn: Turn, earlier: Sequence[dict[tuple, str]]) -> int:
+    n, wanted = 1, TAKES_BACK.get(turn.kind)
+    for night in earlier:
+        kind = night.get(turn.about)
+        if kind is None:
+            continue
+        if kind != wanted:
+            break
+        n, wanted = n + 1, TAKES_BACK[kind]
+    return n

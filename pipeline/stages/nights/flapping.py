@@ -1,0 +1,67 @@
+"""How often what tonight's events are about came and went on the nights before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.compare.changes import Changes
+from pipeline.compare.events import Events
+from pipeline.compare.flapping import N_NIGHTS, Turn, count_turns
+from pipeline.model.topology import NO_ASN
+from pipeline.report.compared import compared_in
+
+
+def turns_up_to(out: Path, old: str, changes: Changes, events: Events) -> list[int]:
+    """``count_turns`` of the events of a night, by the comparisons from its older night back."""
+    if not len(events):
+        return []
+    names = changes.reason[events.first]
+    tonight = [
+        Turn(kind, *((None if asn == NO_ASN else asn) for asn in ases), _name_of(kind, name))
+        for kind, name, *ases in zip(
+            events.kind.tolist(),
+            names.tolist(),
+            events.asn.tolist(),
+            events.other_asn.tolist(),
+            strict=True,
+        )
+    ]
+    earlier: list[list[Turn]] = []
+    night, passed = old, {""}
+    while night not in passed and len(earlier) < N_NIGHTS - 1:
+        passed.add(night)
+        turns = _turns_of(out / night)
+        if turns is None:
+            break
+        earlier.append(turns)
+        night = compared_in(out / night).old
+    return count_turns(tonight, earlier)
+
+
+def _name_of(kind: str, reason: str) -> str:
+    """The exchange point that an event is about; the reason of others says something else."""
+    return reason if kind.startswith("exchange") else ""
+
+
+def _turns_of(folder: Path) -> list[Turn] | None:
+    """Events of an earlier comparison; None where there is none that can be read."""
+    try:
+        with pq.ParquetFile(folder / "events.parquet") as file:
+            known = [name for name in ("turn", "kind") if name in file.schema_arrow.names]
+            table = file.read(["event", "asn", "other_asn", known[0]])
+        rows = pq.read_table(
+            folder / "changes.parquet",
+            columns=["event", "reason"],
+            filters=[("what", "=", "exchange")],
+        )
+    except (OSError, IndexError, KeyError, ValueError, pa.ArrowException):
+        return None
+    names = dict(zip(*(rows[name].to_pylist() for name in ("event", "reason")), strict=True))
+    columns = (table[name].to_pylist() for name in ("event", known[0], "asn", "other_asn"))
+    return [
+        Turn(kind, asn, other, _name_of(kind, names.get(event) or ""))
+        for event, kind, asn, other in zip(*columns, strict=True)
+    ]

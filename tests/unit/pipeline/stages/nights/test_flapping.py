@@ -1,0 +1,36 @@
+"""An AS that comes and goes is one event with a count, from its third turn on."""
+
+from __future__ import annotations
+
+import pyarrow.parquet as pq
+
+from flows.notices.chosen import choose
+from pipeline.config import NotifyConfig
+from pipeline.stages.compare import compare_with_night_before
+from tests.unit.pipeline.compare.by_hand import write_night
+from tests.unit.pipeline.compare.test_outages import AROUND, WHOLE
+from tests.unit.pipeline.stages.test_compare import report
+
+NIGHTS = (WHOLE, AROUND, WHOLE, AROUND, WHOLE)
+
+
+def test_an_as_that_comes_and_goes_is_told_with_a_count(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    told = []
+    for i, lines in enumerate(NIGHTS):
+        name = f"2026-11-{10 + i}"
+        write_night(store, name, lines, newest_s=1000.0 * i)
+        report(store, out, name)
+        if compare_with_night_before(store, out, name).summary:
+            (event,) = pq.read_table(out / name / "events.parquet").to_pylist()
+            told.append(event)
+    turns = ["AS lost", "AS gained", "AS lost", "AS gained"]
+    assert [event["turn"] for event in told] == turns
+    assert [event["kind"] for event in told] == [*turns[:2], "flapping", "flapping"]
+    assert [event["n_turns"] for event in told] == [1, 2, 3, 4]
+    assert told[3]["text"].startswith("Turn 4 within 7 nights: AS2 is newly seen")
+    assert "Turn 4 within 7 nights" in (out / "2026-11-14" / "changes.html").read_text()
+    nights = [[event] for event in told]
+    config = NotifyConfig()
+    news = [len(choose(own, nights[:at], config).events) for at, own in enumerate(nights)]
+    assert news == [1, 1, 1, 0]  # that it flaps is told once
