@@ -3,9 +3,12 @@
 Command: python benchmarks/bench_compare.py [--traces N] [--ases N] [--folder DIR]
 Writes benchmarks/results/compare.json. The traces are those of ``synthetic.traces``; the second
 night lacks a tenth of them and has others instead. On each night 3 % of all answers are lost at
-random; on the second one the AS that most addresses of the first are in does not answer. Making the
-nights is not timed. What is timed is a process of its own, with pages, and its largest resident set
-size is recorded. Verified: an event says of that AS, or of routers of it, that it is silent.
+random; on the second one the AS that most addresses of the first are in does not answer. Routers
+are those of the synthetic Internet (``--aliases``), their owners those of the prefixes (``--borders
+prefix``): electing owners among so many ASes takes hours. Making the nights is not timed, and those
+that ``--folder`` holds are taken again. What is timed is a process of its own, with its page, and
+its largest resident set size is recorded. On a busy machine (``load``) look at ``cpu_s``. Verified:
+an event says of that AS, or of routers of it, that it is silent.
 """
 
 from __future__ import annotations

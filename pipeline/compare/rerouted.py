@@ -33,7 +33,7 @@ from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.references import References
 
 # Routes that are expanded; of more, an even sample, which leaves shares and medians as they are.
-_MAX_ROUTES = 1 << 20
+_MAX_ROUTES = 1 << 19
 _MIN_SWAPPED = 3  # pairs
 _SWAPPED_SHARE = 0.3  # of those that crossed the router
 _MOST = 0.5  # likewise, and more, of a router one of whose addresses is still seen

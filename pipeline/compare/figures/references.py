@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +41,8 @@ MIN_HOPS = 0.5  # likewise; between two nights any whole hop
 MIN_NIGHTS = 3  # of a reference; with fewer the night before is the reference
 _MAX_ABSENT = 7  # nights for which a series without a value is kept
 
+_BLOCK = 1 << 20  # series whose values are followed at a time
+
 _KEYS = ("near_high", "near_low", "far_high", "far_low", "vantage_high", "vantage_low")
 
 
@@ -50,45 +52,76 @@ def follow(references: References, night: Night, alpha: float = ALPHA) -> Refere
         return references
     known = _renamed(references, night)
     keys, value = _values(night)
-    number, n = number_rows(*(np.concatenate(pair) for pair in zip(known.keys, keys, strict=True)))
+    every = [np.concatenate(pair) for pair in zip(known.keys, keys, strict=True)]
+    del keys  # millions of series: what is not needed is not kept
+    number, n = number_rows(*every)
     of_known, of_value = np.split(number, [len(known)])
     best = np.full(n, -1)
     order = np.lexsort((known.n_seen, -known.n_absent))
     best[of_known[order]] = order  # of routers that are one now, the series seen most lately
     today = np.full(n, np.nan, np.float32)
     today[of_value] = value
-    columns = {}
-    for name, old, new in zip(_KEYS, known.keys, keys, strict=True):
-        columns[name] = np.zeros(n, np.uint64)
-        columns[name][of_known], columns[name][of_value] = old, new
-    before = take(known, np.maximum(best, 0)) if len(known) else None
-    is_known = best >= 0
+    columns = {name: np.zeros(n, np.uint64) for name in _KEYS}
+    for name in _KEYS:
+        columns[name][number] = every.pop(0)
+    blocks = [
+        _followed(known, best[start : start + _BLOCK], today[start : start + _BLOCK], away, alpha)
+        for start, away in _distances(columns)
+    ]
+    made = References(
+        **columns,
+        **{name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]},
+        n_nights=references.n_nights + 1,
+        since=references.since or night.name,
+    )
+    kept = made.n_absent <= _MAX_ABSENT
+    return made if kept.all() else take(made, np.flatnonzero(kept))
+
+
+def _distances(columns: dict[str, np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
+    """Where blocks of series start, and from which distance on values of each are outliers."""
+    high, low = columns["near_high"], columns["near_low"]
+    for start in range(0, max(1, len(high)), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        yield start, np.where(high[rows] | low[rows], MIN_MS, MIN_HOPS)
+
+
+def _followed(
+    known: References, best: np.ndarray, today: np.ndarray, away: np.ndarray, alpha: float
+) -> dict[str, np.ndarray]:
+    """Columns of values of some series after a night.
+
+    Parameters
+    ----------
+    known : References
+    best : (n,) int64
+        Row of each among these, -1 for none.
+    today : (n,) float32
+        NaN for none.
+    """
+    is_known, at = best >= 0, np.maximum(best, 0)
 
     def earlier(name: str, missing: float) -> np.ndarray:
-        if before is None:
-            return np.full(n, missing)
-        return np.where(is_known, getattr(before, name), missing)
+        if not len(known):
+            return np.full(len(best), missing)
+        return np.where(is_known, getattr(known, name)[at], missing)
 
     usual, last = earlier("usual", np.nan), earlier("last", np.nan)
     before_last, n_seen = earlier("before_last", np.nan), earlier("n_seen", 0)
     is_seen = ~np.isnan(today)
     n_seen = n_seen + is_seen
-    away = np.where(columns["near_high"] | columns["near_low"], MIN_MS, MIN_HOPS)
     after = _smoothed(usual, np.stack([today, last, before_last]), n_seen, away, alpha)
-    made = References(
-        **columns,
-        usual=np.where(is_seen, after, usual).astype(np.float32),
-        usual_before=np.where(
-            is_seen, np.where(is_known, usual, today), earlier("usual_before", np.nan)
-        ).astype(np.float32),
-        last=np.where(is_seen, today, last).astype(np.float32),
-        before_last=np.where(is_seen, last, before_last).astype(np.float32),
-        n_seen=n_seen.astype(np.int32),
-        n_absent=np.where(is_seen, 0, earlier("n_absent", 0) + 1).astype(np.int32),
-        n_nights=references.n_nights + 1,
-        since=references.since or night.name,
-    )
-    return take(made, np.flatnonzero(made.n_absent <= _MAX_ABSENT))
+    usual_before = np.where(is_known, usual, today)
+    return {
+        "usual": np.where(is_seen, after, usual).astype(np.float32),
+        "usual_before": np.where(is_seen, usual_before, earlier("usual_before", np.nan)).astype(
+            np.float32
+        ),
+        "last": np.where(is_seen, today, last).astype(np.float32),
+        "before_last": np.where(is_seen, last, before_last).astype(np.float32),
+        "n_seen": n_seen.astype(np.int32),
+        "n_absent": np.where(is_seen, 0, earlier("n_absent", 0) + 1).astype(np.int32),
+    }
 
 
 def _smoothed(
