@@ -33,4 +33,4 @@ def test_an_as_that_comes_and_goes_is_told_with_a_count(tmp_path):
     nights = [[event] for event in told]
     config = NotifyConfig()
     news = [len(choose(own, nights[:at], config).events) for at, own in enumerate(nights)]
-    assert news == [1, 1, 1, 0]  # that it flaps is told once
+    assert news == [1, 1, 1, 0]  # that it flaps is news once
