@@ -72,7 +72,9 @@ def test_numbers_of_traces_that_nothing_shows_are_not_zero(capsys):
     seen = {"ingress": 70002, "n_direct": 5, "n_after_gap": 0}
     one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
     one |= dict.fromkeys(("n_nodes", "n_edges", "n_components", "n_ingresses"), 2)
-    one |= dict.fromkeys(("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen"), 0)
+    one |= dict.fromkeys(
+        ("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen", "n_may_hide_links"), 0
+    )
     exits = [row | {"exit": 70003, "n_direct": 0}]
     print_as({"as": one | {"ingresses": [row | given, row | seen], "exits": exits}})
     out = capsys.readouterr().out.replace("\u2502", " ").splitlines()
@@ -114,7 +116,9 @@ def test_delays_of_ingresses_have_their_unit_and_their_basis(capsys, monkeypatch
     delay |= {"delay_n_traces": 3, "delay_n_vantages": 1, "delay_n_negative": 1}
     one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
     one |= dict.fromkeys(("n_nodes", "n_edges", "n_components", "n_ingresses"), 2)
-    one |= dict.fromkeys(("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen"), 0)
+    one |= dict.fromkeys(
+        ("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen", "n_may_hide_links"), 0
+    )
     none = dict.fromkeys(delay)
     rows = [row | delay | {"ingress": 70001}, row | none | {"ingress": 70002}]
     print_as({"as": one | {"ingresses": rows, "exits": []}})
