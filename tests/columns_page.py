@@ -73,6 +73,8 @@ def make_files(folder: Path) -> None:
     store, out = folder / "store", folder / "reports"
     names = folder / "names.txt"
     names.write_text("198.18.4.15 border.example.net\n")
+    places = folder / "places.csv"
+    places.write_text("198.18.0.0/15,48.86,2.35,Paris,FR\n")
     for name in (OLD, NEW):
         ingest(
             IngestConfig(
@@ -81,6 +83,7 @@ def make_files(folder: Path) -> None:
                 snapshot=name,
                 ip2as=[LAB / "lab.pfx2as"],
                 host_names=[names],
+                locations=[places],
                 allow_special=("198.18.0.0/15",),
                 workers=1,
             )

@@ -73,6 +73,14 @@ class IngestConfig:
         needs="traces",
         rows=r"\{\s*\"domain\"\s*:.*\"re\"\s*:",
     )
+    locations: tuple[Path, ...] = option(
+        default=(),
+        help="Places of addresses: ITDK nodes.geo, CSV, rules for --host-names; repeatable.",
+        metavar="FILE",
+        takes_urls=True,
+        needs="traces",
+        rows=rf"node\.geo N\d+:|{_IP}(?:/\d+)?,\s*-?\d+\.\d+,\s*-?\d+\.\d+",
+    )
     aliases: Path | None = option(
         default=None,
         help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.",
@@ -168,5 +176,6 @@ class IngestConfig:
         single = (self.as_names, self.aliases, self.as_rel, self.as2org)
         return (
             *(*self.ip2as, *self.ixp, *self.delegated, *self.host_names, *self.name_rules),
+            *self.locations,
             *(path for path in single if path is not None),
         )

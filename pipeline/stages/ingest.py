@@ -45,6 +45,7 @@ from pipeline.stages.inputs.tables import (
     read_hosts,
     read_named,
     read_names,
+    read_places,
     read_tables,
 )
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
@@ -58,6 +59,7 @@ from pipeline.stages.warnings import (
     left_out_warnings,
     lost_warnings,
     name_warnings,
+    place_warnings,
 )
 from pipeline.store import check_name, scratch_folder, write_snapshot
 from pipeline.store.pointers.nights import DefaultName, origin_of
@@ -198,9 +200,11 @@ def _ingest_by(
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     names = read_names(config, graphs, hosts)
-    reports += names.reports
+    places = read_places(config, graphs, names.of_hosts)
+    reports += names.reports + places.reports
     unused = without_effect(config, tables, topologies, reports, graphs.asn)
-    unused += names.unused
+    unused += names.unused + places.unused
+    notes += place_warnings(places.of_addrs)
     notes += effect_warnings(config, {holds(report) for report in reports}, unused)
     notes += left_out_warnings(inputs.left_alone, config.format)
     rows, options = [input_row(each) for each in reports], options_told(config, bool(traces))
@@ -222,6 +226,7 @@ def _ingest_by(
         rejects=rejects(reports),
         warnings=notes,
         host_names=names.of_hosts,
+        locations=places.of_addrs,
     )
     snapshot, replaced = name_of_version(path.name), replaced_by(config.store, path)
     progress(Progress("write", 1, 1, "snapshot", snapshot))

@@ -13,6 +13,7 @@ from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.ingest import FORMATS
 from pipeline.ingest.opening import name_inside
 from pipeline.metrics import tasks_of
+from pipeline.model.measured.locations import Locations
 from pipeline.model.measured.mapped import is_mapped_low, mapped_of
 from pipeline.model.measured.reading import (
     CLASSIC,
@@ -37,6 +38,7 @@ CONFLICTS = {
     "listed again with another origin": "the file given first counts, in one file the smaller "
     "AS number",
     "blocks of two holders": "the first name in order counts",
+    "addresses that an earlier file has elsewhere": "the file given first counts",
     "LANs listed again with another name": "the first name listed counts",
 }
 _NEEDED = {  # ``Option.needs``: why an option has no effect without it
@@ -166,6 +168,17 @@ def name_warnings(oldest_s: float, newest_s: float) -> list[str]:
     return [
         f"the traces are from {first} to {last}, and the snapshot has the last date as its "
         "name; give --snapshot NAME for another one, or only the traces of one night"
+    ]
+
+
+def place_warnings(places: Locations | None) -> list[str]:
+    """A line if the speed of light forbids some places."""
+    n = 0 if places is None else int(places.is_impossible.sum())
+    if places is None or not n:
+        return []
+    return [
+        f"{n:,} of {number(len(places), 'place')} of addresses impossible by the speed of light in "
+        "fibre, two thirds of that in a vacuum, and the smallest RTTs; they are kept, and marked"
     ]
 
 

@@ -102,7 +102,13 @@ def _check_contents(snapshot: Snapshot) -> None:
     agreement.check_between()
     read: Sequence[Callable[[], object]] = (
         *(snapshot.ingresses, snapshot.exits, snapshot.borders, snapshot.addresses),
-        *(snapshot.unmapped, snapshot.host_names, snapshot.observations, snapshot.reasons),
+        *(
+            snapshot.unmapped,
+            snapshot.host_names,
+            snapshot.locations,
+            snapshot.observations,
+            snapshot.reasons,
+        ),
     )
     for table in read:
         table()

@@ -15,6 +15,7 @@ from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
 from pipeline.model.measured.host_names import HostNames
+from pipeline.model.measured.locations import Locations
 from pipeline.model.measured.observations import Observations, Steps, Vantages
 from pipeline.model.measured.reasons import Joins, OwnerReasons, Reasons
 from pipeline.model.words import number
@@ -41,6 +42,7 @@ from pipeline.store.versions.names import (
     INGRESSES,
     INTERFACES,
     JOINS,
+    LOCATIONS,
     OBSERVATIONS,
     PATHS,
     REASONS,
@@ -330,6 +332,13 @@ class Snapshot(OpenVersion):
         if HOST_NAMES not in self.manifest["files"]:
             return None
         return HostNames.from_table(self._whole(HOST_NAMES, ("addr_high", "addr_low", "name")))
+
+    def locations(self) -> Locations | None:
+        """Places of some of its addresses and vantage points; None where no file was given."""
+        if LOCATIONS not in self.manifest["files"]:
+            return None
+        names = ("addr_high", "addr_low", *Locations.COLUMNS)
+        return Locations.from_table(self._whole(LOCATIONS, names))
 
     def reasons(self) -> Reasons | None:
         """Why routers are in their ASes and addresses on one router; None where not kept.

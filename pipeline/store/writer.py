@@ -17,6 +17,7 @@ from pipeline.errors import StoreError, said_by_system
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
+from pipeline.model.measured.locations import Locations
 from pipeline.model.topology import SILENT
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
 from pipeline.store.delays import delay_columns
@@ -39,6 +40,7 @@ from pipeline.store.versions.names import (
     HOST_NAMES,
     INGRESSES,
     JOINS,
+    LOCATIONS,
     REASONS,
     REJECTS,
     UNMAPPED,
@@ -66,6 +68,7 @@ def write_snapshot(
     rejects: Iterable[dict],
     warnings: Sequence[str] = (),
     host_names: HostNames | None = None,
+    locations: Locations | None = None,
 ) -> Path:
     """Write graphs as a snapshot, which becomes the newest of the store.
 
@@ -87,6 +90,8 @@ def write_snapshot(
         For the manifest: what to know before trusting the numbers, one line each.
     host_names : HostNames or None
         Of addresses of the graphs.
+    locations : Locations or None
+        Of these, and of vantage points.
 
     Returns
     -------
@@ -120,7 +125,7 @@ def write_snapshot(
         raise unwritable(store, error) from None
     try:
         try:
-            rows, n_kept = _write_files(folder, graphs, as_names, host_names, rejects)
+            rows, n_kept = _write_files(folder, graphs, as_names, host_names, locations, rejects)
             content = {
                 "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 **_description(graphs),
@@ -153,6 +158,7 @@ def _write_files(
     graphs: GraphSet,
     as_names: dict[int, str],
     host_names: HostNames | None,
+    locations: Locations | None,
     rejects: Iterable[dict],
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write all but the manifest; rows of each Parquet file by name, and counts of traces."""
@@ -184,6 +190,8 @@ def _write_files(
         tables.append((UNMAPPED, pa.table(columns, names=["addr_high", "addr_low"])))
     if host_names is not None and len(host_names):
         tables.append((HOST_NAMES, host_names.table()))
+    if locations is not None and len(locations):
+        tables.append((LOCATIONS, locations.table()))
     if graphs.reasons is not None and not graphs.reasons.is_empty:
         tables.append((REASONS, graphs.reasons.owners.table()))
         tables.append((JOINS, graphs.reasons.joins.table()))

@@ -156,6 +156,7 @@ def print_as(facts: Mapping[str, Any]) -> None:
         print_line(hiding)
     entrances, exits = _print_entrances(one), _print_exits(one["exits"])
     _print_hosts([*entrances, *exits])
+    _print_places([*entrances, *exits])
     rated = [row["confidence"] for row in one["ingresses"] if not row["candidate"]]
     low = sum(each is not None and is_low(each) for each in rated)
     if low:
@@ -241,6 +242,16 @@ def _print_hosts(rows: Sequence[Mapping[str, Any]]) -> None:
         print_line(f"{addr} is {name}")
 
 
+def _print_places(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Places where any are known, each address once."""
+    from pipeline.report.tables.places import impossible_text, place_text
+
+    placed = {row["addr"]: row for row in rows if row.get("latitude") is not None}
+    for addr, row in placed.items():
+        why = impossible_text(row)
+        print_line(f"{addr} is in {place_text(row)}{f': impossible, {why}' if why else ''}")
+
+
 def _shares(row: Mapping[str, Any]) -> str:
     """Neighbours with their traces, those with most first."""
     counts = row["neighbor_n_direct"] or [0] * len(row["neighbor_asns"])
@@ -288,6 +299,7 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
         print_line(f"{row['addr']}: {kind} {row['node']} of {_as_named(row)}{sure}{role}")
         if row["host_name"]:
             print_line(f"Its host name is {row['host_name']}")
+        _print_places([row])
         if others := [addr for addr in row["addrs"] if addr != row["addr"]]:
             print_line(f"It also has {', '.join(others)}")
         return
@@ -309,6 +321,7 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
     header = ("address", "AS", AS_CONFIDENCE, "node", "role", INGRESS_CONFIDENCE)
     print_table("Addresses", header, rows)
     _print_hosts(shown)
+    _print_places(shown)
     if facts["n_found"] > N_TABLE:
         left = facts["n_found"] - N_TABLE
         print_line(f"and {number(left, 'more address')}; --json has the first {MAX_FOUND:,}")

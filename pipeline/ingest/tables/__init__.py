@@ -21,6 +21,7 @@ from pipeline.ingest.tables.delegations import read_delegations
 from pipeline.ingest.tables.exchanges import read_exchanges
 from pipeline.ingest.tables.host_names import read_host_names
 from pipeline.ingest.tables.lines import Blocks
+from pipeline.ingest.tables.locations import read_locations
 from pipeline.ingest.tables.name_rules import read_name_rules
 from pipeline.ingest.tables.organisations import read_organisations
 from pipeline.ingest.tables.prefixes import read_prefixes
@@ -84,6 +85,7 @@ EXCHANGES = Table("ixp", "exchange points", read_exchanges)
 AS_NAMES = Table("as_names", "as-names", _of_one(read_as_names))
 HOST_NAMES = Table("host_names", "host-names", read_host_names)
 NAME_RULES = Table("name_rules", "name rules", read_name_rules)
+LOCATIONS = Table("locations", "", read_locations)
 TABLES: tuple[Table[Any], ...] = (
     PREFIXES,
     ALIASES,
@@ -94,4 +96,5 @@ TABLES: tuple[Table[Any], ...] = (
     AS_NAMES,
     HOST_NAMES,
     NAME_RULES,
+    LOCATIONS,
 )

@@ -8,16 +8,15 @@ One domain a line [1]_ (``sc_hoiho -O learnasn -O json -d best-regex``, and ``le
 ``re``: patterns in turn, whose groups hold the AS number or name; ``tp``: names in which that is
 the AS of the router, ``fp`` and ``ip``: those in which it is another, or part of an address. As
 Hoiho's own program does, only rules of class ``good`` and ``promising`` are used. Rules of places
-(``plan``, ``geohints``) and of routers' names (``rt`` in the score) say nothing about ASes.
+(``plan``, ``geohints``: read by ``tables.locations``) and of names of routers (``rt`` in the score)
+say nothing about ASes.
 
-Patterns are text of others: RE2 searches in time linear in the name, whatever the pattern [2]_, and
-with little memory. One that needs what RE2 does not have, such as looking ahead, is rejected.
+Patterns are text of others, which ``ingest.text.patterns`` compiles.
 
 References
 ----------
 .. [1] M. Luckie et al., "Learning to extract and use ASNs in hostnames", IMC 2020; M. Luckie et
    al., "Learning regexes to extract network names from hostnames", AINTEC 2021.
-.. [2] R. Cox, "Regular expression matching in the wild", 2010.
 """
 
 from __future__ import annotations
@@ -28,14 +27,13 @@ from typing import Any
 import orjson
 
 from pipeline.ingest.tables.lines import Blocks, read_lines
+from pipeline.ingest.text.patterns import compile_pattern
 from pipeline.json_text import parse_json
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.tables.named_owners import NameRule, NameRules, Pattern
+from pipeline.model.tables.named_owners import NameRule, NameRules
 
 CLASSES = ("good", "promising")
-_MAX_PATTERN = 4096  # characters
 _MAX_PATTERNS = 100  # of a domain
-_MAX_MEMORY = 1 << 18  # bytes, of a compiled pattern and what it keeps while it searches
 _MOST = 10**9  # names that a rule was counted on
 
 
@@ -102,7 +100,7 @@ def _read_rule(row: Any, report: ReadReport) -> tuple[str, NameRule] | None:
         return None
     if len(texts) > _MAX_PATTERNS:
         raise ValueError(f"more than {_MAX_PATTERNS} patterns")
-    return domain.strip(".").lower(), NameRule(tuple(map(_compile, texts)), right, wrong)
+    return domain.strip(".").lower(), NameRule(tuple(map(compile_pattern, texts)), right, wrong)
 
 
 def _count(score: dict[str, Any], name: str, absent: int | None = None) -> int:
@@ -110,21 +108,3 @@ def _count(score: dict[str, Any], name: str, absent: int | None = None) -> int:
     if type(value) is not int or not 0 <= value <= _MOST:
         raise ValueError(f"{name} of the score is not a count")
     return value
-
-
-def _compile(text: str) -> Pattern:
-    import re2  # only here: most runs have no rules
-
-    if len(text) > _MAX_PATTERN:
-        raise ValueError(f"a pattern of more than {_MAX_PATTERN} characters")
-    options = re2.Options()
-    options.max_mem, options.log_errors = _MAX_MEMORY, False
-    try:
-        pattern = re2.compile(text, options)
-    except re2.error as error:
-        said = error.args[0] if error.args else ""
-        said = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise ValueError(f"not a pattern of RE2: {said.partition(':')[0]}") from None
-    if not pattern.groups:
-        raise ValueError("a pattern without a group")
-    return pattern

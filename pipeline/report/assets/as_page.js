@@ -272,13 +272,13 @@
   function texts(cell) {
     if (cell.dataset.csv !== undefined) return [cell.dataset.csv];
     const table = cell.closest("table");
-    const tagged = table.id === "ingresses", hosts = table.querySelector(".host") !== null;
-    if (cell.cellIndex || !(tagged || hosts)) return [cell.textContent];
-    if (cell.tagName === "TH") return [cell.textContent, ...(hosts ? ["host name"] : []), ...(tagged ? ["also", "note"] : [])];
+    const tagged = table.id === "ingresses", hosts = table.querySelector(".host") !== null, places = table.querySelector(".place") !== null;
+    if (cell.cellIndex || !(tagged || hosts || places)) return [cell.textContent];
+    if (cell.tagName === "TH") return [cell.textContent, ...(hosts ? ["host name"] : []), ...(places ? ["place"] : []), ...(tagged ? ["also", "note"] : [])];
     const said = (selector) => [...cell.querySelectorAll(selector)].map((one) => one.textContent).join(", ");
     const address = cell.cloneNode(true);
-    for (const more of address.querySelectorAll("small, .tag, .host")) more.remove();
-    return [address.textContent.trim(), ...(hosts ? [said(".host")] : []), ...(tagged ? [said("small").replace(/^also /, ""), said(".tag")] : [])];
+    for (const more of address.querySelectorAll("small, .tag, .host, .place")) more.remove();
+    return [address.textContent.trim(), ...(hosts ? [said(".host")] : []), ...(places ? [said(".place")] : []), ...(tagged ? [said("small").replace(/^also /, ""), said(".tag")] : [])];
   }
 
   // Tables as files: what the page shows, rows that a filter hides left out.

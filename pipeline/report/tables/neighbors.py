@@ -10,6 +10,7 @@ from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
 from pipeline.model.topology import SIBLINGS
 from pipeline.report.tables.columns import lists
 from pipeline.report.tables.node_names import host_names, node_texts
+from pipeline.report.tables.places import place_columns
 from pipeline.store import Ingresses
 from pipeline.store.delays import delay_columns
 
@@ -43,6 +44,7 @@ def ingress_columns(snapshot, ingresses: Ingresses, addr: pa.Array) -> dict[str,
         **_exchange_points(ingresses),
         "host_name": host_names(snapshot, row, node),
         **_delays(ingresses),
+        **place_columns(snapshot, row, node),
     }
 
 
@@ -149,5 +151,6 @@ def exit_table(snapshot, rows: np.ndarray) -> pa.Table:
             "n_direct": pa.array(total, pa.int64()),
             "neighbor_n_direct": lists(ptr, pa.array(exits.n_traces, pa.int64())),
             "host_name": host_names(snapshot, row, node),
+            **place_columns(snapshot, row, node),
         }
     )

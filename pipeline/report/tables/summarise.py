@@ -24,9 +24,11 @@ from pipeline.report.tables.distributions import Distributions, mean_of_each, su
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import node_texts, other_addresses
 from pipeline.report.tables.nodes.reach import Unreached, find_unreached
+from pipeline.report.tables.places import PLACE_COLUMNS
 from pipeline.report.tables.width.widths import WidthReport, report_widths
 
-LATER = ("host_name", "delay_")  # columns of ingresses behind those of searches, by how they begin
+# Columns of ingresses behind those of searches, by how they begin.
+LATER = ("host_name", "delay_", *PLACE_COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from pipeline.files import written_whole
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.topology import SILENT
 from pipeline.report.tables.node_names import node_texts
+from pipeline.report.tables.places import place_columns
 from pipeline.stages.contents.exported import exported
 from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.places import check_file
@@ -131,10 +132,15 @@ def _texts(snapshot: Snapshot, row: int) -> pa.Array:
 def node_table(snapshot: Snapshot, row: int) -> pa.Table:
     """``addr`` and ``role`` of each node of an AS, by node id.
 
-    A role is ``ingress``, ``candidate``, ``silent`` (without an address), or empty.
+    A role is ``ingress``, ``candidate``, ``silent`` (without an address), or empty. Places too,
+    where files gave any.
     """
     roles = np.full(snapshot.n_nodes[row], "", object)
     roles[len(roles) - snapshot.n_silent[row] :] = SILENT
     ingresses = snapshot.ingresses(np.array([row]))
     roles[ingresses.node] = np.where(ingresses.candidate, "candidate", "ingress")
-    return pa.table({"addr": _texts(snapshot, row), "role": pa.array(roles, pa.string())})
+    columns = {"addr": _texts(snapshot, row), "role": pa.array(roles, pa.string())}
+    if snapshot.locations() is not None:
+        nodes = np.arange(len(roles), dtype=np.int32)
+        columns |= place_columns(snapshot, np.full(len(roles), row), nodes)
+    return pa.table(columns)

@@ -6,6 +6,7 @@ import ipaddress
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from pipeline.config import LookupConfig
 from pipeline.errors import UsageError
@@ -13,6 +14,7 @@ from pipeline.model.addresses import is_v4, parse_addr
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
 from pipeline.report.tables.node_names import addr_texts
+from pipeline.report.tables.places import PLACE_COLUMNS, columns_at
 from pipeline.store import Found, Snapshot, addresses_of, find_addresses, open_snapshot
 
 _MAPPED_BITS = 96  # of the IPv6 prefix below which IPv4 addresses are kept
@@ -48,8 +50,11 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
         origins = origins_of(snapshot.manifest, snapshot.asn)
         known = snapshot.host_names()
         named = [None] * len(texts) if known is None else known.of(found.addr[shown]).tolist()
+        where = _where(snapshot, found.addr[shown])
         rows: list[dict[str, Any]] = []
-        for text, (row, node), sure, host in zip(texts, places, confidence, named, strict=True):
+        for text, (row, node), sure, host, place in zip(
+            texts, places, confidence, named, where, strict=True
+        ):
             asn = int(snapshot.asn[row])
             role, sure_of_entry = entries.get((row, node), (None, np.nan))
             rows.append(
@@ -63,12 +68,21 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
                     "role": role,
                     "ingress_confidence": None if np.isnan(sure_of_entry) else sure_of_entry,
                     "host_name": host,
+                    **place,
                 }
             )
         if len(rows) == 1:
             every = addresses_of(snapshot, int(found.row[0]), int(found.node[0]))
             rows[0]["addrs"] = addr_texts(every).to_pylist()
         return {"snapshot": snapshot.name, "n_found": len(found), "found": rows}
+
+
+def _where(snapshot: Snapshot, addrs: np.ndarray) -> list[dict[str, Any]]:
+    """Places of addresses, by column."""
+    known = snapshot.locations()
+    if known is None:
+        return [dict.fromkeys(PLACE_COLUMNS) for _ in addrs]
+    return pa.table(columns_at(known, known.rows_of(addrs))).to_pylist()
 
 
 def find(snapshot: Snapshot, address: str) -> Found:

@@ -11,12 +11,14 @@ import numpy as np
 
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
+from pipeline.graphs.light import check_light
 from pipeline.ingest.tables import (
     ALIASES,
     AS_NAMES,
     DELEGATIONS,
     EXCHANGES,
     HOST_NAMES,
+    LOCATIONS,
     NAME_RULES,
     ORGANISATIONS,
     PREFIXES,
@@ -26,6 +28,7 @@ from pipeline.ingest.tables import (
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.measured.host_names import HostNames
+from pipeline.model.measured.locations import Locations
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.named_owners import NamedOwners, NameRules, words_of_ases
@@ -135,6 +138,38 @@ def read_named(config: IngestConfig, tables: Tables, hosts: Hosts) -> NamedOwner
     if paths := _given(config, AS_NAMES):
         of_ases.append(AS_NAMES.read_files(paths)[0])
     return NamedOwners.read(hosts.names, tables.name_rules, words_of_ases(*of_ases))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where addresses are, and how reading each file went; ``unused`` as of ``Names``."""
+
+    of_addrs: Locations | None
+    reports: list[ReadReport]
+    unused: list[str]
+
+
+def read_places(config: IngestConfig, graphs: GraphSet, hosts: HostNames | None) -> Places:
+    """Where addresses of graphs and vantage points are, if files were given.
+
+    ``--aliases`` says which addresses a node of an ITDK has, unless a file of places does. A run
+    does not fail if a file cannot be used.
+    """
+    if not config.locations:
+        return Places(None, [], [])
+    columns = [each for each in (graphs.addrs, graphs.node_addr) if each is not None][:1]
+    if graphs.observations is not None:
+        seen = graphs.observations.vantages
+        columns.append(np.stack([seen.addr_high, seen.addr_low], axis=1))
+    addrs = unique_addrs(columns)
+    nodes = _given(config, ALIASES)
+    found, reports = LOCATIONS.read_files([*config.locations, *nodes], addrs, hosts)
+    reports = reports[: len(config.locations)]  # that of aliases is of another option
+    unused = []
+    if not len(found) and _usable(reports):
+        has = f"has 0 of {number(len(addrs), 'address')}"
+        unused.append(f"--locations ({has}: {files_text(reports)})")
+    return Places(check_light(found, graphs), reports, unused)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,13 @@ from pipeline.store.pointers.nights import age_of, is_night
 
 # What decides what is inferred from the same traces, as users know it: tables by their formats,
 # those of aliases left out, and options.
-_ONLY_NAMES = ("as-names", "host-names")  # tables that decide nothing
+_ONLY_NAMES = (
+    "as-names",
+    "host-names",
+    "itdk-geo",
+    "places",
+    "rules of places",
+)  # tables that decide nothing
 _TABLES = {
     **dict.fromkeys(PREFIX_FORMS, "--ip2as"),
     "as-rel": "--as-rel",

@@ -31,6 +31,7 @@ PATHS = "paths.parquet"
 TRACES = "traces.parquet"  # this and the next: of traces only
 INTERFACES = "interfaces.parquet"
 HOST_NAMES = "host_names.parquet"  # where any were given
+LOCATIONS = "locations.parquet"  # where any were given
 REASONS = "reasons.parquet"  # this and the next: where ASes were elected
 JOINS = "joins.parquet"
 UNMAPPED = "unmapped.parquet"  # of traces
@@ -52,6 +53,7 @@ _TABLES = (
     TRACES,
     INTERFACES,
     HOST_NAMES,
+    LOCATIONS,
     REASONS,
     JOINS,
     UNMAPPED,

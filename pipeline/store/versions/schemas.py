@@ -28,6 +28,7 @@ from pipeline.store.versions.names import (
     INGRESSES,
     INTERFACES,
     JOINS,
+    LOCATIONS,
     OBSERVATIONS,
     PATHS,
     REASONS,
@@ -146,6 +147,15 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
     ADDRESSES: {**_ADDR, "asn": _ASN, "node": _NODE, "confidence": _CONFIDENCE},
     UNMAPPED: _ADDR,
     HOST_NAMES: {**_ADDR, "name": _TEXT},
+    LOCATIONS: {
+        **_ADDR,
+        "latitude": Column(pa.float32(), -90, 90),
+        "longitude": Column(pa.float32(), -180, 180),
+        "city": _TEXT_OR_NULL,
+        "country": _TEXT_OR_NULL,
+        "place_rtt_ms": Column(pa.float32(), 0, may_be_null=True),
+        "place_far_km": Column(pa.float32(), 0, may_be_null=True),
+    },
     REASONS: {
         **_ADDR,
         "asn": Column(pa.uint32(), may_be_null=True),
@@ -206,7 +216,7 @@ ORDER: Mapping[str, Sequence[str]] = {
     INGRESSES: ("asn", "node"),
     EXITS: ("asn", "node", "neighbor_asn"),
     BORDERS: ("near_asn", "near", "far_asn", "far"),
-    **dict.fromkeys((UNMAPPED, HOST_NAMES, VANTAGES), tuple(_ADDR)),
+    **dict.fromkeys((UNMAPPED, HOST_NAMES, LOCATIONS, VANTAGES), tuple(_ADDR)),
     # A private address may be on several routers.
     ADDRESSES: (*_ADDR, "asn", "node"),
     REASONS: (*_ADDR, "asn"),

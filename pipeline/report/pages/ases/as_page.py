@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,6 +23,7 @@ from pipeline.report.pages.entries import EntryPages
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.tables.columns import lists
 from pipeline.report.tables.listed import Listed, list_ases
+from pipeline.report.tables.places import PLACE_COLUMNS, counted_places
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import share
 
@@ -61,6 +63,7 @@ def as_pages(
         listed.asns,
     )
     far = _farthest_rows(summary.ingresses.take(pa.array(farthest)))
+    placed = _counted_places(summary)
     drawn, n_near = Drawer(summary, listed).all(), _neighbors_of_ingresses(summary)
     for i in range(summary.ases.num_rows):
         ingresses = rows[ptr[i] : ptr[i + 1]]
@@ -76,12 +79,25 @@ def as_pages(
                 "neighbors": neighbors.of(i),
                 "beside": listed.beside(one["asn"]),
                 "exits": exits_of(*exits, i),
+                "places": placed[i],
                 "traced": bool(traced[i]),
                 "rated": bool(rated[i]),
                 "delayed": bool(delayed[i]),
                 "chosen": not n_near[i],
             },
         )
+
+
+def _counted_places(summary: Summary) -> list[list[tuple[str, int, int]]]:
+    """Ingresses and traces of each AS by place; empty where no place is known."""
+    table = summary.ingresses.select(["candidate", "n_direct", *PLACE_COLUMNS])
+    if table["latitude"].null_count == table.num_rows:
+        return [[] for _ in range(len(summary.ingress_ptr) - 1)]
+    rows = table.to_pylist()
+    return [
+        counted_places((row for row in rows[begin:end] if not row["candidate"]), "n_direct")
+        for begin, end in itertools.pairwise(summary.ingress_ptr.tolist())
+    ]
 
 
 def _neighbors_of_ingresses(summary: Summary) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 from markupsafe import Markup
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
-from pipeline.report.pages.ases.ingress_rows import host_text
+from pipeline.report.pages.ases.ingress_rows import host_text, place_texts
 from pipeline.report.pages.ases.neighbor_texts import neighbor_texts
 from pipeline.report.tables.summarise import Summary
 
@@ -39,9 +39,12 @@ def exit_rows(summary: Summary, linked: np.ndarray) -> tuple[list[str], np.ndarr
         linked=linked,
     )
     names = ("addr", "host_name", "n_direct")
-    columns = zip(*(shown[name].to_pylist() for name in names), neighbors, strict=True)
+    columns = zip(
+        *(shown[name].to_pylist() for name in names), place_texts(shown), neighbors, strict=True
+    )
     rows = [
-        f"<tr><td>{addr or '?'}{host_text(host)}<td>{n:,}{to}\n" for addr, host, n, to in columns
+        f"<tr><td>{addr or '?'}{host_text(host)}{place}<td>{n:,}{to}\n"
+        for addr, host, n, place, to in columns
     ]
     return rows, offsets(np.minimum(lengths, MAX_EXITS)), lengths
 

@@ -25,6 +25,11 @@ from pipeline.model.words import (
     spread_text,
 )
 from pipeline.report.pages.ases.neighbor_texts import neighbor_texts
+from pipeline.report.tables.places import (
+    PLACE_COLUMNS,
+    impossible_text,
+    place_text,
+)
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure
 
@@ -97,6 +102,7 @@ def ingress_rows(
         traced_ases[of_as].tolist(),
         rated_ases[of_as].tolist(),
         _delay_cells(table, delayed_ases[of_as]),
+        place_texts(table),
         strict=True,
     )
     return [_row(*row) for row in columns], traced_ases, rated_ases, delayed_ases
@@ -134,8 +140,9 @@ def _row(
     traced: bool,
     rated: bool,
     delay: str,
+    place: str,
 ) -> str:
-    named = f"{addr}{host_text(host)}"
+    named = f"{addr}{host_text(host)}{place}"
     if others:
         named += f" <small>also {others}</small>"
     if candidate:
@@ -157,6 +164,22 @@ def _row(
 def host_text(host: str | None) -> str:
     """The host name that follows an address in a cell of a table; empty where none is known."""
     return f" <bdi class=host>{escape(printable(host))}</bdi>" if host else ""
+
+
+def place_texts(table: pa.Table) -> list[str]:
+    """The places that follow addresses in cells of a table; empty where none is known."""
+    if table["latitude"].null_count == table.num_rows:
+        return [""] * table.num_rows
+    return [_place_text(row) for row in table.select(PLACE_COLUMNS).to_pylist()]
+
+
+def _place_text(row: Mapping[str, Any]) -> str:
+    if not (text := place_text(row)):
+        return ""
+    shown = f" <bdi class=place>{escape(text)}</bdi>"
+    if why := impossible_text(row):
+        shown += f' <i class="tag" title="{escape(why)}">impossible place</i>'
+    return shown
 
 
 def _any_of(flags: np.ndarray, ptr: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from kernels import CSRGraph, Shard
 from pipeline.model.columns import empty
 from pipeline.model.graphs import Exits
 from pipeline.model.measured.host_names import HostNames
+from pipeline.model.measured.locations import Locations
 from pipeline.model.measured.observations import Steps, Vantages
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
@@ -80,6 +81,7 @@ class MemorySnapshot:
         self.of_paths: Steps | None = None
         self.of_vantages: Vantages | None = None
         self.of_hosts: HostNames | None = None
+        self.of_places: Locations | None = None
         self._exits, self.of_borders = exits, borders
 
     def ingresses(self, rows=None) -> Ingresses:
@@ -87,6 +89,9 @@ class MemorySnapshot:
 
     def addresses(self) -> None:
         """No node has several."""
+
+    def locations(self) -> Locations | None:
+        return self.of_places
 
     def host_names(self) -> HostNames | None:
         """None is known, unless a test gives some."""

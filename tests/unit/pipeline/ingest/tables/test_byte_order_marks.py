@@ -41,6 +41,9 @@ TEXTS = [  # option, text of two records
         '{"domain":"a.net","re":["^as([0-9]+)"],"score":{"tp":3,"fp":0,"class":"good"}}\n'
         '{"domain":"b.net","re":["^as([0-9]+)"],"score":{"tp":3,"fp":0,"class":"good"}}\n',
     ),
+    ("locations", "9.9.9.1,48.86,2.35,Paris,FR\n9.9.9.0/24,48.86,2.35,Paris,FR\n"),
+    ("locations", "node N1:  9.9.9.1\nnode N2:  9.9.9.2\n"),
+    ("locations", "node.geo N1:\tEU\tFR\t\tParis\t1\t2\nnode.geo N2:\tEU\tFR\t\tParis\t1\t2\n"),
     ("host_names", "9.9.9.1 a.example.net\n9.9.9.2 b.example.net\n"),
 ]
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -50,7 +53,7 @@ ROWS = {table.option: table for table in TABLES}
 
 
 def read(option: str, path) -> ReadReport:
-    more = [np.zeros((0, 2), np.uint64)] if option == "host_names" else []
+    more = [np.zeros((0, 2), np.uint64)] if option in ("host_names", "locations") else []
     (report,) = ROWS[option].read_files([path], *more)[1]
     return report
 

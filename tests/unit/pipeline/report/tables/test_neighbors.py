@@ -14,6 +14,7 @@ from pipeline.model.tables.organisations import Organisations
 from pipeline.model.tables.registries import Registries
 from pipeline.report import write_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table
+from pipeline.report.tables.places import PLACE_COLUMNS
 from pipeline.report.tables.summarise import summarise
 from pipeline.store import Snapshot, open_snapshot
 from tests.unit.pipeline.infer.handmade import infer
@@ -61,7 +62,9 @@ def test_links_of_ases_that_were_not_measured_are_left_out(snapshot):
 
 
 def test_exits_are_one_row_with_the_counts_of_each_next_as(snapshot):
-    assert rows_of(exit_table(snapshot, np.arange(3))) == [
+    table = exit_table(snapshot, np.arange(3))
+    assert table.column_names[-len(PLACE_COLUMNS) :] == [*PLACE_COLUMNS]
+    assert rows_of(table.drop_columns([*PLACE_COLUMNS])) == [
         (1, 0, A, [2], 2, [2], None),
         (1, 1, B, [2], 1, [1], None),
         (2, 0, X, [3], 1, [1], None),

@@ -92,7 +92,7 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
         "closeness": 0.5,
         "harmonic": (1 + 2 / 2 + 1 / 3) / 4,
         "host_name": None,
-        **dict.fromkeys(DELAYS.split()),
+        **dict.fromkeys((DELAYS + PLACES).split()),
     }
     assert last["farthest_addrs"] == ["10.0.0.1", "10.0.0.5"]
     assert candidate["candidate"] is True
@@ -270,13 +270,14 @@ DELAYS = """
 delay_ms delay_p25_ms delay_p75_ms delay_n_traces delay_n_vantages delay_n_negative
 delay_by_ttl_ms delay_by_ttl_n_traces
 """
+PLACES = " city country latitude longitude place_impossible place_rtt_ms place_far_km"
 
 
 def test_columns_are_those_of_the_contract(snapshot):
     summary = summarise(snapshot, measured(snapshot))
     assert summary.ases.column_names == AS_COLUMNS.split()
     assert summary.ingresses.column_names == [
-        *(INGRESS_COLUMNS + DELAYS).split(),
+        *(INGRESS_COLUMNS + DELAYS + PLACES).split(),
         "closeness",
         "harmonic",
     ]
