@@ -22,8 +22,8 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
   through it are aimed at that AS, too, its margin rests on aims alone.
 - **Unseen ASes.** Of some ASes nothing ever answers, neither an address of their own nor a
   destination. Whether traces got into such an AS is not known: real networks that let no probe in
-  end them at their provider's last router, which the networks of the fit do not have. So an AS of
-  this kind is stated no higher than "weak".
+  end them at their provider's last router, and how many do is not known; most networks of the fit
+  have none. So an AS of this kind is stated no higher than "weak".
 - **Vantage points.** Of more of them the same margin and the same traces say a little less: more of
   what they see is seen by few. No more count than weights were fitted with (``_MOST_VANTAGES``).
 - **Kinds.** How often a class is right depends on what is known besides (``KINDS``), so it was
@@ -99,30 +99,30 @@ FEATURES = {
 # with interfaces, inferred and true routers, each without and with registries.
 # Networks: brite, provider31, ixp, customer, answers, harsh, realistic, plain, ipv6, mpls,
 # mpls_ultimate, ecmp, ecmp_classic, classic, carrier_nat, vantage_nat, private_core, rewriting,
-# zero_ttl, zombies, loops, anycast, siblings, second_origins, outgoing, dark, packed31; seeds
-# 9621 to 9632.
+# zero_ttl, zombies, loops, anycast, siblings, second_origins, outgoing, dark, firewalled,
+# packed31; seeds 9621 to 9632.
 WEIGHTS = {
-    "address": (-0.28, 2.60, 5.46, -1.87, -0.88, 1.40),
-    "ingress": (-1.90, 2.25, -0.63, 0.69, 0.95, -0.35, -0.46, 0.57, -1.35, 0.18, 1.28),
+    "address": (-0.29, 2.62, 5.57, -2.07, -0.91, 1.20),
+    "ingress": (-1.94, 2.37, -0.57, 0.62, 0.94, -0.38, -0.48, 0.78, -1.50, 0.12, 1.10),
 }
 SHARES = {
     "address": (
-        (0.623, 0.798, 0.926, 0.995),
-        (0.580, 0.785, 0.924, 0.996),
-        (0.570, 0.828, 0.943, 0.997),
-        (0.549, 0.781, 0.930, 0.997),
-        (0.518, 0.774, 0.931, 0.998),
-        (0.532, 0.788, 0.955, 0.999),
+        (0.629, 0.793, 0.929, 0.995),
+        (0.579, 0.775, 0.927, 0.996),
+        (0.585, 0.825, 0.949, 0.998),
+        (0.542, 0.779, 0.929, 0.997),
+        (0.514, 0.769, 0.928, 0.998),
+        (0.529, 0.783, 0.955, 0.999),
     ),
     "ingress": (
-        (0.541, 0.821, 0.947, 0.990),
-        (0.475, 0.799, 0.943, 0.991),
-        (0.534, 0.832, 0.960, 0.994),
-        (0.529, 0.835, 0.955, 0.994),
-        (0.499, 0.819, 0.962, 0.996),
-        (0.489, 0.803, 0.976, 0.998),
+        (0.546, 0.822, 0.945, 0.991),
+        (0.478, 0.809, 0.939, 0.992),
+        (0.549, 0.835, 0.958, 0.994),
+        (0.530, 0.833, 0.954, 0.994),
+        (0.500, 0.811, 0.963, 0.996),
+        (0.485, 0.811, 0.976, 0.998),
     ),
-    "candidate": ((0.114, 0.141, 0.293),),
+    "candidate": ((0.107, 0.134, 0.289),),
 }
 
 

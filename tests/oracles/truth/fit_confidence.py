@@ -180,7 +180,7 @@ def count_network(source: Source) -> Judged:
         source.open() as lab,
         mock.patch.dict(confidence.SHARES, _POSITIONS),
         mock.patch.object(confidence, "state", _recorder(kept)),
-        # Drawn networks let probes in: what caps others is not fitted to them.
+        # Most drawn networks let probes in: what caps others is not fitted to them.
         mock.patch.object(confidence, "capped", lambda _, stated, *__: stated),
     ):
         for options in _WAYS:

@@ -27,8 +27,8 @@ _FEW = 4  # nodes from which on more of them widen the range
 # (low, slope, 0) and (high, slope, growth); ``python -m tests.oracles.truth.fit_widths --into FILE
 # KIND...`` writes the lines from here on.
 LINES = {
-    "diameter": ((0.0, 0.5, 0.0), (2.0, 0.5, 0.48)),
-    "radius": ((0.0, 0.5, 0.0), (1.33, 0.67, 0.3)),
+    "diameter": ((0.0, 0.5, 0.0), (2.0, 0.5, 0.5)),
+    "radius": ((0.0, 0.5, 0.0), (1.31, 0.69, 0.27)),
 }
 
 
