@@ -19,15 +19,10 @@ def turns_up_to(out: Path, old: str, changes: Changes, events: Events) -> list[i
     if not len(events):
         return []
     names = changes.reason[events.first]
+    columns = (events.kind, names, events.asn, events.other_asn)
     tonight = [
-        Turn(kind, *((None if asn == NO_ASN else asn) for asn in ases), _name_of(kind, name))
-        for kind, name, *ases in zip(
-            events.kind.tolist(),
-            names.tolist(),
-            events.asn.tolist(),
-            events.other_asn.tolist(),
-            strict=True,
-        )
+        Turn(kind, _known(asn), _known(other), _name_of(kind, name))
+        for kind, name, asn, other in zip(*(each.tolist() for each in columns), strict=True)
     ]
     earlier: list[list[Turn]] = []
     night, passed = old, {""}
@@ -39,6 +34,10 @@ def turns_up_to(out: Path, old: str, changes: Changes, events: Events) -> list[i
         earlier.append(turns)
         night = compared_in(out / night).old
     return count_turns(tonight, earlier)
+
+
+def _known(asn: int) -> int | None:
+    return None if asn == NO_ASN else asn
 
 
 def _name_of(kind: str, reason: str) -> str:
