@@ -125,7 +125,9 @@ def _new_and_gone(changes: pa.Table, words: NodeWords) -> Iterator[tuple[int, st
     rows = changes.filter(is_part).select(names).sort_by([("n_traces", "descending")]).to_pylist()
     for row in rows:
         kind, addr, other = row["kind"], row["addr"], row["other_addr"]
-        both = ((GONE, addr), (NEW, other)) if kind in (SHIFTED, RENUMBERED) else ()
+        both: tuple[tuple[str | None, str | None], ...] = ()
+        if kind in (SHIFTED, RENUMBERED):
+            both = ((GONE, addr), (NEW, other))
         how = NEW if kind in _NEW else GONE if kind in _GONE else None
         if how is None and not both:
             continue
