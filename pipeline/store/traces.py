@@ -48,12 +48,28 @@ def write_traces(folder: Path, kept: KeptTraces) -> tuple[dict[str, int], int]:
                 n_rows += table.num_rows
                 if table.num_rows:
                     writer.write_table(table, row_group_size=_ROW_GROUP)
-        size = path.stat().st_size
+        size = _size(path)
         if kept.rank is None or size <= most or not n_rows:
             break
         # What is left out is of about the same size; a file has some 2 KB of its own.
         kept = kept.first(int(n_rows * min(0.98 * max(most - _OWN, 0) / size, 0.95)))
     return {INTERFACES: len(kept.addr), TRACES: n_rows}, kept.count()
+
+
+def _size(path: Path) -> int:
+    """Bytes of the traces but for the files they came from, which say nothing about them.
+
+    So the same traces are kept whatever files they were in.
+    """
+    metadata = pq.read_metadata(path)
+    columns = (
+        metadata.row_group(group).column(i)
+        for group in range(metadata.num_row_groups)
+        for i in range(metadata.num_columns)
+    )
+    return _OWN + sum(
+        column.total_compressed_size for column in columns if column.path_in_schema != "input"
+    )
 
 
 _SCHEMA = pa.schema(

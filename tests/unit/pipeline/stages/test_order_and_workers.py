@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.synthetic.internet import make_internet, write_pfx2as
@@ -13,7 +14,7 @@ from benchmarks.synthetic.traces import Vantages
 from pipeline.config import IngestConfig
 from pipeline.stages.ingest import IngestSummary, ingest
 from pipeline.store import Snapshot, open_snapshot
-from pipeline.store.versions.names import MANIFEST
+from pipeline.store.versions.names import MANIFEST, TRACES
 
 N_TRACES = 4_000
 N_VANTAGES = 16
@@ -81,12 +82,18 @@ def content(snapshot: Snapshot) -> dict[str, bytes]:
 
 
 def files(snapshot: Snapshot) -> dict[str, str]:
-    """Digest of every file but the manifest, which names inputs and times."""
-    return {
+    """Digest of every file but the manifest, which names inputs and times.
+
+    Of kept traces without the number of the file that each came from.
+    """
+    digests = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in Path(snapshot.path).iterdir()
-        if path.is_file() and path.name != MANIFEST
+        if path.is_file() and path.name not in {MANIFEST, TRACES}
     }
+    traces = pq.read_table(Path(snapshot.path) / TRACES).drop_columns(["input"])
+    rows = repr(traces.to_pydict()).encode()
+    return digests | {TRACES: hashlib.sha256(rows).hexdigest()}
 
 
 def assert_same(one: IngestSummary, other: IngestSummary) -> None:
