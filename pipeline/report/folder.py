@@ -23,7 +23,7 @@ from pipeline.model.measured.reading import newest_on_calendar
 from pipeline.model.words import printable
 from pipeline.places import url_of
 from pipeline.report.compared import COMPARISON, foreign_in, is_shard
-from pipeline.report.names import ADDRESSES, ASES, CHANGES, HISTORY, PATHS, REPORT
+from pipeline.report.names import ADDRESSES, ASES, CHANGES, HISTORY, PATHS, REPORT, ROUTERS
 from pipeline.report.published import bring_reports, publish_reports, published_of
 from pipeline.store.versions.held import set_aside
 
@@ -49,6 +49,7 @@ _FILES = frozenset(
         "lookup.js",
         "night.js",
         "pages.parquet",
+        "panel.js",
         "paths.html",
         "paths.js",
         "rejects.jsonl",
@@ -63,6 +64,7 @@ _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
 _SCRIPTS = {
     ADDRESSES: re.compile(r"index|\d+"),
     HISTORY: re.compile(r"index|\d+"),
+    ROUTERS: re.compile(r"index|\d+"),
     PATHS: re.compile(r"index|[art]?\d+"),
 }
 _FOLDERS = frozenset({*_OF_ASES, *_SCRIPTS})

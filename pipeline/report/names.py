@@ -7,3 +7,4 @@ ADDRESSES = "addresses"  # folder of scripts with numbers as names
 CHANGES = "changes"  # of a comparison, likewise
 HISTORY = "history"  # likewise
 PATHS = "paths"  # likewise, with a letter before some
+ROUTERS = "routers"  # likewise

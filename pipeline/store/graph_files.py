@@ -136,6 +136,15 @@ class GraphFiles:
         self.read("arcs", np.array([row]), out)
         return out
 
+    def link_columns(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """The same of some AS rows, end to end, and ``weight`` if there is any."""
+        n_arcs = int(self._count["arcs"][rows].sum())
+        out = _empty(self._manifest["arc_columns"], n_arcs)
+        if self._manifest["has_weights"]:
+            out["weight"] = np.empty(n_arcs, np.float32)
+        self.read("arcs", rows, out)
+        return out
+
     def node_columns(self, n_nodes: int, optional: bool) -> dict[str, np.ndarray]:
         """Empty arrays for what the files say about ``n_nodes`` nodes."""
         out = _empty(self._manifest["node_columns"], n_nodes) if optional else {}

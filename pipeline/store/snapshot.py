@@ -284,6 +284,13 @@ class Snapshot(OpenVersion):
         """Optional columns of the arcs of one AS, in the order of ``indices``."""
         return self._files.arc_columns(self._checked_row(row))
 
+    def link_columns(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Optional columns of the arcs of some AS rows (ascending), and ``weight`` if there is any.
+
+        Arcs are in the order of ``shard`` of the same rows.
+        """
+        return self._files.link_columns(self._checked_rows(rows))
+
     def ingresses(self, rows: np.ndarray | None = None) -> Ingresses:
         """Ingresses of some AS rows (ascending), or of all; sorted by row, then node."""
         return self._ingresses if rows is None else self._ingresses.of_rows(rows)

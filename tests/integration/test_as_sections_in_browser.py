@@ -97,6 +97,9 @@ def test_who_enters_where_is_drawn_with_links_and_hops_in_the_same_order(page, s
 def test_a_selected_ingress_is_in_the_address(page, small):
     page.goto(url(small, "as/3356.html"))
     page.click(".flow .ways text:nth-child(2)")
+    page.wait_for_selector(".panel[open]")  # what is known of the router is beside it
+    page.keyboard.press("Escape")
+    page.wait_for_function("!document.querySelector('.panel').open")
     assert page.locator("#ingresses tr.on td:first-child").inner_text().endswith(":3")
     assert page.locator(".flow .ways .on").count() == 1
     address = page.url

@@ -5,7 +5,8 @@ A page opened from disk may fetch nothing but scripts, so each shard is a call w
 in source maps: five bits a character, the lowest first. For an IPv4 address that is the difference
 from the one before; for an IPv6 address the difference of its upper half, then its lower half, as
 a difference too if the upper halves are equal. Owners are runs: how many addresses, and which AS of
-the shard's list. ``addresses/index.js`` says where each shard begins.
+the shard's list. ``routers`` are differences, too, of the numbers of routers in ``routers/``: twice
+as much, and an odd number for a step back. ``addresses/index.js`` says where each shard begins.
 """
 
 from __future__ import annotations
@@ -81,9 +82,11 @@ def _shard(table: AddressList, part: np.ndarray) -> dict:
     asns, owner = np.unique(table.asn[part], return_inverse=True)
     runs = np.flatnonzero(np.diff(owner, prepend=-1))
     owners = np.stack([np.diff(runs, append=len(part)), owner[runs]], axis=1).ravel()
+    step = np.diff(table.router[part], prepend=0)
     return {
         "gaps": numbers_text(gaps),
         "owners": numbers_text(owners),
         "asns": asns.tolist(),
         "ingresses": numbers_text(np.diff(np.flatnonzero(table.ingress[part]), prepend=0)),
+        "routers": numbers_text((step << 1) ^ (step >> 63)),
     }

@@ -104,6 +104,7 @@
       if (text) {
         text.classList.add("pick");
         text.addEventListener("click", () => choose(row));
+        hopscope.panel?.mark(text, nameOf(row));
       }
     }
     table.classList.add("labelled");
@@ -114,6 +115,7 @@
       if (view.chosen) parts.push(`ingress=${encodeURIComponent(nameOf(view.chosen))}`);
       if (view.query) parts.push(`find=${encodeURIComponent(view.query)}`);
       if (view.grouped) parts.push("by=neighbour");
+      parts.push(...hopscope.ofPanel());
       try {
         history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
       } catch { /* a browser that lets no page from disk do this: the link is lost, nothing else */ }
@@ -227,8 +229,8 @@
       .flatMap((path) => path.getAttribute("d").split("M").slice(1).map((one) => one.split(/[ h]/).map(Number)))
       .filter(([x]) => x >= first);
     dots.sort((a, b) => Math.floor(a[0] / 10) - Math.floor(b[0] / 10) || a[1] - b[1]);
-    let mark = null;
-    const clear = () => { note.textContent = ""; if (mark) mark.remove(); mark = null; };
+    let mark = null, pointed = null;
+    const clear = () => { note.textContent = ""; if (mark) mark.remove(); mark = pointed = null; };
     svg.addEventListener("pointermove", (event) => {
       const box = inner.getBoundingClientRect();
       let nearest = -1, least = 16;
@@ -239,6 +241,7 @@
       clear();
       if (nearest < 0) return;
       const [, name, hops, ends] = [...rows[nearest].cells].map((cell) => cell.textContent.trim());
+      pointed = rows[nearest].querySelector("a.addr")?.dataset.router ?? null;
       const n = ends ? ends.split(" ").length : 0;
       const far = /^[a-z]/.test(hops) ? hops : `${hops} hop${hops === "1" ? "" : "s"}`;
       note.textContent = `${name}: ${far}, ${integer.format(n)} link${n === 1 ? "" : "s"}`;
@@ -246,6 +249,7 @@
       inner.append(mark);
     });
     svg.addEventListener("pointerleave", clear);
+    svg.addEventListener("click", () => { if (pointed) hopscope.panel.open(pointed); });
   }
 
   // What columns mean.

@@ -19,6 +19,17 @@ const hopscope = (() => {
     return made;
   }
 
+  function amount(value, places) { // as in pipeline/model/words.py
+    const size = Math.abs(value);
+    if (size && (size < WRITTEN_OUT[0] || size >= WRITTEN_OUT[1])) return value.toExponential(2).replace(/\.?0+e/, "e");
+    if (size && size < SMALL) return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+    const shown = size < WHOLE ? places : 0;
+    return value.toLocaleString("en-US", { minimumFractionDigits: shown, maximumFractionDigits: shown });
+  }
+
+  // What the address says of the panel on one router (panel.js), which a view leaves as it is.
+  const ofPanel = () => location.hash.slice(1).split("&").filter((part) => /^router=/.test(part));
+
   // ---- The list of all ASes ---------------------------------------------------------------
   // Rows have one height, so only those in sight are in the document, whatever the number.
   const TEXTS = new Set(["name", "status"]);
@@ -188,14 +199,6 @@ const hopscope = (() => {
       return typeof value === "number" ? integer.format(value) : value;
     }
 
-    function amount(value, places) { // as in pipeline/model/words.py
-      const size = Math.abs(value);
-      if (size && (size < WRITTEN_OUT[0] || size >= WRITTEN_OUT[1])) return value.toExponential(2).replace(/\.?0+e/, "e");
-      if (size && size < SMALL) return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
-      const shown = size < WHOLE ? places : 0;
-      return value.toLocaleString("en-US", { minimumFractionDigits: shown, maximumFractionDigits: shown });
-    }
-
     function outward(value, places, isUpper) { // as outward_amount in pipeline/model/words.py
       const isShort = value < SMALL || value >= WRITTEN_OUT[1]; // three significant digits
       const fixed = value < WHOLE ? places : 0;
@@ -325,10 +328,11 @@ const hopscope = (() => {
         const link = element("a", { href: `as/${asn}.html${ingress ? `#ingress=${encodeURIComponent(addr)}` : ""}` }, `AS${asn}`);
         return ingress ? [link, " ", element("i", { class: "tag way" }, "ingress")] : [link];
       };
+      const named = (addr) => hopscope.panel?.link(addr) ?? element("b", {}, addr);
       hits.replaceChildren();
       if (asked.single && many) {
         const at = columns.asn.indexOf(listed[0].asn);
-        hits.append(element("b", {}, asked.text), " is in ", ...linked(listed[0]), " ", element("bdi", {}, at < 0 ? "" : columns.name[at]));
+        hits.append(named(asked.text), " is in ", ...linked(listed[0]), " ", element("bdi", {}, at < 0 ? "" : columns.name[at]));
         return;
       }
       if (!many) {
@@ -342,8 +346,8 @@ const hopscope = (() => {
       if (many > listed.length) hits.append(` The first ${listed.length} are listed.`);
       const list = element("ul");
       for (const one of listed) {
-        const entry = element("li", {}, `${one.addr} `);
-        entry.append(...linked(one));
+        const entry = element("li");
+        entry.append(named(one.addr), " ", ...linked(one));
         list.append(entry);
       }
       hits.append(list);
@@ -389,6 +393,7 @@ const hopscope = (() => {
       if (state.key !== "n_nodes" || !state.down) parts.push(`sort=${state.down ? "-" : ""}${state.key}`);
       if (filters) parts.push(...filters.parts());
       if (columnsShown.length < keys.length) parts.push(`columns=${columnsShown.slice(1).join(",")}`);
+      parts.push(...ofPanel());
       const hash = parts.length ? `#${parts.join("&")}` : "";
       if (location.hash === hash || (!hash && !/[#&](q|sort|columns|only|traces|size|entries|mean|diameter)=/.test(location.hash))) return;
       try {
@@ -431,7 +436,8 @@ const hopscope = (() => {
         event.stopPropagation(); // or the list would take it for a second step
         go(0);
       }
-      if (event.key === "Enter" && rows.length) location.href = `as/${columns.asn[rows[0]]}.html`;
+      if (event.key === "Enter" && answer?.asked.single && answer.n && hopscope.panel) hopscope.panel.open(answer.asked.text);
+      else if (event.key === "Enter" && rows.length) location.href = `as/${columns.asn[rows[0]]}.html`;
     });
     order.addEventListener("change", () => sortBy(order.value.replace(/^-/, ""), order.value.startsWith("-")));
     document.addEventListener("keydown", (event) => {
@@ -569,5 +575,5 @@ const hopscope = (() => {
     if (event.key === "Escape" && document.activeElement.matches(".explained button")) document.activeElement.blur();
   });
 
-  return { load, night, csv, download, sortable, value, element, drawn, integer, numbers, NONE };
+  return { load, night, csv, download, sortable, value, element, drawn, integer, numbers, amount, ofPanel, NONE };
 })();

@@ -2,6 +2,7 @@
 // addresses/, as they are needed; shards.py says how they are written.
 "use strict";
 (() => {
+  const ROOT = document.currentScript.src.replace(/[^/]*$/, "");
   const SHARDS = 64; // that one prefix may take, over a million addresses
   const LISTED = 100; // addresses of a prefix that are listed
   const BITS = { v4: 32, v6: 128 };
@@ -14,7 +15,7 @@
       loaded.set(key, new Promise((resolve, reject) => {
         waiting.set(key, resolve);
         const script = document.createElement("script");
-        script.src = `addresses/${key}.js`;
+        script.src = `${ROOT}addresses/${key}.js`;
         script.onload = () => { waiting.delete(key); script.remove(); };
         script.onerror = () => { waiting.delete(key); script.remove(); loaded.delete(key); reject(new Error(script.src)); };
         document.head.append(script);
@@ -84,12 +85,12 @@
 
   // ---- Shards -----------------------------------------------------------------------------
   const { numbers } = hopscope;
-  // Calls back with each address of a shard in a range, its AS, and whether it is an ingress.
+  // Calls back with each address of a shard in a range, its AS, whether it is an ingress, its router.
   function scan(family, shard, asked, take) {
-    const runs = numbers(shard.owners), gaps = numbers(shard.gaps), entries = numbers(shard.ingresses);
+    const runs = numbers(shard.owners), gaps = numbers(shard.gaps), entries = numbers(shard.ingresses), routers = numbers(shard.routers);
     const next = (from) => { const one = from.next(); return one.done ? null : one.value; };
     const mask = (1n << 64n) - 1n;
-    let left = 0, asn = 0, value = 0n;
+    let left = 0, asn = 0, value = 0n, router = 0;
     let entry = next(entries);
     for (let i = 0; ; i++) {
       const gap = next(gaps);
@@ -101,12 +102,14 @@
         value = gap ? (((value >> 64n) + gap) << 64n) | low : value + low;
         value &= (mask << 64n) | mask;
       }
+      const step = Number(next(routers));
+      router += step % 2 ? -(step + 1) / 2 : step / 2;
       if (!left) { left = Number(next(runs)); asn = shard.asns[Number(next(runs))]; }
       left -= 1;
       const ingress = entry !== null && Number(entry) === i;
-      if (ingress) { const step = next(entries); entry = step === null ? null : entry + step; }
+      if (ingress) { const further = next(entries); entry = further === null ? null : entry + further; }
       if (value > asked.last) return;
-      if (value >= asked.first) take(value, asn, ingress);
+      if (value >= asked.first) take(value, asn, ingress, router);
     }
   }
 
@@ -122,14 +125,14 @@
     }
     const found = { n: 0, ingresses: 0, listed: [], ases: new Map(), whole: shards.length <= SHARDS };
     for (const key of shards.slice(0, SHARDS)) {
-      scan(asked.family, await load(key), asked, (value, asn, ingress) => {
+      scan(asked.family, await load(key), asked, (value, asn, ingress, router) => {
         found.n += 1;
         found.ingresses += ingress;
         found.ases.set(asn, (found.ases.get(asn) || 0) + 1);
-        if (found.listed.length < LISTED) found.listed.push({ addr: addr(asked.family, value), asn, ingress });
+        if (found.listed.length < LISTED) found.listed.push({ addr: addr(asked.family, value), asn, ingress, router });
       });
     }
     return found;
   }
-  hopscope.lookup = { parse, lookup, n: () => load("index").then((index) => index.n) };
+  hopscope.lookup = { parse, lookup, addr, n: () => load("index").then((index) => index.n) };
 })();

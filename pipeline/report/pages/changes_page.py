@@ -14,6 +14,7 @@ from pipeline.files import replaced_whole
 from pipeline.model.choices import FIRST_EVENTS
 from pipeline.model.words import NodeWords, printable
 from pipeline.report.compared import compared_in
+from pipeline.report.names import ROUTERS
 from pipeline.report.pages.ases.as_changes import (
     changes_in_events,
     show_on_as_pages,
@@ -99,6 +100,7 @@ def write_changes_page(
             figures=_figures(changes),
             histories=histories,
             has_index=has_index,
+            has_panel=has_index and (folder / ROUTERS).is_dir(),
             has_paths=all((at / "paths.html").exists() for at in (folder, folder.parent / old)),
             paged=paged,
             grown=_grown(changes, words),

@@ -8,6 +8,7 @@ small drawings.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from pipeline.report.pages.reuse import (
 from pipeline.report.pages.run_facts import RunFacts
 from pipeline.report.pages.templating import environment
 from pipeline.report.paths.shards import write_paths
+from pipeline.report.routers.nights import nights_of_routers
+from pipeline.report.routers.shards import write_routers
 from pipeline.report.tables.internet import entering_traces
 from pipeline.report.tables.summarise import Summary
 
@@ -36,7 +39,7 @@ __all__ = ["newest_report", "write_pages"]
 
 ASSETS = ("hopscope.css", "hopscope.js")  # of all pages, also of those of comparisons
 SCRIPTS = ("as_page.js", "filters.js", "history.js", "internet.js")
-LOOKUP = ("lookup.js",)  # where addresses are known
+PANEL = ("lookup.js", "panel.js")  # where addresses are known
 PATHS = ("paths.js",)  # where traces are kept
 
 
@@ -82,10 +85,14 @@ def write_pages(
     origins = origins_of(manifest, summary.ases["asn"].to_numpy())
     addresses = address_table(summary.snapshot, summary.rows) if origins.has_traces else None
     if addresses:
+        run = replace(run, has_panel=True)
         write_addresses(addresses, out)
     kept = write_paths(summary.snapshot, out)
+    if addresses:
+        nights = nights_of_routers(summary.snapshot, addresses)
+        write_routers(summary.snapshot, addresses, nights, out, kept is not None)
     templates, provenance = environment(), provenance or Provenance()
-    write_assets(out, ASSETS + SCRIPTS + (LOOKUP if addresses else ()) + (PATHS if kept else ()))
+    write_assets(out, ASSETS + SCRIPTS + (PANEL if addresses else ()) + (PATHS if kept else ()))
     (out / "as").mkdir(exist_ok=True)
     writer = PageWriter(summary, run, origins, provenance, out / "as", earlier)
     n = n_processes(summary.ases.num_rows, processes)
@@ -102,7 +109,6 @@ def write_pages(
         run=run,
         t=summary.totals,
         root="",
-        has_addresses=bool(addresses),
         has_paths=kept is not None,
         **index_variables(summary, run, manifest, warnings, busy_share),
     )

@@ -39,6 +39,7 @@ class RunFacts:
     all_synthetic: bool = False
     mapped: str = ""  # the share of addresses of a known AS; empty without traces
     is_mapped_low: bool = False  # so low that pages warn
+    has_panel: bool = False  # the report knows its addresses, and what is known of each router
 
     @property
     def one(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from pipeline.model.columns.ragged import offsets, row_of_value
 
@@ -39,7 +41,7 @@ class RouterLinks:
     flags: dict[str, np.ndarray]
 
 
-def links_of_rows(snapshot, rows: np.ndarray) -> RouterLinks:
+def links_of_rows(snapshot, rows: np.ndarray, borders: pa.Table | None = None) -> RouterLinks:
     """Links of all nodes of some ASes.
 
     Parameters
@@ -47,6 +49,8 @@ def links_of_rows(snapshot, rows: np.ndarray) -> RouterLinks:
     snapshot : pipeline.store.Snapshot
     rows : (n_ases,) int64
         AS rows, ascending.
+    borders : pyarrow.Table, optional
+        Those of the snapshot, where they were read before.
 
     Raises
     ------
@@ -56,9 +60,8 @@ def links_of_rows(snapshot, rows: np.ndarray) -> RouterLinks:
     rows = np.asarray(rows, np.int64)
     begin = offsets(np.asarray(snapshot.n_nodes)[rows])
     names = [n for n in ("n_traces", *FLAGS) if n in snapshot.manifest["arc_columns"]]
-    parts = [_across(snapshot, rows, begin, names)]
-    for at, row in enumerate(rows.tolist()):
-        parts.append(_inside(snapshot, row, int(begin[at]), names))
+    borders = snapshot.borders() if borders is None else borders
+    parts = [_inside(snapshot, rows, names), *_across(snapshot, rows, begin, names, borders)]
     columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     order = np.lexsort((columns["node"], columns["row"], -columns["n_traces"], columns["own"]))
     columns = {key: column[order] for key, column in columns.items()}
@@ -69,54 +72,58 @@ def links_of_rows(snapshot, rows: np.ndarray) -> RouterLinks:
     )
 
 
-def _inside(snapshot, row: int, first: int, names: list[str]) -> dict[str, Any]:
-    graph = snapshot.graph(row, weights=True)
-    others = snapshot.arc_columns(row)
-    n = graph.n_arcs
-    weight = np.full(n, np.nan, np.float32) if graph.weights is None else graph.weights
+def hundredths(ms: np.ndarray) -> np.ndarray:
+    """(n,) int64: milliseconds as they are shown, in hundredths; -1 for NaN."""
+    found = np.full(len(ms), -1, np.int64)
+    known = ~np.isnan(ms)
+    found[known] = np.rint(ms[known].astype(np.float64) * 100)
+    return found
+
+
+def _inside(snapshot, rows: np.ndarray, names: list[str]) -> dict[str, Any]:
+    whole = snapshot.shard(rows)
+    own = row_of_value(whole.indptr)
+    of = np.searchsorted(whole.node_ptr, own, side="right") - 1
+    others = snapshot.link_columns(rows)
+    n = len(own)
     return {
-        "own": first + row_of_value(graph.indptr),
-        "row": np.full(n, row, np.int64),
-        "node": graph.indices.astype(np.int64),
+        "own": own,
+        "row": rows[of],
+        "node": whole.indices.astype(np.int64) - whole.node_ptr[of],
         "n_traces": np.asarray(others.get("n_traces", np.full(n, _UNKNOWN)), np.int64),
-        "weight": weight,
+        "weight": others.get("weight", np.full(n, np.nan, np.float32)),
         **{name: others[name] for name in names if name in FLAGS},
     }
 
 
-def _across(snapshot, rows: np.ndarray, begin: np.ndarray, names: list[str]) -> dict[str, Any]:
-    """Links between ASes, seen from those of the rows."""
-    table = snapshot.borders()
-    asn = np.asarray(snapshot.asn)
-    end = {
-        which: (
-            np.searchsorted(asn, table[f"{which}_asn"].to_numpy()),
-            table[which].to_numpy().astype(np.int64),
-        )
-        for which in ("near", "far")
-    }
+def _across(
+    snapshot, rows: np.ndarray, begin: np.ndarray, names: list[str], table: pa.Table
+) -> Iterator[dict[str, Any]]:
+    """Links between ASes, seen from those of the rows, first from the near end of each."""
     n = table.num_rows
     known = {name: table[name].to_numpy() for name in names if name in table.column_names}
+    counted = known.get("n_traces", np.full(n, _UNKNOWN))
+    flags = {
+        name: np.asarray(known.get(name, np.zeros(n, bool)), bool)
+        for name in names
+        if name in FLAGS
+    }
     weight = np.full(n, np.nan, np.float32)
     if "weight" in table.column_names:
         weight = table["weight"].fill_null(np.nan).to_numpy()
-    parts = []
+    row = {
+        end: np.searchsorted(np.asarray(snapshot.asn), table[f"{end}_asn"].to_numpy())
+        for end in ("near", "far")
+    }
+    node = {end: table[end].to_numpy().astype(np.int64) for end in ("near", "far")}
     for own, other in (("near", "far"), ("far", "near")):
-        at = np.minimum(np.searchsorted(rows, end[own][0]), len(rows) - 1)
-        kept = np.flatnonzero(rows[at] == end[own][0])
-        counted = known.get("n_traces", np.full(n, _UNKNOWN))
-        parts.append(
-            {
-                "own": begin[at[kept]] + end[own][1][kept],
-                "row": end[other][0][kept],
-                "node": end[other][1][kept],
-                "n_traces": np.asarray(counted, np.int64)[kept],
-                "weight": weight[kept],
-                **{
-                    name: np.asarray(known.get(name, np.zeros(n, bool)), bool)[kept]
-                    for name in names
-                    if name in FLAGS
-                },
-            }
-        )
-    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        at = np.minimum(np.searchsorted(rows, row[own]), len(rows) - 1)
+        kept = np.flatnonzero(rows[at] == row[own])
+        yield {
+            "own": begin[at[kept]] + node[own][kept],
+            "row": row[other][kept],
+            "node": node[other][kept],
+            "n_traces": np.asarray(counted, np.int64)[kept],
+            "weight": weight[kept],
+            **{name: flag[kept] for name, flag in flags.items()},
+        }

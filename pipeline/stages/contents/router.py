@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pipeline.errors import StoreError
-from pipeline.model.addresses import is_private, positions_of
+from pipeline.model.addresses import is_private
 from pipeline.model.columns.ragged import offsets
-from pipeline.model.measured.reading import newest_record
 from pipeline.model.words import confidence_class
 from pipeline.report.routers.crossings import router_crossings
-from pipeline.report.routers.links import links_of_rows
+from pipeline.report.routers.links import hundredths, links_of_rows
+from pipeline.report.routers.nights import nights_alike
 from pipeline.report.tables.node_names import addr_texts, node_texts
-from pipeline.store import Snapshot, find_addresses, open_snapshot
-from pipeline.store.pointers import names_and_faults
-from pipeline.store.pointers.nights import age_of, is_night
-
-MAX_NIGHTS = 30  # that are searched for a router
+from pipeline.store import Snapshot, find_addresses
 
 
 def router_facts(snapshot: Snapshot, row: int, node: int) -> dict[str, Any]:
@@ -55,9 +48,7 @@ def _links(snapshot: Snapshot, row: int, node: int) -> list[dict[str, Any]]:
         "asn": snapshot.asn[links.row[own]].tolist(),
         "node": links.node[own].tolist(),
         "n_traces": [None if n < 0 else n for n in links.n_traces[own].tolist()],
-        _weight_name(snapshot): [
-            None if np.isnan(w) else round(float(w), 2) for w in links.weight[own]
-        ],
+        **_weights(snapshot, links.weight[own]),
         **{name: flags[own].tolist() for name, flags in links.flags.items()},
     }
     rows = zip(*columns.values(), strict=True)
@@ -67,8 +58,14 @@ def _links(snapshot: Snapshot, row: int, node: int) -> list[dict[str, Any]]:
     ]
 
 
-def _weight_name(snapshot: Snapshot) -> str:
-    return "delay_ms" if snapshot.weight_unit == "ms" else "weight"
+def _weights(snapshot: Snapshot, weight: np.ndarray) -> dict[str, list[float | None]]:
+    if snapshot.weight_unit == "ms":
+        return {"delay_ms": _milliseconds(weight)}
+    return {"weight": [None if np.isnan(each) else float(each) for each in weight]}
+
+
+def _milliseconds(values: np.ndarray) -> list[float | None]:
+    return [None if n < 0 else n / 100 for n in hundredths(values).tolist()]
 
 
 def _ingress(snapshot: Snapshot, row: int, node: int) -> dict[str, Any] | None:
@@ -119,7 +116,7 @@ def _crossings(snapshot: Snapshot, row: int, node: int) -> dict[str, Any]:
     at = int(offsets(snapshot.n_nodes)[row]) + node
     seen = router_crossings(steps, int(snapshot.n_nodes.sum()))
     vantages = snapshot.vantages()
-    nearest, rtt = int(seen.nearest[at]), float(seen.rtt_ms[at])
+    nearest = int(seen.nearest[at])
     text = None
     if nearest >= 0 and vantages is not None:
         halves = [vantages.addr_high[nearest], vantages.addr_low[nearest]]
@@ -127,20 +124,16 @@ def _crossings(snapshot: Snapshot, row: int, node: int) -> dict[str, Any]:
     return {
         "n_traces": int(seen.n_traces[at]),
         "n_vantages": int(seen.n_vantages[at]),
-        "rtt_ms": None if np.isnan(rtt) else round(rtt, 2),
+        "rtt_ms": _milliseconds(seen.rtt_ms[at : at + 1])[0],
         "nearest_vantage": text,
     }
 
 
-def nights_of(store: Path, snapshot: Snapshot, addrs: np.ndarray) -> dict[str, Any] | None:
-    """On which kept nights a router was seen: those that share an address with it.
-
-    Nights are snapshots with dates as names that share a vantage point with this one, and itself;
-    at most the last ``MAX_NIGHTS``. One that cannot be read is left out.
+def nights_of(snapshot: Snapshot, addrs: np.ndarray) -> dict[str, Any] | None:
+    """On which kept nights a router was seen: those of ``nights_alike`` that share an address.
 
     Parameters
     ----------
-    store : Path
     snapshot : Snapshot
     addrs : (n, 2) uint64
         Of the router; private ones say nothing of other nights.
@@ -151,31 +144,13 @@ def nights_of(store: Path, snapshot: Snapshot, addrs: np.ndarray) -> dict[str, A
         ``first`` and ``last``: names of nights; ``n_seen``, ``n_nights``. None where every address
         is private, or the name of the snapshot is not a date.
     """
-    public = addrs[~is_private(addrs)]
-    own = snapshot.vantages()
-    if not is_night(snapshot.name) or own is None or not len(public):
+    words = addrs[~is_private(addrs)].tolist()
+    nights = {name: _has_any(night, words) for name, night in nights_alike(snapshot)}
+    seen = [name for name, is_there in nights.items() if is_there]
+    if not seen:
         return None
-    sources = np.stack([own.addr_high, own.addr_low], axis=1)
-    dated = sorted(filter(is_night, names_and_faults(store)[0]), key=age_of)
-    names = sorted({*dated[-MAX_NIGHTS:], snapshot.name}, key=age_of)
-    nights: list[tuple[tuple, str, bool]] = []
-    for name in names:
-        with contextlib.suppress(StoreError), open_snapshot(store, name) as night:
-            if name == snapshot.name or _is_of_source(night, sources):
-                age = age_of(name, newest_record(night.manifest["inputs"]))
-                nights.append((age, name, _has_any(night, public)))
-    seen = [name for _, name, is_there in sorted(nights) if is_there]
     return {"first": seen[0], "last": seen[-1], "n_seen": len(seen), "n_nights": len(nights)}
 
 
-def _is_of_source(night: Snapshot, sources: np.ndarray) -> bool:
-    vantages = night.vantages()
-    if vantages is None:
-        return False
-    there = np.stack([vantages.addr_high, vantages.addr_low], axis=1)
-    return bool((positions_of(sources, there) >= 0).any())
-
-
-def _has_any(night: Snapshot, addrs: np.ndarray) -> bool:
-    words = [(int(high), int(low)) for high, low in addrs.tolist()]
-    return any(len(find_addresses(night, word, word)) for word in words)
+def _has_any(night: Snapshot, words: list[list[int]]) -> bool:
+    return any(len(find_addresses(night, (high, low), (high, low))) for high, low in words)

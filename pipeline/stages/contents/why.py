@@ -108,7 +108,7 @@ def reasons_for(snapshot: Snapshot, address: str) -> dict[str, Any]:
     }
     if row is not None and node is not None:
         facts |= router_facts(snapshot, row, node)
-        facts["nights"] = nights_of(snapshot.path.parents[1], snapshot, every)
+        facts["nights"] = nights_of(snapshot, every)
     return facts
 
 

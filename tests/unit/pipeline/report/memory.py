@@ -76,7 +76,9 @@ class MemorySnapshot:
         self._ingresses = _ingress_table(self.asn, ingresses)
         self.rejects_path = rejects_path
         self.manifest = {"kind": "interface", "inputs": [], "options": {}, "counts": {}}
-        self.manifest |= {"has_weights": weight is not None} | (manifest or {})
+        self.manifest |= {"has_weights": weight is not None, "arc_columns": {}} | (manifest or {})
+        self.weight_unit = self.manifest.get("weight_unit", "")
+        self.path = Path("/nowhere/versions") / self.version
         self.weight = weight
         self.of_paths: Steps | None = None
         self.of_vantages: Vantages | None = None
@@ -107,7 +109,18 @@ class MemorySnapshot:
             )
         )
         columns = ends or {"near_asn": (), "far_asn": ()}
+        columns |= dict.fromkeys(("near", "far"), [0] * len(columns["near_asn"]))
         return pa.table({name: pa.array(values, pa.uint32()) for name, values in columns.items()})
+
+    def link_columns(self, rows) -> dict[str, np.ndarray]:
+        """Weights of the links of some ASes, if there are any."""
+        if self.weight is None:
+            return {}
+        weights = [self.graph(row, weights=True).weights for row in rows]
+        return {"weight": np.concatenate([np.empty(0, np.float32), *weights])}
+
+    def reasons(self) -> None:
+        """None are kept."""
 
     def exits(self, rows=None) -> Exits:
         asns = self.asn[... if rows is None else rows].tolist()

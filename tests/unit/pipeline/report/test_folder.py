@@ -110,7 +110,8 @@ def test_everything_else_stays_as_it_is(tmp_path, text):
     assert {path.name for path in tmp_path.iterdir()} <= {"night", ".lock"}
 
 
-def test_addresses_of_the_earlier_report_go_and_what_users_put_there_stays(tmp_path):
+@pytest.mark.parametrize("kind", ["addresses", "routers"])
+def test_shards_of_the_earlier_report_go_and_what_users_put_there_stays(tmp_path, kind):
     snapshot = MemorySnapshot(
         {10: [(0, 1)]},
         {10: 2},
@@ -125,7 +126,7 @@ def test_addresses_of_the_earlier_report_go_and_what_users_put_there_stays(tmp_p
             snapshot, measured(snapshot), tmp_path, options={}, warnings=[], started=0.0
         ).path
 
-    folder = written() / "addresses"
+    folder = written() / kind
     assert sorted(path.name for path in folder.iterdir()) == ["0.js", "index.js"]
     (folder / "1.js").touch()  # of more addresses
     (folder / "notes.txt").write_text("mine")

@@ -61,10 +61,14 @@ def read_shard(path: Path, v4: bool) -> list[tuple[str, int, bool]]:
     return [(text, asn, i in marked) for i, (text, asn) in enumerate(zip(texts, asns, strict=True))]
 
 
+def listed(addr: np.ndarray, asn: np.ndarray, ingress: np.ndarray, node: np.ndarray) -> AddressList:
+    return AddressList(addr, asn, ingress, node, np.full(len(addr), np.nan, np.float32))
+
+
 def made(addr: np.ndarray, seed: int = 1) -> AddressList:
     rng = np.random.default_rng(seed)
     asn = np.sort(rng.choice([7, 3356, 400_000], len(addr)))
-    return AddressList(addr, asn, rng.random(len(addr)) < 0.2)
+    return listed(addr, asn, rng.random(len(addr)) < 0.2, rng.integers(0, 40, len(addr)))
 
 
 @given(st.lists(st.integers(0, 2**64 - 1)))
@@ -113,7 +117,7 @@ def test_an_address_takes_few_bytes(tmp_path, v6_share, most):
     asn = np.random.default_rng(1).integers(1, 400_000, 70_000)[
         np.unique(owners, return_inverse=True)[1] % 70_000
     ]
-    write_addresses(AddressList(addr, asn, rng.random(len(addr)) < 0.1), tmp_path)
+    write_addresses(listed(addr, asn, rng.random(len(addr)) < 0.1, np.arange(len(addr))), tmp_path)
     size = sum(path.stat().st_size for path in (tmp_path / "addresses").iterdir())
     assert size / len(addr) < most
     assert (sort_addrs(addr) == np.arange(len(addr))).all()
@@ -121,6 +125,9 @@ def test_an_address_takes_few_bytes(tmp_path, v6_share, most):
 
 def test_a_report_of_one_family_has_no_shards_of_the_other(tmp_path):
     addr = np.array([parse_addr("2001:db8::1")], np.uint64)
-    assert write_addresses(AddressList(addr, np.array([10]), np.array([True])), tmp_path) == 1
+    assert (
+        write_addresses(listed(addr, np.array([10]), np.array([True]), np.array([0])), tmp_path)
+        == 1
+    )
     _, index = call(tmp_path / "addresses" / "index.js")
     assert index == {"v4": [], "v6": ["2001:db8::1"], "n": 1}
