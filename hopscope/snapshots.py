@@ -24,6 +24,7 @@ from pipeline.store import open_snapshot, snapshot_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
     from kernels import CSRGraph
 
@@ -376,6 +377,29 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
 
         return paths_through(self._stored, address)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw its ASes and the links between them by matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Drawn into; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The 150 ASes with the most traces: area by nodes, width of lines by traces, or by links
+            where the snapshot has no traces.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed; it says how to get it.
+        """
+        from hopscope.plots import plot_snapshot
+
+        return plot_snapshot(self, ax)
+
     def close(self) -> None:
         """Let a writer remove this version once it is replaced; it can be read until then."""
         self._stored.close()
@@ -512,6 +536,32 @@ class AutonomousSystem(_Placed):
         from pipeline.stages.contents.access import as_table
 
         return as_table(self._stored, self._reports, self.asn)
+
+    def plot(self, kind: str = "hops", ax: Axes | None = None) -> Axes:
+        """Draw it by matplotlib.
+
+        Parameters
+        ----------
+        kind : str
+            ``"hops"``: pairs of an ingress and a node that it reaches, by hops; ``"layers"``: its
+            graph, each node at its hops from the nearest ingress.
+        ax : matplotlib.axes.Axes, optional
+            Drawn into; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed; it says how to get it.
+        UsageError
+            If it has no ingress, for hops, or too many links, for layers.
+        """
+        from hopscope.plots import plot_as
+
+        return plot_as(self, kind, ax)
 
     @property
     def _place(self) -> tuple[object, ...]:

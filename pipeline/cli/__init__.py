@@ -289,11 +289,12 @@ def why(given: Given) -> None:
     from pipeline.stages.contents.why import why
     from pipeline.terminal.why import print_why
 
-    facts = why(given.config(WhyConfig))
+    config = given.config(WhyConfig)
+    facts = why(config)
     if given.as_json:
         print_json(facts)
     else:
-        print_why(facts)
+        print_why(facts, config.store)
 
 
 @command("traces night --address 192.0.2.1 --store mystore")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pipeline.model.words import (
@@ -21,7 +22,7 @@ N_LINKS = 10  # that are listed; --json has all
 MAX_NAME = 80  # columns of a name in a line
 
 
-def print_why(facts: Mapping[str, Any]) -> None:
+def print_why(facts: Mapping[str, Any], store: Path) -> None:
     """A router in lines, the reasons in sentences, and its neighbours as a table."""
     print_line(_title(facts))
     for label, text in router_lines(facts):
@@ -32,6 +33,9 @@ def print_why(facts: Mapping[str, Any]) -> None:
         rules = command_line("ingest", "--list-rules")
         print_line(f"Rules by name: {rules}. 2.3 nats: ten times less likely by their weights")
     _print_links(facts.get("links") or ())
+    if facts.get("n_traces"):
+        words = ("traces", facts["snapshot"], "--address", facts["addr"])
+        print_line(f"Kept traces across it: {command_line(*words, store=store)}")
 
 
 def _title(facts: Mapping[str, Any]) -> str:

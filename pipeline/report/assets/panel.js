@@ -260,7 +260,7 @@
     const one = facts(shard, index, router - index.firsts[at], address);
     one.n_routers = new Set(routers.map((each) => each.router)).size;
     const command = element("pre");
-    command.append(element("code", {}, `hopscope why ${address} --store STORE --snapshot ${index.snapshot}`));
+    command.append(element("code", {}, `hopscope why ${address} --store STORE --snapshot ${index.snapshot}\nhopscope traces ${index.snapshot} --address ${address} --store STORE`));
     return [about(one, index), known(one), why(one, index), ...neighbours(one, index), command];
   }
   function asLink(asn, name) {

@@ -59,7 +59,9 @@ Shard = dict[str, np.ndarray]
 Lists = tuple[np.ndarray, np.ndarray]  # offsets, and values of each row
 
 
-def write_routers(snapshot, addresses: AddressList, nights: Nights, out: Path) -> int:
+def write_routers(
+    snapshot, addresses: AddressList, nights: Nights, out: Path, has_paths: bool = False
+) -> int:
     """Write ``routers/*.js`` into a folder that exists.
 
     Parameters
@@ -70,6 +72,8 @@ def write_routers(snapshot, addresses: AddressList, nights: Nights, out: Path) -
     nights : Nights
         Which kept nights have the routers.
     out : Path
+    has_paths : bool
+        Whether the report draws kept traces.
 
     Returns
     -------
@@ -109,6 +113,7 @@ def write_routers(snapshot, addresses: AddressList, nights: Nights, out: Path) -
         "noun": node_words(kind).noun,
         "snapshot": snapshot.name,
         "reasons": table.has_reasons,
+        "paths": has_paths,
     }
     text = f'hopscope.routers("index",{script_json(index)});\n'
     (folder / "index.js").write_text(text, encoding="ascii")

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from kernels import CSRGraph
 from pipeline.errors import UsageError, first_line
+from pipeline.report.drawing.layers import levels, place
 from pipeline.report.names import ASES
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import addr_texts, node_texts
@@ -26,6 +28,7 @@ __all__ = [
     "exit_table",
     "ingress_table",
     "node_table",
+    "places_in_layers",
 ]
 
 
@@ -93,6 +96,29 @@ def _reported(snapshot: Snapshot, out: Path | None, name: str, asn: int | None) 
         return pq.read_table(folder / name, filters=None if asn is None else pc.field("asn") == asn)
     except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder / name}: {first_line(error)}") from None
+
+
+def places_in_layers(graph: CSRGraph, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the nodes of an AS are drawn, as on its page.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+    sources : (n_sources,) int32
+        Its ingresses; without any, its node with the most links stands in.
+
+    Returns
+    -------
+    layer : (n_nodes,) int64
+        Hops from the nearest source; what none reaches is one layer behind the others.
+    place : (n_nodes,) float64
+        Within the layer, from 0 to 1.
+    """
+    n = graph.n_nodes
+    starts = sources if len(sources) or not n else np.diff(graph.indptr).argmax()[None]
+    level = levels(graph.indptr, graph.indices, np.asarray(starts))
+    places = place(graph.indptr, graph.indices, np.zeros(n, np.int64), level)
+    return places.layer.astype(np.int64), (places.rank + 0.5) / places.of_layer
 
 
 def addresses_by_node(snapshot: Snapshot, row: int) -> pa.Table:

@@ -111,6 +111,7 @@ def test_facts_and_sentences_say_the_same(store, capsys):
     told = facts["sentences"]
     assert printed[1 + len(lines) :][: len(told)] == told
     assert "--list-rules" in printed[1 + len(lines) + len(told)]
+    assert "`hopscope traces lab --address 198.18.4.62 --store" in " ".join(printed)
 
 
 def test_each_reason_is_said_with_the_name_of_its_rule(store):
