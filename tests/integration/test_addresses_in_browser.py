@@ -89,7 +89,7 @@ def test_an_address_leads_to_its_as_and_only_its_shard_is_read(page, report):
         read = [one for one in asked if one.startswith("/addresses/")]
         assert read[0] == "/addresses/index.js"
         assert len(read) == 2
-    page.click(".hits a")
+    page.click(".hits a:not(.addr)")
     page.wait_for_url("**/as/20.html**")
 
 
@@ -144,7 +144,7 @@ def test_an_address_that_is_not_there_leads_to_what_is_around_it(page, report):
     assert f"No AS of this report has the address {missing}." in opened(page, folder, missing)
     assert listed(page) == []
     assert not page.is_visible("text=number or name")  # that was not what was looked for
-    page.click(".hits a")
+    page.click(".hits a:not(.addr)")
     page.wait_for_selector(".hits li")
     assert page.inner_text(".hits").startswith("192.0.2.0/24: 150 addresses of 1 AS,")
     assert "No AS of this report has an address in 10.0.0.0/8." in opened(
