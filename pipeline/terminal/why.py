@@ -142,5 +142,6 @@ def seen_text(link: Mapping[str, Any]) -> str:
         "bridged": "across unanswered hops",
         "mpls": "under MPLS labels",
         "via_ixp": "by an exchange point",
+        "may_hide": "may hide routers",
     }
     return ", ".join(text for name, text in said.items() if link.get(name))

@@ -164,7 +164,7 @@
       return `${one.addr} is on the router of ${one.to}: ${says(one.rule)} (${one.rule})${more}.`;
     }));
   }
-  const SEEN = ["across unanswered hops", "under MPLS labels", "by an exchange point"];
+  const SEEN = ["across unanswered hops", "under MPLS labels", "by an exchange point", "may hide routers"];
   const seen = (flags) => SEEN.filter((_, bit) => flags & (1 << bit)).join(", ");
 
   // ---- The panel ------------------------------------------------------------------------------

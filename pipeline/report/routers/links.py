@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from pipeline.model.columns.ragged import offsets, row_of_value
 
-FLAGS = ("bridged", "mpls", "via_ixp")  # optional columns of links that say how one was seen
+# Optional columns of links that say how one was seen.
+FLAGS = ("bridged", "mpls", "via_ixp", "may_hide")
 _UNKNOWN = -1
 
 
