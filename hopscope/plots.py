@@ -30,6 +30,7 @@ def plot_as(one: Any, kind: str = "hops", ax: Axes | None = None) -> Axes:
         raise ValueError(f"kind {kind!r}; give one of {', '.join(KINDS)}")
     axes = _axes(ax)
     (_hops if kind == "hops" else _layers)(one, axes)
+    axes.xaxis.get_major_locator().set_params(integer=True)  # hops
     axes.set_title(printable(f"AS{one.asn} {one.name}".rstrip()))
     return axes
 
@@ -93,7 +94,9 @@ def plot_snapshot(snapshot: Any, ax: Axes | None = None) -> Axes:
         axes.plot(x[[a, b]], y[[a, b]], color="0.6", linewidth=0.3 + 3 * width, zorder=1)
     axes.scatter(x, y, s=20 + 400 * n_nodes[chosen] / max(int(n_nodes.max()), 1), zorder=2)
     for i, number_of in enumerate(asn[chosen].tolist()):
-        axes.annotate(f"AS{number_of}", (x[i], y[i]), fontsize=7, ha="center", va="center")
+        axes.annotate(
+            f"AS{number_of}", (x[i], y[i]), (0, 9), textcoords="offset points", fontsize=7
+        )
     axes.set_xticks([])
     axes.set_yticks([])
     nouns = node_words(snapshot._stored.kind).nouns
