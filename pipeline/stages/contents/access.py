@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kernels import CSRGraph
 from pipeline.errors import UsageError, first_line
-from pipeline.report.drawing.layers import levels, place
 from pipeline.report.names import ASES
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.stages.contents.export import edge_table, node_table
 from pipeline.stages.contents.snapshots import as_rows, other_report, report_folder
 from pipeline.store import Snapshot
+
+if TYPE_CHECKING:
+    from kernels import CSRGraph
 
 __all__ = [
     "addresses_by_node",
@@ -114,6 +116,8 @@ def places_in_layers(graph: CSRGraph, sources: np.ndarray) -> tuple[np.ndarray, 
     place : (n_nodes,) float64
         Within the layer, from 0 to 1.
     """
+    from pipeline.report.drawing.layers import levels, place
+
     n = graph.n_nodes
     starts = sources if len(sources) or not n else np.diff(graph.indptr).argmax()[None]
     level = levels(graph.indptr, graph.indices, np.asarray(starts))
