@@ -111,7 +111,7 @@ def test_measured_hops_are_never_less_than_true_ones_on_average(scores, name):
     # A path of measured links is a walk in the true network; some interfaces of one router are
     # not joined, so it may be a detour.
     found = scores(name)
-    assert found.hop_pairs >= 70  # fewer, the more interfaces are joined
+    assert found.hop_pairs >= 65  # fewer, the more interfaces are joined
     assert found.hops_excess >= 0
     joined = scores(name, true_alias_sets=True)
     assert joined.hops_equal_share > max(0.9, found.hops_equal_share)

@@ -193,8 +193,9 @@ def surround(
     past, aimed, aimed_at = aims_of_groups(
         aims, group, leads_on, goes_on, known.only_settles, ases, has_siblings
     )
-    told = ~(goes_far[past] & _find_unseen(shown, row, ases)[aimed_at])
-    past, aimed, aimed_at = past[told], aimed[told], aimed_at[told]
+    if broken_off.TERM in rules:
+        told = ~(goes_far[past] & _find_unseen(shown, row, ases)[aimed_at])
+        past, aimed, aimed_at = past[told], aimed[told], aimed_at[told]
     registered = np.searchsorted(ases, registered_members.asn)
     member, registered = split_key(
         distinct_keys((group[registered_members.router] << 32) | registered)

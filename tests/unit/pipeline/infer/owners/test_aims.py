@@ -223,8 +223,13 @@ def test_of_an_as_of_which_nothing_answers_no_router_leads_on(tmp_path):
     """Nor are those its that lead to the last ones, though it would have their addresses lent."""
     others = [f"{FIRST[0]} 20.2.9.1 20.2.9.5 20.2.9.9 > 20.2.{i}.1" for i in (98, 99)]
     heard = f"{' '.join(FIRST)} * * 20.3.200.1! > 20.3.200.1"
-    for lines, asn in ((others, 2), ([*others, heard], 3)):
-        found = asn_of(infer(tmp_path, *balanced_lines(), *lines, borders="elected"))
+    for lines, asn, without in (
+        (others, 2, ()),
+        (others, 3, ("broken-off",)),
+        ([*others, heard], 3, ()),
+    ):
+        lines = *balanced_lines(), *lines
+        found = asn_of(infer(tmp_path, *lines, borders="elected", without=without))
         assert {found[addr] for addr in MIDDLE} == {asn}
         assert {found[addr] for addr in LAST} == {3}
 
