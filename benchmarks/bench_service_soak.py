@@ -1,6 +1,6 @@
 """Many nights of ``hopscope serve``, started by new data, some killed: what grows, what is lost.
 
-Command: python benchmarks/bench_service_soak.py [--nights N] [--kills N] [--keep N]
+Command: python benchmarks/bench_service_soak.py [--nights N] [--kills N] [--keep N] [--minutes M]
 Writes benchmarks/results/service_soak_<cores>_cores.json. One ``hopscope serve`` with a Prefect
 server and a worker runs from the first night to the last. For each night traces of a small
 synthetic Internet (those of bench_nights_soak.py: other links are cut each night) are put into the
@@ -257,6 +257,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--nights", type=int, default=200)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--keep", type=int, default=7, help="nights that stay in store and reports")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="after which no other night begins"
+    )
     parser.add_argument("--ases", type=int, default=12)
     parser.add_argument("--routers", type=int, default=40, help="of an AS, on average")
     parser.add_argument("--vantages", type=int, default=8)
@@ -288,6 +291,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             service.start()
             for number in range(given.nights):
+                if rows and time.perf_counter() - began > 60 * given.minutes:
+                    break
                 name, since = night_name(number), time.perf_counter()
                 print(f"night {number} of {given.nights}", file=sys.stderr, flush=True)
                 traces = write_night(internet, places, given, number)
@@ -299,20 +304,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 row = {"wall_s": time.perf_counter() - since}
                 rows.append(row | observe(processes, places.watched))
                 history_kb.append(space(service.home)[0] / 1e3)
-            faults = faults_of(places, service, given.nights, given.keep)
+            faults = faults_of(places, service, len(rows), given.keep)
         finally:
             service.stop()
-        prefect_kb = (history_kb[-1] - history_kb[0]) / max(given.nights - 1, 1)
+        n_nights = len(rows)
+        prefect_kb = (history_kb[-1] - history_kb[0]) / max(n_nights - 1, 1)
         n_notices = len(list(service.notices.iterdir()))
-    n_warm = min(max(given.keep + 1, given.nights // 10), max(given.nights - 2, 0))
+    n_warm = min(max(given.keep + 1, n_nights // 10), max(n_nights - 2, 0))
     judged = judge(rows, n_warm, SLACK)
-    is_long = given.nights >= MIN_JUDGED
+    is_long = n_nights >= MIN_JUDGED
     grown = [row["figure"] for row in judged if row.get("flat") is False] if is_long else []
     record(
         given.name or f"service_soak_{len(os.sched_getaffinity(0))}_cores",
         judged,
         folder=given.results,
-        n_nights=given.nights,
+        n_nights=n_nights,
+        n_nights_asked=given.nights,
         n_kills=n_killed,
         n_starts_of_serve=service.n_starts,
         n_notices=n_notices,
