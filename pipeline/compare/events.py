@@ -56,6 +56,8 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("AS answers again", "AS", (kinds.LOUD,)),
     ("exchange lost", "exchange", (kinds.LOST,)),
     ("exchange gained", "exchange", (kinds.GAINED,)),
+    ("city lost", "city", (kinds.LOST,)),
+    ("city gained", "city", (kinds.GAINED,)),
     ("routers hidden", "AS", (kinds.HIDDEN,)),
     ("routers shown", "AS", (kinds.SHOWN,)),
     ("load balancing gained", "balancing", (kinds.GAINED,)),

@@ -19,6 +19,7 @@ _OPPOSITES = (
     ("AS lost", "AS gained"),
     ("AS silent", "AS answers again"),
     ("exchange lost", "exchange gained"),
+    ("city lost", "city gained"),
     ("routers hidden", "routers shown"),
     ("load balancing lost", "load balancing gained"),
     ("hosts silent", "hosts answer again"),
@@ -38,7 +39,7 @@ TAKES_BACK = dict(_OPPOSITES) | {other: one for one, other in _OPPOSITES}
 
 
 class Turn(NamedTuple):
-    """An event: its kind, the ASes that it is about, in either order, and an exchange point."""
+    """An event: its kind, its ASes, in either order, and an exchange point or a city."""
 
     kind: str
     asn: int | None

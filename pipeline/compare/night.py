@@ -10,6 +10,8 @@ import numpy as np
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.measured.observations import FIRST, Observations
 
+NO_CITY, FORBIDDEN = -1, -2
+
 
 @dataclass(frozen=True, eq=False)
 class Night:
@@ -50,6 +52,11 @@ class Night:
         Exchange point by which most traces from that neighbour entered; empty or None for none.
     confidence : (n_nodes,) float64 or None
         Probability that its AS is right, of the surest address of each node.
+    city : (n_nodes,) int64 or None
+        Row of ``city_names``, ``NO_CITY`` where no file says it, ``FORBIDDEN`` where the speed of
+        light forbids what it says. None: no files of places were given.
+    city_names : list of str
+        City and country; third-party text.
     """
 
     name: str
@@ -72,6 +79,8 @@ class Night:
     is_inferred: bool = True
     neighbor_ixp: np.ndarray | None = None
     confidence: np.ndarray | None = None
+    city: np.ndarray | None = None
+    city_names: list[str] = field(default_factory=list)
 
     def other_inputs(self, other: Night) -> list[str]:
         """Names of inputs that differ, sorted; of those that both have if one is not inferred."""
@@ -117,6 +126,7 @@ class Night:
             component=new_id[self.component[kept]],
             name_addr=self.name_addr[kept],
             confidence=None if self.confidence is None else self.confidence[kept],
+            city=None if self.city is None else self.city[kept],
             observations=seen,
         )
 

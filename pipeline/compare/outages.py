@@ -1,10 +1,10 @@
 """What pairs crossed on one night and no pair crosses on the other: the largest cause first.
 
-A **thing** is an AS, an exchange point, an adjacency (links between two ASes), some routers of an
-AS, or the routers that an AS hides. Of the pairs (vantage point, target) that were measured on both
-nights, those that crossed it on the older one are counted, and those that still do on the newer
-one. If hardly any does, and they do not pass it unanswered, the thing may be lost; with the nights
-exchanged it is gained.
+A **thing** is an AS, an exchange point, a city, an adjacency (links between two ASes), some routers
+of an AS or in a city, or the routers that an AS hides. Of the pairs (vantage point, target) that
+were measured on both nights, those that crossed it on the older one are counted, and those that
+still do on the newer one. If hardly any does, and they do not pass it unanswered, the thing may be
+lost; with the nights exchanged it is gained.
 
 Many things are lost at once where one fails: its links, its routers, what lies behind. So causes
 are taken greedily: the thing that most pairs left, that no earlier cause explains, is the next one;
@@ -36,6 +36,16 @@ from pipeline.compare.changes import (
     Changes,
     make_changes,
 )
+from pipeline.compare.cities import (
+    ALONE,
+    MIN_ASES,
+    MIN_ROUTERS,
+    MIN_SHARE,
+    crossed_instead,
+    crossings_of,
+    number_cities,
+    routers_in,
+)
 from pipeline.compare.evidence import View, crossings, position_of
 from pipeline.compare.figures.hops import tally
 from pipeline.compare.figures.medians import MIN_VANTAGES
@@ -65,9 +75,9 @@ _AGREES = 1.04  # worth of a cause with which the ways of its pairs agree
 _BY_OTHERS = 0.3  # of the pairs behind a router, and more: still come from it
 _FEW_HIDDEN = 0.5  # of the pairs that cross routers inside an AS: may still see them
 
-AS, EXCHANGE, HIDING, ADJACENCY, BALANCE, PART, ROUTER = range(7)
-_WORTH = (1.15, 1.12, 1.06, 1.05, 1.05, 1.02, 1.0)
-_WORDS = ("AS", "exchange", "AS", "adjacency", "balancing", "router", "router")
+AS, EXCHANGE, HIDING, ADJACENCY, BALANCE, PART, ROUTER, CITY, QUARTER = range(9)
+_WORTH = (1.15, 1.12, 1.06, 1.05, 1.05, 1.02, 1.0, 1.15, 1.1)
+_WORDS = ("AS", "exchange", "AS", "adjacency", "balancing", "router", "router", "city", "city")
 _KNOWN = 0.25  # of the pairs that left an AS, and more: show that they go elsewhere
 _LEAST_BALANCED = 0.15  # of the flows, over each of several ways
 _APART = 0.2  # of the pairs that changed to a balanced router, and less: go on otherwise
@@ -125,16 +135,19 @@ class Outages:
 class _Names:
     """What the numbers of things stand for.
 
-    ``asn``: of ASes; ``adjacencies``: pairs of their rows; ``exchanges``: names.
+    ``asn``: of ASes; ``adjacencies``: pairs of their rows; ``exchanges``, ``cities``: names;
+    ``city``: of each group, -1 for none.
     """
 
     asn: np.ndarray
     adjacencies: np.ndarray
     exchanges: list[str]
     n_groups: int
+    cities: list[str]
+    city: np.ndarray
 
     def count(self, level: int) -> int:
-        sizes = {AS: len(self.asn), EXCHANGE: len(self.exchanges)}
+        sizes = {AS: len(self.asn), EXCHANGE: len(self.exchanges), CITY: len(self.cities)}
         return sizes.get(level, len(self.adjacencies) if level == ADJACENCY else self.n_groups)
 
 
@@ -144,8 +157,9 @@ class _Candidate:
     thing: int
     is_gained: bool
     pairs: np.ndarray
-    groups: np.ndarray  # routers, of PART and HIDING; of BALANCE the one before, and the new one
+    groups: np.ndarray  # routers, of PART, HIDING, CITY; of BALANCE the one before, and the new one
     n_pairs: int = 0  # that cross it, where these are more
+    n_routers: int = 0  # of a city
 
 
 def find_outages(
@@ -161,6 +175,8 @@ def find_outages(
     assert sides.old_view is not None
     assert sides.new_view is not None
     names = _names_of(sides)
+    names.city[renewed] = -1  # these, and what has no AS on one night, may still be crossed
+    names.city[sides.in_no_as] = -1
     old = _side(sides.old, sides.old_view, sides.groups.old, found, names, is_new=False)
     new = _side(sides.new, sides.new_view, sides.groups.new, found, names, is_new=True)
     least = least_pairs(found, max(len(sides.old.low), len(sides.new.low)))
@@ -367,7 +383,7 @@ def _names_of(sides: Sides) -> _Names:
         if name
     }
     adjacencies = distinct_keys(np.concatenate(found))
-    return _Names(asn, adjacencies, sorted(exchanges), sides.groups.n)
+    return _Names(asn, adjacencies, sorted(exchanges), sides.groups.n, *number_cities(sides))
 
 
 def _adjacency(names: _Names, one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -408,6 +424,7 @@ def _side(
     side.keys[_DIRECT] = distinct_keys(ordered_keys(pair[direct], number)[number >= 0])
     ixp = _exchange_of(night, group, names, routes.group[direct], routes.asn[direct - 1])
     side.keys[EXCHANGE] = distinct_keys(ordered_keys(pair[direct], ixp)[ixp >= 0])
+    side.keys[CITY] = crossings_of(pair, names.city[routes.group])
     _count_steady(side, found, names, is_new=is_new)
     return side
 
@@ -455,6 +472,9 @@ def _count_steady(side: _Side, found: Rerouted, names: _Names, *, is_new: bool) 
     side.n_steady[EXCHANGE] = np.bincount(
         ixp[on], n_paths[across][on], max(1, len(names.exchanges))
     )
+    city = names.city[side.group[far]]
+    came = (city >= 0) & ~(inner & (names.city[side.group[np.where(inner, steps.near, 0)]] == city))
+    side.n_steady[CITY] = np.bincount(city[came], n_paths[came], max(1, len(names.cities)))
     third = inner & (asn == before)
     above = np.where(inner, steps.before, 0)
     third &= inner[above] & (before[above] == asn)
@@ -485,6 +505,7 @@ def _candidates(
     skipped = {
         ROUTER: ordered_keys(pair[passing], own.group[passing]),
         AS: ordered_keys(pair[passing], np.searchsorted(names.asn, own.asn[passing])),
+        CITY: crossings_of(pair[passing], names.city[own.group[passing]]),
     }
     skipped[ADJACENCY] = skipped[EXCHANGE] = _adjacencies_of(names, own, pair, passing)
     is_seen = np.bincount(there.group, minlength=names.n_groups) > 0
@@ -498,7 +519,7 @@ def _candidates(
     of_hidden = {int(group) for each in hidden for group in each.groups}
     lost_routers: dict[int, list[tuple[int, np.ndarray]]] = {}
     sure = distinct_keys(ordered_keys(pair[hop[verdict == 0]], own.group[hop[verdict == 0]]))
-    for level in (AS, EXCHANGE, ADJACENCY, ROUTER):
+    for level in (AS, EXCHANGE, ADJACENCY, ROUTER, CITY):
         source = _DIRECT if level == ADJACENCY else level
         left = here.keys[source][~is_among(here.keys[source], there.keys[level])]
         if level == ROUTER:
@@ -509,7 +530,7 @@ def _candidates(
             stays = is_among(left, same[level])
             n_same = np.bincount(split_key(left[stays])[1], minlength=n)
             left = left[~stays]
-        if level in (AS, ROUTER):
+        if level in (AS, ROUTER, CITY):
             silent = left[is_among(left, skipped[level])]
             left = left[~is_among(left, skipped[level])]
             n_passing = np.bincount(split_key(silent)[1], minlength=n)
@@ -522,11 +543,17 @@ def _candidates(
         n_now = n_now + n_same + there.n_steady[level][:n]
         enough = n_left >= np.log(max(1, int(np.count_nonzero(n_left + n_now)))) + SURE
         lost = enough & (n_now <= MAX_STILL * n_left) & (n_passing <= _PASSING * n_left)
-        if level == AS:  # else it may as well be silent
-            own_ases = np.searchsorted(names.asn, own.asn[hop[verdict != UNKNOWN]])
-            known = distinct_keys(ordered_keys(pair[hop[verdict != UNKNOWN]], own_ases))
+        if level in (AS, CITY):  # else it may as well be silent
+            at = hop[verdict != UNKNOWN]
+            if level == AS:
+                known = distinct_keys(
+                    ordered_keys(pair[at], np.searchsorted(names.asn, own.asn[at]))
+                )
+            else:
+                known = crossings_of(pair[at], names.city[own.group[at]])
             n_known = np.bincount(split_key(left[is_among(left, known)])[1], minlength=n)
-            lost &= (n_known >= _KNOWN * n_left) | np.isin(names.asn, said)
+            is_said = np.isin(names.asn, said) if level == AS else np.zeros(n, bool)
+            lost &= (n_known >= _KNOWN * n_left) | is_said
         if level == ROUTER:
             lost &= shifted < _OF_EVENT * n_left
             n_sure = np.bincount(split_key(left[is_among(left, sure)])[1], minlength=n)
@@ -550,6 +577,7 @@ def _candidates(
             every = distinct_keys(np.concatenate([pairs for _, pairs in routers]))
             groups = np.array([thing for thing, _ in routers])
             found_.append(_Candidate(PART, asn, is_gained, every, groups))
+    found_ = _of_cities(found_, hidden, here, names, of_groups, is_gained=is_gained)
     few = min(MIN_VANTAGES, len(np.unique(found.common.vantage)))
     return [
         each
@@ -648,6 +676,72 @@ def _of_several(found: list[_Candidate], here: _Side, names: _Names) -> list[_Ca
                 continue
         kept.append(each)
     return kept
+
+
+def _of_cities(
+    found: list[_Candidate],
+    hidden: list[_Candidate],
+    here: _Side,
+    names: _Names,
+    of_groups: np.ndarray,
+    *,
+    is_gained: bool,
+) -> list[_Candidate]:
+    """With cities that no one thing explains, and with parts of cities that are still crossed.
+
+    ``of_groups``: row of the AS of each group.
+    """
+    if not names.cities:
+        return found
+    whole = {each.thing: each.pairs for each in found if each.level == CITY}
+    others = [each for each in found if each.level != CITY]
+    lost: dict[int, list[_Candidate]] = {}
+    for each in others:
+        if each.level == ROUTER and (city := int(names.city[each.thing])) >= 0:
+            lost.setdefault(city, []).append(each)
+    n_through = here.n_through()
+    least = np.log(max(1, int(np.count_nonzero(n_through)))) + SURE
+    known = names.city >= 0
+    n_often, n_routers = (
+        np.bincount(names.city[known & (n_through >= few)], minlength=len(names.cities))
+        for few in (least, 1)
+    )
+    for city in [*lost]:
+        if len(lost[city]) < max(MIN_ROUTERS, MIN_SHARE * n_often[city]):
+            del lost[city]
+    wanted = np.array(sorted({*whole, *lost}), np.int64)
+    added = []
+    gone = np.array([each.thing for each in others if each.level == ROUTER], np.int64)
+    inside = np.zeros(int(here.row.max(initial=-1)) + 1, bool)
+    for city, (pair, group, near) in routers_in(here.routes, here.row, names.city, wanted).items():
+        if city in whole:
+            pairs = whole[city]
+            groups = np.unique(group[is_among(pair, pairs)])
+        else:
+            pairs = distinct_keys(np.concatenate([each.pairs for each in lost[city]]))
+            groups = np.array([each.thing for each in lost[city]])
+        if len(groups) < MIN_ROUTERS or len(np.unique(of_groups[groups])) < MIN_ASES:
+            continue
+        most = ALONE * len(pairs)
+        enters = np.flatnonzero((near >= 0) & is_among(pair, pairs))
+        if len(np.unique(pair[enters[is_among(near[enters], gone)]])) > most:
+            continue
+        inside[:] = False
+        inside[pairs] = True
+        if any(
+            len(each.pairs) > most and np.count_nonzero(inside[each.pairs]) > most
+            for each in (*others, *hidden)
+            if each.level != PART or _is_in_several(names.city[each.groups], city)
+        ):
+            continue
+        level, n_all = (CITY, len(groups)) if city in whole else (QUARTER, int(n_routers[city]))
+        added.append(_Candidate(level, city, is_gained, pairs, groups, n_routers=n_all))
+    return [*others, *added]
+
+
+def _is_in_several(cities: np.ndarray, city: int) -> bool:
+    """Whether routers stand in a city and in another one; -1: unknown."""
+    return bool((cities == city).any() and ((cities != city) & (cities >= 0)).any())
 
 
 def _hidden(
@@ -868,6 +962,15 @@ def _describe(
             }
         kinds = (SHOWN, HIDDEN) if each.level == HIDING else (GAINED, LOST)
         n_routers = len(each.groups)
+        if each.level in (CITY, QUARTER):
+            own["reason"] = names.cities[each.thing]
+            ends = float(each.n_routers), float(each.n_routers - n_routers)
+            own["old"], own["new"] = ends[::-1] if each.is_gained else ends
+            instead = crossed_instead(here, there, pairs)
+            if instead >= 0:
+                later = sides.old if each.is_gained else sides.new
+                of_later = sides.groups.old if each.is_gained else sides.groups.new
+                own |= other_router(later, of_later, first_of[not each.is_gained][instead])
         if each.level in (AS, EXCHANGE):
             now = _where_now(here, there, pairs, own["asn"])
             if now != NO_ASN and each.level == AS:
@@ -882,8 +985,7 @@ def _describe(
                 n_vantages=len(np.unique(found.vantage[pairs])),
                 n_elsewhere=len(pairs) * every - n_ended,
                 n_no_target=n_ended,
-                old=float(n_routers) if n_routers else np.nan,
-                **own,
+                **{"old": float(n_routers) if n_routers else np.nan} | own,
             )
         )
     return concat(rows)

@@ -218,6 +218,20 @@ def _sentence(
             now = f"{pairs} {cross} {'them' if are == 'are' else 'it'}"
             text = f"{where} {are} {verb}: {gone if is_lost else now}"
             return text + _ways_text(first, names, is_lost=is_lost)
+        case "city lost" | "city gained":
+            is_lost = event["kind"].endswith("lost")
+            n_all, n_left = (
+                int(first[name]) for name in (("old", "new") if is_lost else ("new", "old"))
+            )
+            routers = number(n_all, words.noun)
+            if n_left:
+                text = f"{n_all - n_left:,} of {routers} in {first['reason']} are "
+                there = "them"
+            else:
+                text, there = f"{first['reason']} is ", f"{routers} there"
+            text += "no longer crossed" if is_lost else "newly crossed"
+            text += f": {pairs} {'crossed' if is_lost else cross} {there}"
+            return text + _ways_text(first, names, is_lost=is_lost)
         case "routers lost" | "routers gained":
             is_lost = event["kind"].endswith("lost")
             text = f"{number(int(first['old'] or 1), words.noun)} of {own}, {first['addr']} first, "
@@ -303,8 +317,10 @@ def _ways_text(first: dict, names: Mapping[int, str], *, is_lost: bool) -> str:
     """Where the pairs go that crossed what was lost, or came from that cross what was gained."""
     n_away, n_ended = first["n_elsewhere"], first["n_no_target"]
     parts = []
-    if n_away and (is_lost or first["what"] == "AS"):
+    if n_away and (is_lost or first["what"] in ("AS", "city")):
         by = ""
+        if first["what"] == "city" and first["other_addr"]:
+            by = f", most often by {first['other_addr']} of {as_text(first['other_asn'], names)}"
         if first["what"] == "AS" and first["other_asn"] is not None:
             by = f", most by {as_text(first['other_asn'], names)}"
         verb = "go another way now" if is_lost else "went another way before"

@@ -41,8 +41,8 @@ def _known(asn: int) -> int | None:
 
 
 def _name_of(kind: str, reason: str) -> str:
-    """The exchange point that an event is about; the reason of others says something else."""
-    return reason if kind.startswith("exchange") else ""
+    """The exchange point or city of an event; the reason of others says something else."""
+    return reason if kind.startswith(("exchange ", "city ")) else ""
 
 
 def _turns_of(folder: Path) -> list[Turn] | None:
@@ -54,7 +54,7 @@ def _turns_of(folder: Path) -> list[Turn] | None:
         rows = pq.read_table(
             folder / "changes.parquet",
             columns=["event", "reason"],
-            filters=[("what", "=", "exchange")],
+            filters=[("what", "in", ("exchange", "city"))],
         )
     except (OSError, IndexError, KeyError, ValueError, pa.ArrowException):
         return None

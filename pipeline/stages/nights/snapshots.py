@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kernels import Shard, components
 from pipeline.compare import Night
+from pipeline.compare.night import FORBIDDEN, NO_CITY
 from pipeline.errors import StoreError, UsageError, first_line
 from pipeline.ingest.tables.prefixes.forms import NAMES as PREFIX_FORMS
 from pipeline.model.addresses import HIGH_OF_AS_0
@@ -20,7 +22,7 @@ from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.measured.origins import held_by, origins_of
 from pipeline.model.measured.reading import newest_record
 from pipeline.model.topology import SILENT
-from pipeline.model.words import number
+from pipeline.model.words import number, printable
 from pipeline.places.command_lines import command_line
 from pipeline.report.names import ASES
 from pipeline.report.nights.series import SETTINGS, VERSION
@@ -31,13 +33,8 @@ from pipeline.store.pointers.nights import age_of, is_night
 
 # What decides what is inferred from the same traces, as users know it: tables by their formats,
 # those of aliases left out, and options.
-_ONLY_NAMES = (
-    "as-names",
-    "host-names",
-    "itdk-geo",
-    "places",
-    "rules of places",
-)  # tables that decide nothing
+_OF_PLACES = ("itdk-geo", "places", "rules of places")
+_ONLY_NAMES = ("as-names", "host-names", *_OF_PLACES)  # tables that decide nothing
 _TABLES = {
     **dict.fromkeys(PREFIX_FORMS, "--ip2as"),
     "as-rel": "--as-rel",
@@ -88,6 +85,7 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
     neighbor_ptr = np.zeros(len(direct) + 1, np.int64)
     np.cumsum(lengths[direct], out=neighbor_ptr[1:])
     kept = np.repeat(~ingresses.candidate, lengths)
+    city, city_names = _cities(snapshot, addr, addr_node, name_addr)
     night = Night(
         snapshot.name,
         snapshot.asn,
@@ -109,6 +107,8 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
         is_inferred=_is_inferred(snapshot.manifest),
         neighbor_ixp=ingresses.neighbor_ixp[kept],
         confidence=_confidence(snapshot, addr_node, night_nodes=int(node_ptr[-1])),
+        city=city,
+        city_names=city_names,
     )
     place = np.arange(night.n_nodes) - np.repeat(node_ptr[:-1], snapshot.n_nodes)
     return night.restrict(place < np.repeat(snapshot.n_nodes - snapshot.n_silent, snapshot.n_nodes))
@@ -297,6 +297,35 @@ def _addresses(
         found.append(np.stack([asn, number], axis=1).astype(np.uint64))
     every = np.concatenate([np.empty((0, 2), np.uint64), *found])
     return every, np.arange(len(every)), every
+
+
+def _cities(
+    snapshot: Snapshot, addr: np.ndarray, addr_node: np.ndarray, name_addr: np.ndarray
+) -> tuple[np.ndarray | None, list[str]]:
+    """City of each node as reports show it, by its name or else its smallest address; ``Night``."""
+    known = snapshot.locations()
+    if known is None:
+        inputs = snapshot.manifest.get("inputs") or ()
+        is_given = any(entry.get("format") in _OF_PLACES for entry in inputs)
+        return (np.full(len(name_addr), NO_CITY) if is_given else None), []
+    at = known.rows_of(name_addr)
+    other = known.rows_of(addr)
+    some = np.flatnonzero(other >= 0)
+    some = some[np.argsort(other[some], kind="stable")]  # rows ascend by address
+    nodes, first = np.unique(addr_node[some], return_index=True)
+    at[nodes] = np.where(at[nodes] >= 0, at[nodes], other[some[first]])
+    texts = pc.binary_join_element_wise(
+        pa.array(known.city, pa.string()),
+        pa.array(known.country, pa.string()),
+        ", ",
+        null_handling="skip",
+    )
+    named = np.array([bool(city) for city in known.city], bool)
+    coded = texts.dictionary_encode()
+    code = np.where(named, coded.indices.to_numpy(), NO_CITY).astype(np.int64)
+    code[known.is_impossible] = FORBIDDEN
+    code = np.append(code, NO_CITY)  # of nodes without a place
+    return code[at], [printable(text) for text in coded.dictionary.to_pylist()]
 
 
 def _confidence(snapshot: Snapshot, addr_node: np.ndarray, night_nodes: int) -> np.ndarray | None:
