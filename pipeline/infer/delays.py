@@ -49,7 +49,7 @@ def _sample(node, ttls, value):
 
 @njit(cache=True, nogil=True)
 def _behind(
-    hop_ptr, flags, ttl, ids, rtt, vantage, node_of, as_of, doubtful, keys, counts, out
+    hop_ptr, flags, ttl, ids, rtt, classic, vantage, node_of, as_of, doubtful, keys, counts, out
 ):  # fmt: skip
     """Write samples; returns their number, and how many pairs of ingress and vantage are new."""
     n_out, n_new = 0, 0
@@ -82,7 +82,7 @@ def _behind(
                 if here < 0:
                     break
                 is_direct = last_as >= 0 and ttl[row] == last_ttl + 1
-                if is_direct and not doubtful[ids[row]]:
+                if is_direct and not (classic[trace] and doubtful[ids[row]]):
                     ingress, ingress_ttl = np.int64(node_of[ids[row]]), np.int64(ttl[row])
                     ingress_rtt = np.float64(rtt[row])
             elif ingress >= 0 and node_of[ids[row]] != ingress:
@@ -207,6 +207,7 @@ def measuring_delays(
                 traces.ttl,
                 traces.ids,
                 traces.rtt_ms,
+                traces.classic,
                 batch.of_vantage(numbers),
                 node_of,
                 as_of,

@@ -180,7 +180,8 @@ def find_ingresses(
     lans : Lans or None
         None: it is not known which addresses are on LANs.
     doubtful : (n_interfaces,) bool or None
-        Addresses by which no entry is direct (``find_doubtful``). None: there are none.
+        Addresses by which no entry of a classic trace is direct (``find_doubtful``). None: there
+        are none.
     """
     ases = distinct_keys(node_asn[node_asn != NO_ASN])
     if not len(ases):

@@ -7,7 +7,14 @@ import pytest
 
 from pipeline.infer import infer_topology, samples
 from pipeline.model.topology import Topology
-from tests.unit.pipeline.infer.handmade import infer, nodes_of, observe, prefix_table, traces
+from tests.unit.pipeline.infer.handmade import (
+    classic,
+    infer,
+    nodes_of,
+    observe,
+    prefix_table,
+    traces,
+)
 
 A, B = "20.1.0.10", "20.1.0.20"
 X, Y, W, V = (f"20.2.0.{i}" for i in (10, 20, 30, 40))
@@ -84,6 +91,20 @@ def test_vantage_points_are_counted(tmp_path):
     ]
     found = delays_of(infer_topology(seen, prefixes=prefix_table(tmp_path), workers=2))
     assert found[X]["n"] == (3, 2)
+
+
+@pytest.mark.parametrize(("n_classic", "n"), [(0, 2), (1, 1), (4, 0)])
+def test_a_classic_trace_that_seems_to_skip_the_ingress_shows_no_delay(tmp_path, n_classic, n):
+    """Most traces come to Y by X, so only a Paris trace shows that Y is entered from outside."""
+    lines = [*[f"{A}/1 {X}/2 {Y}/4 {W}/5"] * 2, *[f"{A}/1 {Y}/4 {W}/5"] * 2]
+    topology = infer_topology(
+        [observe(tmp_path, classic(traces(*lines), n_classic))],
+        prefixes=prefix_table(tmp_path),
+        borders="prefix",
+        routers="interfaces",
+    )
+    found = delays_of(topology)
+    assert found.get(Y, {"n": (0, 0)})["n"][0] == n
 
 
 @pytest.mark.parametrize("bucket", [1 << 22, 64, 7])
