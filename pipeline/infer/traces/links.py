@@ -136,6 +136,10 @@ class DirectedLinks:
         crossed = np.zeros(len(self.near), bool)
         shown = self.n_router > 0
         row = np.flatnonzero(shown & (self.n_paris == 0))
+        # Of far ends that several are before, and by predecessors that are before several: the rest
+        # shows nothing, and is most of what is around a router of many links.
+        row = row[np.bincount(self.far[row])[self.far[row]] > 1]
+        shown[shown] = np.bincount(self.near[shown])[self.near[shown]] > 1
         # Each pair with every predecessor of its near end.
         ptr = offsets(np.bincount(self.far[shown], minlength=int(self.near.max(initial=-1)) + 1))
         before = self.near[shown][np.argsort(self.far[shown], kind="stable")]
