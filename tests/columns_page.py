@@ -30,7 +30,10 @@ PAGE = DOCS / "columns.md"
 # What no reader of ours relies on: digests of pages, and results by graph (docs/store.md).
 INTERNAL = ("pages.parquet", "results/")
 # Columns that some inputs lack, and this run with them.
-OPTIONAL = {("store", "nodes-NNN.parquet"): ("id",), ("store", "borders.parquet"): ("siblings",)}
+OPTIONAL = {
+    ("store", "nodes-NNN.parquet"): ("id",),
+    ("store", "borders.parquet"): ("siblings", "as_relation"),
+}
 # Nights of the same traces: one with weights and every metric, one to compare it with.
 OLD, NEW = "old", "new"
 PARTS = {"reports": "A report", "store": "A store"}

@@ -38,7 +38,7 @@ from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import Exits, GraphSet
 from pipeline.model.measured.kept_traces import KeptTraces
 from pipeline.model.measured.observations import FIRST, Observations
-from pipeline.model.topology import NO_ASN, SIBLINGS, ExitTable, IngressTable, Topology
+from pipeline.model.topology import BETWEEN_ASES, NO_ASN, ExitTable, IngressTable, Topology
 
 HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs
 HASH_ARCS = 1 << 20  # arcs that one thread hashes at a time
@@ -107,7 +107,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         **_address_columns(topology, asn, place, node_ptr),
         node_columns={name: c[by_place] for name, c in topology.node_columns.items()},
         arc_columns={
-            name: c[link] for name, c in topology.link_columns.items() if name != SIBLINGS
+            name: c[link] for name, c in topology.link_columns.items() if name not in BETWEEN_ASES
         },
         weight_unit=topology.weight_unit,
         kind=topology.kind,

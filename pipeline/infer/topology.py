@@ -30,7 +30,7 @@ from pipeline.model.measured.kept_traces import TARGET_ITSELF, KeptTraces, Trace
 from pipeline.model.tables.aliases import AliasTable
 from pipeline.model.tables.prefixes import PrefixTable
 from pipeline.model.tables.registries import Registries
-from pipeline.model.topology import NO_ASN, SIBLINGS, SILENT, Topology
+from pipeline.model.topology import AS_RELATION, NO_ASN, SIBLINGS, SILENT, Topology
 
 
 def infer_topology(
@@ -92,7 +92,8 @@ def infer_topology(
         ``weight`` in ms.
         ``link_columns``: ``n_traces`` int64, ``bridged`` and ``mpls`` bool, ``may_hide`` bool where
         borders were elected, ``via_ixp`` bool where LANs of exchange points were looked for or
-        given, and ``siblings`` bool where organisations were.
+        given, ``siblings`` bool where organisations were, and ``as_relation`` int8 where
+        relationships were.
 
     Raises
     ------
@@ -178,7 +179,11 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
     no_addr = np.zeros((len(drawn.silent_asn), 2), np.uint64)
     asn = np.concatenate([owned.asn, drawn.silent_asn])
     is_silent = np.arange(len(asn)) >= len(nodes)
-    siblings = given.all_registries.siblings(asn[drawn.links.near], asn[drawn.links.far])
+    ends = asn[drawn.links.near], asn[drawn.links.far]
+    stated = {
+        SIBLINGS: given.all_registries.siblings(*ends),
+        AS_RELATION: given.all_registries.relation(*ends),
+    }
     return Topology(
         asn,
         drawn.links.near,
@@ -190,7 +195,8 @@ def _describe(evidence: Evidence, given: Given, owned: Owned, drawn: Drawn) -> T
         addr_confidence=None if of_addrs is None else of_addrs[row],
         weight=drawn.weight,
         weight_unit="ms",
-        link_columns=drawn.links.columns() | ({} if siblings is None else {SIBLINGS: siblings}),
+        link_columns=drawn.links.columns()
+        | {name: column for name, column in stated.items() if column is not None},
         ingresses=replace(crossed.ingresses, confidence=of_ingresses),
         exits=crossed.exits,
         kind="router" if len(nodes) < n_interfaces else "interface",

@@ -17,7 +17,10 @@ from pipeline.model.measured.swallowed import SwallowedLinks
 
 SILENT = "silent"  # column of nodes: routers that never answered, with no address
 NO_ASN = -1  # in memory only; files hold null
-SIBLINGS = "siblings"  # column of links between two ASes; says nothing of links inside one
+# Columns of links between two ASes; they say nothing of links inside one.
+SIBLINGS = "siblings"
+AS_RELATION = "as_relation"  # what the smaller number is to the other: ``tables.relationships``
+BETWEEN_ASES = frozenset({SIBLINGS, AS_RELATION})
 
 
 @dataclass(frozen=True, eq=False)

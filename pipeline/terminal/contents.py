@@ -11,6 +11,7 @@ from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.reading import reasons_text, rejects_text
 from pipeline.model.progress import counted
+from pipeline.model.tables.relationships import TURNED, WORDS, relation_text
 from pipeline.model.words import (
     AS_CONFIDENCE,
     INGRESS_CONFIDENCE,
@@ -28,6 +29,7 @@ from pipeline.model.words import (
     nodes_text,
     nouns_of,
     number,
+    printable,
     rough_duration,
     sizes,
     spread_text,
@@ -157,6 +159,7 @@ def print_as(facts: Mapping[str, Any]) -> None:
     entrances, exits = _print_entrances(one), _print_exits(one["exits"])
     _print_hosts([*entrances, *exits])
     _print_places([*entrances, *exits])
+    _print_linked(one["asn"], one["as_links"])
     rated = [row["confidence"] for row in one["ingresses"] if not row["candidate"]]
     low = sum(each is not None and is_low(each) for each in rated)
     if low:
@@ -204,6 +207,27 @@ def _print_exits(doors: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, An
         print_table("Exits", ("exit", "into", "traces"), rows)
         _print_left(((len(doors) - len(rows), "exit"),))
     return most[:N_TABLE]
+
+
+def _print_linked(asn: int, links: Sequence[Mapping[str, Any]]) -> None:
+    """A table of linked ASes, where files say more of them than their number."""
+    from pipeline.terminal.table import print_table
+
+    related, crossed = any(row["relation"] for row in links), any(row["ixps"] for row in links)
+    if not (related or crossed or any(row["siblings"] for row in links)):
+        return
+    most = sorted(links, key=lambda row: (-(row["n_traces"] or 0), -row["n_links"]))[:N_TABLE]
+    header = ["AS", "is its", "links", "traces", *["exchange points"] * crossed]
+    rows = []
+    for row in most:
+        kind, is_near = WORDS.index(row["relation"]), row["near_asn"] == asn
+        relation = relation_text(TURNED[kind] if is_near else kind, bool(row["siblings"]))
+        other = row["far_asn" if is_near else "near_asn"]
+        names = [printable(name) for name in row["ixps"] or ()]
+        texts = (f"AS{other}", relation, row["n_links"], row["n_traces"])
+        rows.append((*texts, *[", ".join(names)] * crossed))
+    print_table("Linked ASes", header, rows)
+    _print_left(((len(links) - len(rows), "linked AS"),))
 
 
 def _delay(row: Mapping[str, Any]) -> tuple[str | None, str | None]:

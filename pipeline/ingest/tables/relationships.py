@@ -26,7 +26,7 @@ from pipeline.model.tables.relationships import (
     PEER,
     PROVIDER,
     SIBLING,
-    UNRELATED,
+    TURNED,
     Relationships,
 )
 
@@ -104,7 +104,6 @@ def _table(
         report.notes["listed again with another relationship"] += n
     key, kind = key[kept], kind[kept]
     back = (key << np.uint64(32)) | (key >> np.uint64(32))
-    turn = np.array([UNRELATED, PEER, CUSTOMER, PROVIDER, SIBLING], np.int8)
-    pairs, kind = np.concatenate([key, back]), np.concatenate([kind, turn[kind]])
+    pairs, kind = np.concatenate([key, back]), np.concatenate([kind, TURNED[kind]])
     order = np.argsort(pairs)
     return Relationships(pairs[order], kind[order])

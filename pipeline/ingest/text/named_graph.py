@@ -31,7 +31,9 @@ NAME, ASN, ADDR, WEIGHT = "name", "asn", "addr", "weight"
 _SAME = {"as": ASN, "address": ADDR, "ip": ADDR, "ip_address": ADDR}
 _NUMBER = re.compile(r"n?\d{1,18}", re.ASCII)
 # Names of columns that the store has itself, or to which it gives a meaning.
-_TAKEN = frozenset({"degree", "addr_high", "addr_low", "id", "indices", "silent", "siblings"})
+_TAKEN = frozenset(
+    {"degree", "addr_high", "addr_low", "id", "indices", "silent", "siblings", "as_relation"}
+)
 _TYPED = {"n_traces": int, "bridged": bool, "mpls": bool, "may_hide": bool, "via_ixp": bool}
 _Value = bool | int | float | str
 

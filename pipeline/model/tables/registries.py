@@ -10,7 +10,7 @@ from pipeline.model.tables.delegations import Delegations
 from pipeline.model.tables.exchanges import ExchangePoints
 from pipeline.model.tables.named_owners import NamedOwners
 from pipeline.model.tables.organisations import UNKNOWN, Organisations
-from pipeline.model.tables.relationships import SIBLING, Relationships
+from pipeline.model.tables.relationships import SIBLING, UNRELATED, Relationships
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,25 @@ class Registries:
     delegations: Delegations | None = None
     exchanges: ExchangePoints | None = None
     named: NamedOwners | None = None
+
+    def relation(self, near: np.ndarray, far: np.ndarray) -> np.ndarray | None:
+        """What the AS with the smaller number is to the other, as in ``relationships``.
+
+        Parameters
+        ----------
+        near, far : (n,) int64
+            AS numbers; negative for none, which is related to none.
+
+        Returns
+        -------
+        (n,) int8 or None
+            ``UNRELATED`` where the file does not list the two. None without relationships.
+        """
+        if self.relationships is None:
+            return None
+        low, high = np.minimum(near, far), np.maximum(near, far)
+        found = self.relationships.of(np.maximum(low, 0), np.maximum(high, 0))
+        return np.where(low < 0, UNRELATED, found).astype(np.int8)
 
     def siblings(self, near: np.ndarray, far: np.ndarray) -> np.ndarray | None:
         """Whether two ASes are of one organisation.

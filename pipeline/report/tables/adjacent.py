@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
+from pipeline.model.tables.relationships import TURNED, UNRELATED, WORDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,14 @@ class Adjacent:
         ``ingresses.parquet`` and ``exits.parquet``.
     n_links : (n,) int64
         As in ``as_links.parquet``.
+    relation : (n,) int8
+        What the neighbour is to the AS, as in ``model.tables.relationships``.
+    siblings : (n,) bool
+        Whether the two are of one organisation.
+    ixps : (n,) object
+        Names of the exchange points that links between the two cross, or None.
+    is_related : bool
+        Whether relations between any ASes of the report are stated.
     """
 
     ptr: np.ndarray
@@ -33,6 +42,10 @@ class Adjacent:
     n_in: np.ndarray
     n_out: np.ndarray
     n_links: np.ndarray
+    relation: np.ndarray
+    siblings: np.ndarray
+    ixps: np.ndarray
+    is_related: bool
 
     def part(self, begin: int, end: int) -> Adjacent:
         """Neighbours of ASes begin to end - 1."""
@@ -40,7 +53,13 @@ class Adjacent:
         return Adjacent(
             self.ptr[begin : end + 1] - self.ptr[begin],
             self.asn[here],
-            *(count[here] for count in self.counts),
+            self.n_in[here],
+            self.n_out[here],
+            self.n_links[here],
+            self.relation[here],
+            self.siblings[here],
+            self.ixps[here],
+            self.is_related,
         )
 
     @property
@@ -81,6 +100,16 @@ def neighbors_of_ases(
     np.add.at(sums, (side, at), count)
     n_in, n_out, links = sums
     row, asn = split_key(pair)
+    relation, siblings = np.zeros(len(pair), np.int8), np.zeros(len(pair), bool)
+    ixps = np.full(len(pair), None, object)
+    # Rows of links from both ends, as they are counted above: near to far, then far to near.
+    is_kept = kept[len(kept) - 2 * len(near) :]
+    of_link = np.tile(np.arange(len(near)), 2)[is_kept]
+    found = at[len(at) - len(of_link) :]
+    stated = _codes(as_links["relation"])  # what near is to far
+    relation[found] = np.append(TURNED[stated], stated)[is_kept]
+    siblings[found] = as_links["siblings"].fill_null(False).to_numpy()[of_link]
+    ixps[found] = _lists(as_links["ixps"])[of_link]
     order = np.lexsort((asn, -links, -(n_in + n_out), row))
     return Adjacent(
         offsets(np.bincount(row, minlength=len(asns))),
@@ -88,7 +117,26 @@ def neighbors_of_ases(
         n_in[order],
         n_out[order],
         links[order],
+        relation[order],
+        siblings[order],
+        ixps[order],
+        bool(stated.any()),
     )
+
+
+def _codes(relation: pa.ChunkedArray) -> np.ndarray:
+    """Words of ``as_links.parquet`` as numbers, int8."""
+    found = pc.index_in(relation, pa.array(WORDS[1:])).fill_null(UNRELATED - 1)
+    return (found.to_numpy() + 1).astype(np.int8)
+
+
+def _lists(ixps: pa.ChunkedArray) -> np.ndarray:
+    """Names of each row, None where there are none; rows without any share that None."""
+    named = np.full(len(ixps), None, object)
+    lengths = pc.fill_null(pc.list_value_length(ixps), 0).to_numpy()
+    for row in np.flatnonzero(lengths).tolist():
+        named[row] = ixps[row].as_py()
+    return named
 
 
 def _flat(table: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,7 +7,8 @@ import pyarrow as pa
 
 from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
-from pipeline.model.topology import SIBLINGS
+from pipeline.model.tables.relationships import WORDS
+from pipeline.model.topology import AS_RELATION, SIBLINGS
 from pipeline.report.tables.columns import lists
 from pipeline.report.tables.node_names import host_names, node_texts
 from pipeline.report.tables.places import place_columns
@@ -119,7 +120,7 @@ def as_link_table(snapshot, rows: np.ndarray) -> pa.Table:
         missing = np.isnan(summed)
         return pa.array(np.where(missing, 0, summed).astype(np.int64), mask=missing).cast(kind)
 
-    return pa.table(
+    table = pa.table(
         {
             "near_asn": pa.array(pair >> np.uint64(32), pa.int64()),
             "far_asn": pa.array(pair & np.uint64(0xFFFF_FFFF), pa.int64()),
@@ -127,7 +128,49 @@ def as_link_table(snapshot, rows: np.ndarray) -> pa.Table:
             "n_links": pa.array(np.bincount(inverse, minlength=n), pa.int64()),
             "via_ixp": total("via_ixp", pa.bool_()),
             SIBLINGS: total(SIBLINGS, pa.bool_()),
+            "relation": _relations(borders, kept, inverse, n),
         }
+    )
+    return table.append_column("ixps", _crossed(snapshot, pair, table["via_ixp"]))
+
+
+def _relations(borders: pa.Table, kept: np.ndarray, inverse: np.ndarray, n: int) -> pa.Array:
+    """What the first AS of each pair is to the second, as a word; null where it is not stated."""
+    kind = np.zeros(n, np.int8)
+    if AS_RELATION in borders.column_names:
+        kind[inverse] = borders[AS_RELATION].to_numpy()[kept]
+    return pa.array(WORDS, pa.string()).take(pa.array(kind))
+
+
+def _crossed(snapshot, pair: np.ndarray, via_ixp: pa.ChunkedArray) -> pa.Array:
+    """Exchange points by which traces went between the ASes of each pair, by name.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    pair : (n,) uint64
+        ``near << 32 | far``, ascending.
+    via_ixp : (n,) pyarrow.ChunkedArray
+        Null where nothing is known of exchange points; so is the list then.
+    """
+    known = via_ixp.is_valid().to_numpy()
+    ends = np.concatenate([pair >> np.uint64(32), pair & np.uint64(0xFFFF_FFFF)]).astype(np.int64)
+    rows = np.flatnonzero(np.isin(snapshot.asn, ends)) if known.any() else np.empty(0, np.int64)
+    ingresses = snapshot.ingresses(rows)
+    name = np.asarray(ingresses.neighbor_ixp, object)
+    named = np.flatnonzero(name.astype(bool))  # neither None nor empty
+    own = np.asarray(snapshot.asn)[np.asarray(ingresses.row, np.int64)]
+    own = own[row_of_value(np.asarray(ingresses.neighbor_ptr))[named]].astype(np.uint64)
+    other = np.asarray(ingresses.neighbor_asn)[named].astype(np.uint64)
+    key = (np.minimum(own, other) << np.uint64(32)) | np.maximum(own, other)
+    row = np.minimum(np.searchsorted(pair, key), max(len(pair) - 1, 0))
+    linked = (pair[row] == key) & known[row] if len(pair) else np.zeros(len(key), bool)
+    texts, number = np.unique(name[named][linked].astype(object), return_inverse=True)
+    row, at = split_key(np.unique(ordered_keys(row[linked], number)))
+    return lists(
+        offsets(np.bincount(row, minlength=len(pair))[known]),
+        pa.array(texts, pa.string()).take(pa.array(at)),
+        known,
     )
 
 

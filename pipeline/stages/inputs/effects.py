@@ -10,7 +10,6 @@ from pipeline.config import IngestConfig
 from pipeline.infer import Registries
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.tables.organisations import UNKNOWN
-from pipeline.model.tables.relationships import SIBLING
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import number
 from pipeline.places.command_lines import command_line
@@ -69,7 +68,7 @@ def _unmatched(
 
     if tables.aliases is not None and not (tables.aliases.routers_of(addrs) >= 0).any():
         add("--aliases", f"has 0 of {n_addrs}")
-    related = None if "--as-rel" in off else known.relationships
+    related = known.relationships
     held = None if "--delegated" in off else known.delegations
     if related is not None and not related.lists(asns).any():
         add("--as-rel", f"names 0 of {n_ases}")
@@ -90,11 +89,9 @@ def _unmatched(
 def _without_election(config: IngestConfig, known: Registries) -> list[str]:
     """Options that were given and that only an election of borders uses.
 
-    Not ``--as2org``: which links join two ASes of one organisation is shown in any case.
+    Not ``--as2org`` and ``--as-rel``: what two linked ASes are to each other is shown in any case.
     """
-    related = known.relationships
     unused = {
-        "--as-rel": related is not None and SIBLING not in related.kind,
         "--delegated": known.delegations is not None,
         "--name-rules": bool(config.name_rules),
         "--routers inferred": config.routers == "inferred",

@@ -104,6 +104,7 @@ DELAYS = {
 OF_TRACES = {
     "n_traces": _COUNT,
     **dict.fromkeys(("bridged", "mpls", "may_hide", "via_ixp", "siblings", "silent"), _FLAG),
+    "as_relation": Column(pa.int8(), 0, 4),
 }
 NODES = {"degree": _NODE, **_ADDR, "id": Column(pa.int64(), may_be_null=True), **OF_TRACES}
 ARCS = {"indices": _NODE, "weight": Column(pa.float32(), 0), **OF_TRACES}
@@ -118,6 +119,7 @@ TABLES: Mapping[str, Mapping[str, Column]] = {
     ASES: {
         "asn": _ASN,
         "name": _TEXT_OR_NULL,
+        "organisation": _TEXT_OR_NULL,
         **dict.fromkeys(_COUNTS_OF_AS, _COUNT),
         "graph_hash": Column(pa.string(), pattern=_HASH),
         "weights_hash": Column(pa.string(), may_be_null=True, pattern=_HASH),

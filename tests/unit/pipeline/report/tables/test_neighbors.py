@@ -12,6 +12,13 @@ import pytest
 from pipeline.graphs import build_graphs
 from pipeline.model.tables.organisations import Organisations
 from pipeline.model.tables.registries import Registries
+from pipeline.model.tables.relationships import (
+    CUSTOMER,
+    PEER,
+    PROVIDER,
+    UNRELATED,
+    Relationships,
+)
 from pipeline.report import write_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table
 from pipeline.report.tables.places import PLACE_COLUMNS
@@ -41,9 +48,12 @@ def rows_of(table: pa.Table) -> list[tuple]:
 def test_links_between_two_ases_are_one_row_and_their_traces_add_up(snapshot):
     table = as_link_table(snapshot, np.arange(3))
     columns = ["near_asn", "far_asn", "n_traces", "n_links", "via_ixp", "siblings"]
-    assert table.column_names == columns
+    assert table.column_names == [*columns, "relation", "ixps"]
     # A-X twice, B-X, A-Y; Y-P twice, X-Q. LANs are not looked for by prefix alone.
-    assert rows_of(table) == [(1, 2, 4, 3, None, None), (2, 3, 3, 2, None, None)]
+    assert rows_of(table) == [
+        (1, 2, 4, 3, None, None, None, None),
+        (2, 3, 3, 2, None, None, None, None),
+    ]
 
 
 def test_links_say_whether_the_two_ases_are_of_one_organisation(tmp_path):
@@ -53,6 +63,35 @@ def test_links_say_whether_the_two_ases_are_of_one_organisation(tmp_path):
     snapshot = open_snapshot(tmp_path)
     assert as_link_table(snapshot, np.arange(3))["siblings"].to_pylist() == [False, True]
     assert "siblings" not in snapshot.arc_columns(0)  # both ends are in one AS
+
+
+def test_links_say_what_the_smaller_number_is_to_the_larger(tmp_path):
+    pair = np.array([(1 << 32) | 3, (2 << 32) | 3, (3 << 32) | 1, (3 << 32) | 2], np.uint64)
+    stated = Relationships(pair, np.array([PEER, CUSTOMER, PEER, PROVIDER], np.int8))
+    topology = infer(tmp_path, *LINES, registries=Registries(relationships=stated))
+    write(tmp_path, "night", build_graphs([topology]))
+    snapshot = open_snapshot(tmp_path)
+    assert as_link_table(snapshot, np.arange(3))["relation"].to_pylist() == [None, "customer"]
+    assert "as_relation" not in snapshot.arc_columns(0)
+    found = summarise(snapshot, search(snapshot)).adjacent
+    assert found.is_related
+    assert found.asn.tolist() == [2, 1, 3, 2]
+    assert found.relation.tolist() == [UNRELATED, UNRELATED, PROVIDER, CUSTOMER]
+    assert found.part(2, 3).relation.tolist() == [CUSTOMER]
+
+
+def test_links_name_the_exchange_points_by_which_traces_crossed_them(snapshot, monkeypatch):
+    borders, entered = snapshot.borders(), snapshot.ingresses()
+    by = np.full(len(entered.neighbor_asn), "", object)
+    by[0], by[1], by[2] = "LINX", "DE-CIX", "LINX"  # into AS 1, AS 2 from AS 1, AS 2 from AS 3
+    monkeypatch.setattr(snapshot, "ingresses", lambda rows=None: replace(entered, neighbor_ixp=by))
+    flags = pa.array(np.ones(borders.num_rows, bool))
+    monkeypatch.setattr(snapshot, "borders", lambda: borders.append_column("via_ixp", flags))
+    links = as_link_table(snapshot, np.arange(3))
+    assert links["ixps"].to_pylist() == [["DE-CIX", "LINX"], ["LINX"]]
+    found = summarise(snapshot, search(snapshot)).adjacent
+    assert found.ixps.tolist() == [["DE-CIX", "LINX"], ["DE-CIX", "LINX"], ["LINX"], ["LINX"]]
+    assert not found.is_related
 
 
 def test_links_of_ases_that_were_not_measured_are_left_out(snapshot):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from pipeline.model.tables.relationships import CUSTOMER, PROVIDER, UNRELATED
 from pipeline.report import write_reports
 from pipeline.report.pages.ases.neighbor_list import MAX_ROWS, NeighborLists
 from pipeline.report.tables.listed import list_ases
 from pipeline.report.tables.summarise import summarise
+from pipeline.report.texts import NONE
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 HOSTILE = "</td><script>alert(1)</script>\u202e"
@@ -43,6 +46,29 @@ def test_the_first_are_rows_and_every_other_page_is_linked():
     linked = [int(asn) for asn in re.findall(r"<a href=(\d+)\.html>AS\1</a>", found.others)]
     assert linked == list(range(MAX_ROWS + 1, n // 2 + 1))
     assert (found.n, found.n_unlisted) == (n, n // 2)
+
+
+def test_rows_say_what_neighbours_are_and_by_which_exchange_points_links_go():
+    snapshot = around(4)
+    summary = summarise(snapshot, measured(snapshot))
+    adjacent = replace(
+        summary.adjacent,
+        n_links=np.array([2, 1, 1, 0]),
+        relation=np.array([PROVIDER, CUSTOMER, UNRELATED, UNRELATED], np.int8),
+        siblings=np.array([False, True, True, False]),
+        ixps=np.array([[HOSTILE, "B", "C", "D"], None, ["E"], None], object),
+        is_related=True,
+    )
+    found = NeighborLists(replace(summary, adjacent=adjacent), list_ases(summary.ases)).of(2)
+    assert found.columns == ["traces in", "links", "relation", "exchange points"]
+    assert found.relations == "1 provider, 1 customer, 1 not stated"
+    rows = str(found.rows).strip().split("\n")
+    cells = [row.split("<td>")[3:] for row in rows]
+    assert [cell[1] for cell in cells] == ["provider", "customer, sibling", "sibling", NONE]
+    assert [cell[2] for cell in cells[1:]] == ["", "<bdi>E</bdi>", ""]
+    assert cells[0][2].endswith("<bdi>B</bdi>, <bdi>C</bdi> +1")
+    assert "<script" not in rows[0]
+    assert "\u202e" not in rows[0]
 
 
 class _Links(HTMLParser):
