@@ -214,6 +214,7 @@ def _ingest_by(
         notes += name_warnings(oldest_s, newest_s)
     origin = origin_of({"inputs": rows, "options": options})
     name = config.snapshot or DefaultName(newest_s or started, origin)
+    known = tables.registries.organisations
     progress(Progress("write", 0, 1, "snapshot", config.snapshot or ""))
     path = write_snapshot(
         config.store,
@@ -227,6 +228,7 @@ def _ingest_by(
         warnings=notes,
         host_names=names.of_hosts,
         locations=places.of_addrs,
+        organisations=None if known is None else known.names_of(graphs.asn),
     )
     snapshot, replaced = name_of_version(path.name), replaced_by(config.store, path)
     progress(Progress("write", 1, 1, "snapshot", snapshot))

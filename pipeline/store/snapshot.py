@@ -131,6 +131,14 @@ class Snapshot(OpenVersion):
         return self._text("name").fill_null("").to_pylist()
 
     @cached_property
+    def as_organisation(self) -> list[str]:
+        """Organisation of each AS, equal only for ASes of one; empty where none is known."""
+        table = read_table(self.file(ASES), (), ("organisation",))
+        if "organisation" not in table.column_names:  # from before it was kept
+            return [""] * self.n_ases
+        return table.column("organisation").fill_null("").to_pylist()
+
+    @cached_property
     def graph_hash(self) -> list[str]:
         """``CSRGraph.graph_hash`` of each AS; equal graphs have equal hashes."""
         return self._text("graph_hash").to_pylist()

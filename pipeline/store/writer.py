@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +69,7 @@ def write_snapshot(
     warnings: Sequence[str] = (),
     host_names: HostNames | None = None,
     locations: Locations | None = None,
+    organisations: Mapping[int, str] | None = None,
 ) -> Path:
     """Write graphs as a snapshot, which becomes the newest of the store.
 
@@ -92,6 +93,8 @@ def write_snapshot(
         Of addresses of the graphs.
     locations : Locations or None
         Of these, and of vantage points.
+    organisations : mapping of int to str, or None
+        asn -> organisation, equal only for ASes of one.
 
     Returns
     -------
@@ -125,7 +128,9 @@ def write_snapshot(
         raise unwritable(store, error) from None
     try:
         try:
-            rows, n_kept = _write_files(folder, graphs, as_names, host_names, locations, rejects)
+            rows, n_kept = _write_files(
+                folder, graphs, as_names, organisations or {}, host_names, locations, rejects
+            )
             content = {
                 "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 **_description(graphs),
@@ -157,6 +162,7 @@ def _write_files(
     folder: Path,
     graphs: GraphSet,
     as_names: dict[int, str],
+    organisations: Mapping[int, str],
     host_names: HostNames | None,
     locations: Locations | None,
     rejects: Iterable[dict],
@@ -176,7 +182,7 @@ def _write_files(
             write_columns(folder / name, table, ends)
             rows[name] = table.num_rows
     tables: list[tuple[str, pa.Table]] = [
-        (ASES, _ases_table(graphs, as_names, first_of_file)),
+        (ASES, _ases_table(graphs, as_names, organisations, first_of_file)),
         (INGRESSES, _ingresses_table(graphs)),
         (EXITS, _exits_table(graphs)),
         (BORDERS, _borders_table(graphs)),
@@ -270,7 +276,12 @@ def _arcs_table(graphs: GraphSet, arcs: slice) -> pa.Table:
     return pa.table(columns | {n: as_arrow(c[arcs]) for n, c in graphs.arc_columns.items()})
 
 
-def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.ndarray) -> pa.Table:
+def _ases_table(
+    graphs: GraphSet,
+    as_names: dict[int, str],
+    organisations: Mapping[int, str],
+    first_of_file: np.ndarray,
+) -> pa.Table:
     rows = np.arange(graphs.n_ases)
     file = np.searchsorted(first_of_file, rows, side="right") - 1
     first = first_of_file[file] if graphs.n_ases else rows
@@ -297,6 +308,7 @@ def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.nd
             "n_silent": _marked(graphs.node_columns.get(SILENT), graphs.node_ptr),
             "graph_hash": pa.array(graphs.graph_hash, pa.string()),
             "weights_hash": pa.array(_weights_hashes(graphs), pa.string()),
+            "organisation": pa.array(map(organisations.get, graphs.asn.tolist()), pa.string()),
             "file": file.astype(np.int32),
             "node_start": graphs.node_ptr[:-1] - graphs.node_ptr[first],
             "arc_start": graphs.arc_ptr[:-1] - graphs.arc_ptr[first],

@@ -148,6 +148,11 @@ def print_as(facts: Mapping[str, Any]) -> None:
         ingresses_text(one["n_ingresses"], one["n_candidates"]),
     ]
     print_line(f"{_as_named(one)}: {', '.join(counts)}")
+    if organisation := one.get("organisation"):
+        others = [f"AS{asn}" for asn in one["organisation_asns"]]
+        left = f" and {len(others) - N_TABLE:,} more" if len(others) > N_TABLE else ""
+        also = f"; its other ASes here: {', '.join(others[:N_TABLE])}{left}" if others else ""
+        print_line(f"Organisation: {cut(printable(organisation), MAX_NAME)}{also}")
     if one["made_by"]:
         print_line(f"Synthetic, not measured: made by {one['made_by']}")
     if one["n_unmapped"]:

@@ -5,9 +5,11 @@ The text has two sections [1]_, each after a comment that names its fields::
     # format:org_id|changed|org_name|country|source
     # format:aut|changed|aut_name|org_id|opaque_id|source
 
-``aut``, ``aut_name`` and ``org_id`` of the second are read, wherever they stand; the first has only
-names. JSON lines have ``{"type": "ASN", "asn": "3356", "name": "LEVEL3", "organizationId":
-"LPL-141-ARIN"}``; other types are not needed. Lines of two words before any such comment, ``asn
+``aut``, ``aut_name`` and ``org_id`` of the second are read, wherever they stand, and ``org_name``
+of the first; an organisation without one is called by its id, and two of one name by name and id.
+JSON lines have ``{"type": "ASN", "asn": "3356", "name": "LEVEL3", "organizationId":
+"LPL-141-ARIN"}``, and the same ``organizationId`` and ``name`` with type ``Organization``. Lines of
+two words before any such comment, ``asn
 organisation``, are read too. If an AS has several organisations, the one whose name sorts last is
 taken, so that the order of lines does not matter (``notes["ASes of two organisations"]``).
 
@@ -18,7 +20,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import orjson
@@ -46,6 +49,7 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
     """
     report.format = "as2org"
     found: dict[int, str] = {}
+    of_ids: dict[str, str] = {}
     as_names: dict[int, str] = {}
     fields: Sequence[str] | None = None  # of the section; None: before any
     is_known = False  # by the `# format:` line of ASes
@@ -57,7 +61,8 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
                 is_known |= {"aut", "org_id"} <= {*fields}
             continue
         try:
-            entry = _json_entry(line) if line.startswith("{") else _text_entry(line, fields)
+            is_json = line.startswith("{")
+            entry = _json_entry(line, of_ids) if is_json else _text_entry(line, fields, of_ids)
         except ValueError as error:
             report.reject(place, str(error), line)
             continue
@@ -74,16 +79,37 @@ def read_organisations(blocks: Blocks, report: ReadReport) -> Organisations:
         report.refuse_empty(
             "no AS with an organisation; give a CAIDA as2org file, text or JSON lines"
         )
-    numbers = {name: i for i, name in enumerate(sorted(set(found.values())))}
+    ids = sorted(set(found.values()))
+    numbers = {name: i for i, name in enumerate(ids)}
     asns = sorted(found)
     return Organisations(
         np.array(asns, np.int64),
         np.array([numbers[found[asn]] for asn in asns], np.int64),
         as_names,
+        _distinct_names(ids, of_ids),
     )
 
 
-def _text_entry(line: str, fields: Sequence[str] | None) -> tuple[int, str, str] | None:
+def _distinct_names(ids: Sequence[str], of_ids: Mapping[str, str]) -> list[str]:
+    """A name for each organisation that no other of these has."""
+    names = [of_ids.get(one, one) for one in ids]
+    count = Counter(names)
+    return [
+        name if count[name] == 1 else f"{name} ({one})"
+        for one, name in zip(ids, names, strict=True)
+    ]
+
+
+def _keep_name(of_ids: dict[str, str], org_id: object, name: object) -> None:
+    """The name of an organisation; the last of several in order of text, as with ASes."""
+    if isinstance(org_id, str) and isinstance(name, str) and org_id.strip() and name.strip():
+        org_id, name = org_id.strip(), name.strip()
+        of_ids[org_id] = max(name, of_ids.get(org_id, name))
+
+
+def _text_entry(
+    line: str, fields: Sequence[str] | None, of_ids: dict[str, str]
+) -> tuple[int, str, str] | None:
     """AS, organisation and name of the AS, perhaps empty; None in the section of names.
 
     ValueError with a fixed phrase.
@@ -93,21 +119,25 @@ def _text_entry(line: str, fields: Sequence[str] | None) -> tuple[int, str, str]
         if len(words) != 2:
             raise ValueError("before any `# format:` line")
         return _asn(words[0]), words[1], ""
-    if "aut" not in fields:
-        return None
     values = line.split("|")
+    if "aut" not in fields:
+        if len(values) == len(fields):
+            of = dict(zip(fields, values, strict=True))
+            _keep_name(of_ids, of.get("org_id"), of.get("org_name"))
+        return None
     if len(values) != len(fields) or "org_id" not in fields:
         raise ValueError("not the number of fields that `# format:` names")
     of = dict(zip(fields, values, strict=True))
     return _asn(of["aut"]), _name(of["org_id"]), of.get("aut_name", "").strip()
 
 
-def _json_entry(line: str) -> tuple[int, str, str] | None:
+def _json_entry(line: str, of_ids: dict[str, str]) -> tuple[int, str, str] | None:
     try:
         row = parse_json(line)
     except orjson.JSONDecodeError:
         raise ValueError("not valid JSON") from None
     if row.get("type") != "ASN":
+        _keep_name(of_ids, row.get("organizationId"), row.get("name"))
         return None
     name = row.get("name")
     as_name = name.strip() if isinstance(name, str) else ""

@@ -50,6 +50,8 @@ const hopscope = (() => {
     const noun = labels[keys.indexOf("n_nodes")].replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()); // ASes stay
     const n = columns.asn.length;
     const lower = columns.name.map((name) => name.toLowerCase());
+    const organisations = columns.organisation ?? null;
+    const searched = organisations ? lower.map((name, i) => `${name}\n${organisations[i].toLowerCase()}`) : lower;
     const digits = columns.asn.map(String);
     const state = { key: "n_nodes", down: true, query: "" };
     let rows = new Uint32Array(0);
@@ -85,7 +87,7 @@ const hopscope = (() => {
     };
     const above = space(), body = element("tbody", { class: "rows" }), below = space();
     table.append(above, body, below);
-    const nothing = element("p", { class: "none", hidden: "" }, "No AS has this number or name.");
+    const nothing = element("p", { class: "none", hidden: "" }, organisations ? "No AS has this number, name or organisation." : "No AS has this number or name.");
     table.after(nothing);
 
     heads.forEach((head, i) => {
@@ -134,7 +136,7 @@ const hopscope = (() => {
       const numbers = words.map((word) => (/^(as)?\d+$/.test(word) ? word.replace("as", "") : null));
       const kept = [];
       for (let i = 0; i < n; i++) {
-        if (words.every((word, w) => lower[i].includes(word) ||
+        if (words.every((word, w) => searched[i].includes(word) ||
             (numbers[w] !== null && digits[i].startsWith(numbers[w])))) kept.push(i);
       }
       return Uint32Array.from(kept);
@@ -168,11 +170,13 @@ const hopscope = (() => {
 
     // All rows of the view, in its order, as texts that csv() makes plain.
     function saveView() {
-      const more = columns.n_entering ? ["Entering traces"] : [];
+      const more = [...(organisations ? ["Organisation"] : []), ...(columns.n_entering ? ["Entering traces"] : [])];
       const lines = [[...labels, ...more]];
       for (const i of rows) {
         const line = keys.map((key) => (key === "name" ? columns.name[i] : text(key, i)));
-        lines.push(more.length ? [...line, `${columns.n_entering[i]}`] : line);
+        if (organisations) line.push(organisations[i]);
+        if (columns.n_entering) line.push(`${columns.n_entering[i]}`);
+        lines.push(line);
       }
       download("ases.csv", lines);
     }
@@ -220,6 +224,11 @@ const hopscope = (() => {
         } else if (key === "name") {
           cell.append(element("bdi", {}, columns.name[i]));
           cell.title = columns.name[i];
+          const organisation = organisations?.[i] ?? "";
+          if (organisation && organisation.toLowerCase() !== lower[i]) {
+            cell.append(" ", element("bdi", { class: "of" }, organisation));
+            cell.title = `${columns.name[i]} (${organisation})`.trim();
+          }
         } else {
           cell.textContent = text(key, i);
           if (key === "n_nodes") cell.dataset.noun = noun;

@@ -75,7 +75,8 @@ def index_script(
     """Rows of the index as a script: ``hopscope.load({column: [...]})``, ASCII only.
 
     A width that has intervals comes with its bounds, as ``<column>_lower`` and ``_upper``; where
-    there are traces also ``n_entering``, those that entered each AS.
+    there are traces also ``n_entering``, those that entered each AS; where organisations are known
+    also ``organisation``.
     """
     columns: dict[str, list] = {}
     shown = [column.key for column in COLUMNS]
@@ -92,6 +93,8 @@ def index_script(
             columns[key] = [None if v is None else rounded(v, key) for v in values.to_pylist()]
         else:
             columns[key] = values.to_pylist()
+    if _has_organisations(ases):
+        columns["organisation"] = printables(ases["organisation"].to_pylist())
     if n_entering is not None:
         columns["n_entering"] = n_entering.tolist()
     return f"hopscope.load({script_json(columns)});\n"
@@ -109,10 +112,11 @@ def index_variables(
     ).slice(0, N_FIRST)
     shown = [column.key for column in COLUMNS]
     listed = summary.widths.listed()
-    shown += with_bounds(listed, summary.ases)
+    shown += [*with_bounds(listed, summary.ases), "organisation"]
     first = summary.ases.select(shown).take(largest).to_pylist()
     for row in first:
         row["name"] = printable(row["name"] or "")
+        row["organisation"] = printable(row["organisation"] or "")
         row |= {column.name: width_or_bounds(row, column.name) for column in listed}
     pairs = np.array(summary.totals["hop_counts"], np.int64)
     inputs = [_input(entry) for entry in (manifest.get("inputs") or [])]
@@ -123,6 +127,7 @@ def index_variables(
     inputs.sort(key=lambda entry: entry["status"] == "ok")
     return {
         "columns": _columns(run, summary),
+        "has_organisations": _has_organisations(summary.ases),
         "asn_digits": len(str(pc.max(summary.ases["asn"]).as_py() or 0)),
         "headline": headline(summary, run),
         "mapped": _mapped(manifest.get("counts") or {}),
@@ -138,6 +143,13 @@ def index_variables(
         "warnings": [printable(line) for line in warnings[:MAX_WARNINGS]],
         "n_warnings": len(warnings),
     }
+
+
+def _has_organisations(ases: pa.Table) -> bool:
+    """Whether any is known; they stand behind the names, and are searched with them."""
+    if "organisation" not in ases.column_names:
+        return False
+    return ases["organisation"].null_count < ases.num_rows
 
 
 def _mapped(counts: dict) -> dict | None:
@@ -259,8 +271,10 @@ _BORDER_FACTS = {
 
 
 def _columns(run: RunFacts, summary: Summary) -> list[IndexColumn]:
-    """Columns of the index; the one for names is left out if no AS of the run has one."""
-    named = summary.ases["name"].null_count < summary.ases.num_rows
+    """Columns of the index; the one for names is left out if none and no organisation is known."""
+    named = summary.ases["name"].null_count < summary.ases.num_rows or _has_organisations(
+        summary.ases
+    )
     units = {table.prefix: table.unit for table in summary.widths.tables}
     measured = [
         IndexColumn(

@@ -222,6 +222,7 @@ def _as_table(
         "reused_from": null_where_empty(measurement.reused_from or [""] * n_ases),
         "status": pa.array(status, pa.string()),
         "reason": pa.array(reason, pa.string()),
+        "organisation": null_where_empty([snapshot.as_organisation[row] for row in rows.tolist()]),
     }
     return pa.table(columns)
 

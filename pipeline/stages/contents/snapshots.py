@@ -142,6 +142,7 @@ def as_facts(snapshot: Snapshot, row: int, out: Path | None) -> dict[str, Any]:
     return {
         "asn": asn,
         "name": snapshot.as_name[row] or None,
+        **_organisation(snapshot, row),
         "node_kind": origins.kind_of(source),
         "made_by": (source.made_by or None) if source else None,
         **{name: int(getattr(snapshot, name)[row]) for name in _OF_AS},
@@ -151,6 +152,14 @@ def as_facts(snapshot: Snapshot, row: int, out: Path | None) -> dict[str, Any]:
         "as_links": as_link_table(snapshot, rows).to_pylist(),
         "measured": measured(snapshot, asn, out),
     }
+
+
+def _organisation(snapshot: Snapshot, row: int) -> dict[str, Any]:
+    """The organisation of an AS, and its other ASes in the snapshot; None where it is not known."""
+    names = snapshot.as_organisation
+    name = names[row] or None
+    others = [int(snapshot.asn[i]) for i, one in enumerate(names) if one == name and i != row]
+    return {"organisation": name, "organisation_asns": others if name else None}
 
 
 def report_folder(snapshot: Snapshot, out: Path | None) -> Path | None:

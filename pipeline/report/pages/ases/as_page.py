@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import SILENT
@@ -25,8 +26,9 @@ from pipeline.report.tables.columns import lists
 from pipeline.report.tables.listed import Listed, list_ases
 from pipeline.report.tables.places import PLACE_COLUMNS, counted_places
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.texts import share
+from pipeline.report.texts import share, short
 
+MAX_SIBLINGS = 30  # other ASes of its organisation that a page names
 WidthParts = tuple[list[dict], list[dict]]
 
 
@@ -77,6 +79,7 @@ def as_pages(
                 "entries": entries.of(i),
                 "drawn": drawn[i],
                 "neighbors": neighbors.of(i),
+                "organisation": _organisation(listed, one["asn"]),
                 "beside": listed.beside(one["asn"]),
                 "exits": exits_of(*exits, i),
                 "places": placed[i],
@@ -86,6 +89,28 @@ def as_pages(
                 "chosen": not n_near[i],
             },
         )
+
+
+def _organisation(listed: Listed, asn: int) -> dict | None:
+    """The organisation of an AS, its place in the index, and its other ASes; None: not known."""
+    name = listed.organisations.get(asn)
+    if name is None:
+        return None
+    shown = printable(name)
+    others = [other for other in listed.of_organisations[name] if other != asn]
+    linked = []
+    for other in others[:MAX_SIBLINGS]:
+        text = f"<a href={other}.html>AS{other}</a>"
+        if known := listed.names[other]:
+            text += f" <bdi>{escape(short(printable(known)))}</bdi>"
+        linked.append(text)
+    return {
+        "name": shown,
+        "query": quote(shown, safe=""),
+        "others": Markup(", ".join(linked)),
+        "n": len(others),
+        "n_left": len(others) - len(linked),
+    }
 
 
 def _counted_places(summary: Summary) -> list[list[tuple[str, int, int]]]:

@@ -45,6 +45,7 @@ class MemorySnapshot:
         ingresses: list[tuple],
         *,
         names: dict[int, str] | None = None,
+        organisations: dict[int, str] | None = None,
         addrs: dict[int, list[str]] | None = None,
         name: str = "2026-11-21",
         manifest: dict | None = None,
@@ -72,6 +73,7 @@ class MemorySnapshot:
         self.n_may_hide_links = np.zeros(len(self.asn), np.int64)
         self.n_silent = np.zeros(len(self.asn), np.int64)
         self.as_name = [(names or {}).get(asn, "") for asn in self.asn.tolist()]
+        self.as_organisation = [(organisations or {}).get(asn, "") for asn in self.asn.tolist()]
         self.graph_hash = [g.graph_hash() for g in self._graphs]
         self._ingresses = _ingress_table(self.asn, ingresses)
         self.rejects_path = rejects_path

@@ -53,6 +53,23 @@ def test_ases_of_one_organisation_are_siblings(read, data):
     assert not report.rejected
 
 
+def test_organisations_have_the_names_that_the_file_gives_else_their_ids(read):
+    asns = np.array([7, 1299, 3356, 3549])
+    for data in (TEXT, JSON):
+        assert read(data)[0].names_of(asns) == {
+            1299: "ORG-TSR1-RIPE",
+            3356: "Level 3",
+            3549: "Level 3",
+        }
+    assert read(b"3356 a\n1299 b\n")[0].names_of(asns) == {3356: "a", 1299: "b"}
+
+
+def test_two_organisations_of_one_name_are_told_apart(read):
+    head = TEXT.replace(b"US|ARIN\n", b"US|ARIN\nORG-TSR1-RIPE||Level 3|SE|RIPE\n", 1)
+    names = read(head)[0].names_of(np.array([1299, 3356]))
+    assert names == {1299: "Level 3 (ORG-TSR1-RIPE)", 3356: "Level 3 (LPL-141-ARIN)"}
+
+
 def test_the_last_organisation_in_order_of_text_is_taken(read):
     for data in (b"1 a\n1 b\n2 b\n", b"2 b\n1 b\n1 a\n"):
         table, report = read(data)

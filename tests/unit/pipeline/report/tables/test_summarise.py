@@ -258,7 +258,7 @@ AS_COLUMNS = """
 asn name n_nodes n_edges mean_degree n_components largest_component n_ingresses n_candidates
 n_unreached n_unmapped n_entered_unseen n_mpls_links n_may_hide_links n_silent mean_hops
 median_hops p90_hops max_hops graph_hash device n_tasks n_retries wall_s n_reused reused_from
-status reason
+status reason organisation
 """
 
 INGRESS_COLUMNS = """
