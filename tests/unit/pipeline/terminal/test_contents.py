@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pipeline.terminal.contents import (
     print_as,
     print_export,
@@ -70,7 +72,14 @@ def test_numbers_of_traces_that_nothing_shows_are_not_zero(capsys):
     row |= {"neighbor_asns": [9], "neighbor_n_direct": [0], "delay_ms": None}
     given = {"ingress": 70001, "n_direct": 0, "n_after_gap": 0}
     seen = {"ingress": 70002, "n_direct": 5, "n_after_gap": 0}
-    one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
+    one = {
+        "asn": 7,
+        "name": None,
+        "node_kind": "router",
+        "made_by": None,
+        "measured": None,
+        "as_links": [],
+    }
     one |= dict.fromkeys(("n_nodes", "n_edges", "n_components", "n_ingresses"), 2)
     one |= dict.fromkeys(
         ("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen", "n_may_hide_links"), 0
@@ -114,7 +123,14 @@ def test_delays_of_ingresses_have_their_unit_and_their_basis(capsys, monkeypatch
     row |= {"neighbor_asns": [9], "neighbor_n_direct": [3], "n_direct": 3, "n_after_gap": 0}
     delay = {"delay_ms": 12.34, "delay_p25_ms": -0.5, "delay_p75_ms": 20.0}
     delay |= {"delay_n_traces": 3, "delay_n_vantages": 1, "delay_n_negative": 1}
-    one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
+    one = {
+        "asn": 7,
+        "name": None,
+        "node_kind": "router",
+        "made_by": None,
+        "measured": None,
+        "as_links": [],
+    }
     one |= dict.fromkeys(("n_nodes", "n_edges", "n_components", "n_ingresses"), 2)
     one |= dict.fromkeys(
         ("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen", "n_may_hide_links"), 0
@@ -128,3 +144,31 @@ def test_delays_of_ingresses_have_their_unit_and_their_basis(capsys, monkeypatch
     assert "-0.50 to 20.0 (3 traces, 1 vantage point, 1 below 0)" in out
     print_as({"as": one | {"ingresses": rows[1:], "exits": []}})
     assert "delay" not in capsys.readouterr().out
+
+
+def test_linked_ases_say_what_they_are_to_the_as_by_which_exchange_points(capsys):
+    one = {"asn": 7, "name": None, "node_kind": "router", "made_by": None, "measured": None}
+    one |= dict.fromkeys(("n_nodes", "n_edges", "n_components", "n_ingresses"), 2)
+    one |= dict.fromkeys(
+        ("n_candidates", "n_silent", "n_unmapped", "n_entered_unseen", "n_may_hide_links"), 0
+    )
+    link = {"n_traces": 5, "n_links": 1, "siblings": None, "relation": None, "ixps": None}
+    links = [
+        link | {"near_asn": 3, "far_asn": 7, "relation": "provider", "siblings": True},
+        link | {"near_asn": 7, "far_asn": 9, "relation": "provider", "ixps": ["IX\u202e"]},
+        link | {"near_asn": 7, "far_asn": 10},
+    ]
+    print_as({"as": one | {"ingresses": [], "exits": [], "as_links": links}})
+    out = capsys.readouterr().out
+    rows = {cells[0]: cells[1] for cells in _cells(out) if len(cells) > 1}
+    assert {name: rows[name] for name in ("AS3", "AS9", "AS10")} == {
+        "AS3": "provider, sibling",
+        "AS9": "customer",
+        "AS10": "not stated",
+    }
+    assert "IX\ufffd" in out
+
+
+def _cells(out: str) -> list[list[str]]:
+    lines = [line.strip("\u2502\u2503 ") for line in out.splitlines()]
+    return [re.split(r"\s*[\u2502\u2503]\s*", line) for line in lines if line]
