@@ -105,7 +105,7 @@ def _of_ases(
         if chance * len(ases) > _BY_CHANCE:
             continue
         rows = by_host[positions_of_rows(of_host, own[dead])[1]]
-        low, high = addr[first[part[0]]], addr[first[part[-1]]]
+        low = addr[first[part[0]]]
         columns["asn"].append(of)
         columns["addr_high"].append(low[0])
         columns["addr_low"].append(low[1])
@@ -114,7 +114,7 @@ def _of_ases(
         columns["n_pairs"].append(len(rows))
         columns["n_traces"].append(int(n_traces[rows].sum()))
         columns["n_vantages"].append(len(np.unique(vantage[rows])))
-        columns["reason"].append("" if len(dead) == len(own) else _prefix(low, high))
+        columns["reason"].append("" if len(dead) == len(own) else _prefixes(addr[first[own[dead]]]))
     return make_changes(len(columns["asn"]), "hosts", kind=kind, **columns)
 
 
@@ -139,8 +139,13 @@ _COLUMNS: tuple[str, ...] = (
 )
 
 
-def _prefix(low: np.ndarray, high: np.ndarray) -> str:
-    """The smallest prefix that holds two addresses."""
-    one, other = (ipaddress.ip_address(format_addr(*map(int, addr))) for addr in (low, high))
-    length = one.max_prefixlen - (int(one) ^ int(other)).bit_length()
-    return str(ipaddress.ip_network((one, length), strict=False))
+def _prefixes(addr: np.ndarray) -> str:
+    """The smallest prefix that holds some addresses, ascending; of IPv4 and of IPv6 where both."""
+    every = [ipaddress.ip_address(format_addr(*map(int, each))) for each in addr]
+    found = []
+    for version in (4, 6):
+        own = [each for each in every if each.version == version]
+        if own:
+            length = own[0].max_prefixlen - (int(own[0]) ^ int(own[-1])).bit_length()
+            found.append(str(ipaddress.ip_network((own[0], length), strict=False)))
+    return " and ".join(found)

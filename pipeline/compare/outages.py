@@ -931,7 +931,8 @@ def _describe(
         was = found.new_reached if each.is_gained else found.old_reached
         traces = found.new_traces if each.is_gained else found.old_traces
         pairs = each.pairs
-        n_ended = int((was[pairs] & ~reached[pairs]).sum()) * every
+        ended = was[pairs] & ~reached[pairs]
+        elsewhere = ~ended & (reached[pairs] | _crosses_others(here, there, pairs))
         own: dict[str, Any] = {"asn": NO_ASN}
         if each.level in (AS, PART, HIDING):
             own["asn"] = names.asn[each.thing]
@@ -983,12 +984,28 @@ def _describe(
                 n_pairs=max(each.n_pairs, len(pairs) * every),
                 n_traces=int(traces[pairs].sum()) * every,
                 n_vantages=len(np.unique(found.vantage[pairs])),
-                n_elsewhere=len(pairs) * every - n_ended,
-                n_no_target=n_ended,
+                n_silent=int((~ended & ~elsewhere).sum()) * every,
+                n_elsewhere=int(elsewhere.sum()) * every,
+                n_no_target=int(ended.sum()) * every,
                 **{"old": float(n_routers) if n_routers else np.nan} | own,
             )
         )
     return concat(rows)
+
+
+def _crosses_others(here: Routes, there: Routes, pairs: np.ndarray) -> np.ndarray:
+    """(n_pairs,) bool: on the other night it crosses a router that it does not cross on this one.
+
+    Else the way ends before what is lost, and shows no other one.
+    """
+
+    def crossed(routes: Routes) -> np.ndarray:
+        ptr, hop = positions_of_rows(routes.ptr, pairs)
+        return distinct_keys(ordered_keys(row_of_value(ptr), routes.group[hop]))
+
+    now = crossed(there)
+    others = split_key(now[~is_among(now, crossed(here))])[0]
+    return np.bincount(others, minlength=len(pairs)) > 0
 
 
 def _where_now(here: Routes, there: Routes, pairs: np.ndarray, asn: int) -> int:

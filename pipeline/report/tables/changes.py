@@ -315,19 +315,21 @@ def _sentence(
 
 def _ways_text(first: dict, names: Mapping[int, str], *, is_lost: bool) -> str:
     """Where the pairs go that crossed what was lost, or came from that cross what was gained."""
-    n_away, n_ended = first["n_elsewhere"], first["n_no_target"]
+    n_away, n_ended, n_short = first["n_elsewhere"], first["n_no_target"], first["n_silent"]
     parts = []
     if n_away and (is_lost or first["what"] in ("AS", "city")):
         by = ""
         if first["what"] == "city" and first["other_addr"]:
             by = f", most often by {first['other_addr']} of {as_text(first['other_asn'], names)}"
         if first["what"] == "AS" and first["other_asn"] is not None:
-            by = f", most by {as_text(first['other_asn'], names)}"
+            by = f", most often by {as_text(first['other_asn'], names)}"
         verb = "go another way now" if is_lost else "went another way before"
         parts.append(f"{n_away:,} {verb}{by}")
     if n_ended:
         verb = "no longer reach their targets" if is_lost else "reach their targets again"
         parts.append(f"{n_ended:,} {verb}")
+    if n_short and (is_lost or first["what"] == "AS"):
+        parts.append(f"{n_short:,} {'end sooner now' if is_lost else 'ended sooner before'}")
     return f"; {', '.join(parts)}" if parts else ""
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.compare import compare_nights
 from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
+from tests.unit.pipeline.infer.handmade import PREFIXES
 
 VANTAGES = (ONE, TWO, THREE)
 
@@ -47,3 +48,17 @@ def test_hosts_that_fall_silent_everywhere_say_nothing_of_an_as(tmp_path):
     some = [f"20.{asn}.1.{i}" for asn in (2, 3) for i in (1, 4, 7)]
     old, new = night(tmp_path / "old", lines()), night(tmp_path / "new", lines(*some))
     assert compare_nights(old, new)[1].kind.tolist() == []
+
+
+def test_silent_hosts_of_ipv4_and_ipv6_are_named_by_a_prefix_of_each(tmp_path):
+    hosts = [f"2001:db8:2::{i}" for i in range(1, 9)]
+    table = f"{PREFIXES}2001:db8:2::\t48\t2\n"
+    nights = []
+    for name, dead in (("old", ()), ("new", (*OF_TWO[5:], *hosts[:2]))):
+        ways = lines(*dead)
+        for own in ways.values():
+            own += [f"20.1.0.1 20.2.0.1 {'' if h in dead else h + '!'} > {h}" for h in hosts]
+        nights.append(night(tmp_path / name, ways, table))
+    changes, events = compare_nights(*nights)
+    assert events.kind.tolist() == ["hosts silent"]
+    assert changes.reason[events.first[0]] == "20.2.1.0/28 and 2001:db8:2::/126"

@@ -45,7 +45,21 @@ def test_an_as_that_all_go_around_is_one_event_with_where_they_go(tmp_path, old,
     assert kinds == [kind]
     assert said_of_it.startswith(text)
     assert "24 " in said_of_it
-    assert "most by AS4" in said_of_it
+    assert "most often by AS4" in said_of_it
+
+
+def test_ways_that_end_where_an_as_is_lost_are_no_other_ways(tmp_path):
+    """Of hosts that never answered; a way that shows another router is another one."""
+    hosts = [f"> 20.3.1.{i}" for i in range(1, 9)]
+    silent = {v: [f"{IN} {BY_TWO} {OUT} {host}" for host in hosts] for v in VANTAGES}
+    ways = [f"{IN} {BY_FOUR}"] * 2 + [IN] * 6
+    ends = {v: [f"{way} {host}" for way, host in zip(ways, hosts, strict=True)] for v in VANTAGES}
+    kinds, (text,) = said(tmp_path / "lost", silent, ends)
+    assert kinds == ["AS lost"]
+    assert "; 6 go another way now, most often by AS4, 18 end sooner now" in text
+    kinds, (text,) = said(tmp_path / "gained", ends, silent)
+    assert kinds == ["AS gained"]
+    assert "; 6 went another way before, most often by AS4, 18 ended sooner before" in text
 
 
 def test_links_cut_between_two_ases_are_an_adjacency_while_both_are_seen(tmp_path):
