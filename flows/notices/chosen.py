@@ -76,10 +76,14 @@ def _news(
 
 
 def _is_wanted(event: Event, config: NotifyConfig, asns: frozenset[int] | None) -> bool:
-    """Whether a config asks for an event; no trace shows a drift, so who names it gets it."""
+    """Whether a config asks for an event, or for what one that flaps did on this night.
+
+    No trace shows a drift, so who names it gets it.
+    """
+    kinds = {event.get("kind"), event.get("turn")}
     is_seen = event["n_traces"] >= config.notify_traces
     return (
         (is_seen or (event.get("kind") == DRIFTS and DRIFTS in config.notify_kind))
-        and (not config.notify_kind or event.get("kind") in config.notify_kind)
+        and (not config.notify_kind or not kinds.isdisjoint(config.notify_kind))
         and (asns is None or event.get("asn") in asns or event.get("other_asn") in asns)
     )

@@ -36,10 +36,14 @@ _OPPOSITES = (
     ("routers of another owner", "routers of another owner"),
 )
 TAKES_BACK = dict(_OPPOSITES) | {other: one for one, other in _OPPOSITES}
+_BY_ANOTHER = ("AS lost", "AS gained")  # the other AS is the one by which pairs go instead
 
 
 class Turn(NamedTuple):
-    """An event: its kind, its ASes, in either order, and an exchange point or a city."""
+    """An event: its kind, the ASes that it is about, in either order.
+
+    ``name``: of an exchange point or a city, or the address of a vantage point.
+    """
 
     kind: str
     asn: int | None
@@ -49,7 +53,8 @@ class Turn(NamedTuple):
     @property
     def about(self) -> tuple:
         """The thing that comes or goes."""
-        ases = sorted((-1 if asn is None else asn) for asn in (self.asn, self.other_asn))
+        other = None if self.kind in _BY_ANOTHER else self.other_asn
+        ases = sorted((-1 if asn is None else asn) for asn in (self.asn, other))
         return min(self.kind, TAKES_BACK.get(self.kind, self.kind)), *ases, self.name
 
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from pipeline.compare.changes import Changes
 from pipeline.compare.events import Events
 from pipeline.compare.flapping import N_NIGHTS, Turn, count_turns
+from pipeline.model.addresses import format_addr
 from pipeline.model.topology import NO_ASN
 from pipeline.report.compared import compared_in
 
@@ -18,11 +19,13 @@ def turns_up_to(out: Path, old: str, changes: Changes, events: Events) -> list[i
     """``count_turns`` of the events of a night, by the comparisons from its older night back."""
     if not len(events):
         return []
-    names = changes.reason[events.first]
-    columns = (events.kind, names, events.asn, events.other_asn)
+    first = events.first
+    addrs = map(format_addr, changes.addr_high[first].tolist(), changes.addr_low[first].tolist())
+    columns = (events.kind, changes.reason[first], events.asn, events.other_asn)
+    rows = zip(*(each.tolist() for each in columns), addrs, strict=True)
     tonight = [
-        Turn(kind, _known(asn), _known(other), _name_of(kind, name))
-        for kind, name, asn, other in zip(*(each.tolist() for each in columns), strict=True)
+        Turn(kind, _known(asn), _known(other), _name_of(kind, reason, addr))
+        for kind, reason, asn, other, addr in rows
     ]
     earlier: list[list[Turn]] = []
     night, passed = old, {""}
@@ -40,8 +43,10 @@ def _known(asn: int) -> int | None:
     return None if asn == NO_ASN else asn
 
 
-def _name_of(kind: str, reason: str) -> str:
-    """The exchange point or city of an event; the reason of others says something else."""
+def _name_of(kind: str, reason: str, addr: str) -> str:
+    """The exchange point, city or vantage point that an event is about."""
+    if kind.startswith("vantage point"):
+        return addr
     return reason if kind.startswith(("exchange ", "city ")) else ""
 
 
@@ -53,14 +58,15 @@ def _turns_of(folder: Path) -> list[Turn] | None:
             table = file.read(["event", "asn", "other_asn", known[0]])
         rows = pq.read_table(
             folder / "changes.parquet",
-            columns=["event", "reason"],
-            filters=[("what", "in", ("exchange", "city"))],
+            columns=["event", "reason", "addr", "n_traces"],
+            filters=[("what", "in", ["exchange", "city", "vantage point"])],
         )
     except (OSError, IndexError, KeyError, ValueError, pa.ArrowException):
         return None
-    names = dict(zip(*(rows[name].to_pylist() for name in ("event", "reason")), strict=True))
+    largest = sorted(rows.to_pylist(), key=lambda row: -row["n_traces"])
+    named = {row["event"]: (row["reason"], row["addr"]) for row in reversed(largest)}
     columns = (table[name].to_pylist() for name in ("event", known[0], "asn", "other_asn"))
     return [
-        Turn(kind, asn, other, _name_of(kind, names.get(event) or ""))
+        Turn(kind, asn, other, _name_of(kind, *named.get(event, ("", ""))))
         for event, kind, asn, other in zip(*columns, strict=True)
     ]

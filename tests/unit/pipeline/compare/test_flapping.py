@@ -34,6 +34,12 @@ def test_exchange_points_are_told_apart_by_name():
     assert count_turns([Turn("exchange lost", None, None, "IX1")], [[one]]) == [2]
 
 
+def test_an_as_that_pairs_go_around_by_others_each_time_is_the_same_one():
+    nights = [[Turn("AS gained", 1, None)], [Turn("AS lost", 1, 4)]]
+    assert count_turns([Turn("AS lost", 1, 5)], nights) == [3]
+    assert count_turns([Turn("AS lost", 4, 1)], nights) == [1]
+
+
 def test_what_moves_to_and_fro_is_counted_too():
     moved = Turn("ingress moved", 5, 6)
     assert count_turns([moved], [[moved], [moved]]) == [3]

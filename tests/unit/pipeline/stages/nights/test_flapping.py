@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 from flows.notices.chosen import choose
 from pipeline.config import NotifyConfig
 from pipeline.stages.compare import compare_with_night_before
-from tests.unit.pipeline.compare.by_hand import write_night
-from tests.unit.pipeline.compare.test_outages import AROUND, WHOLE
+from tests.unit.pipeline.compare.by_hand import ONE, write_night
+from tests.unit.pipeline.compare.test_outages import AROUND, VANTAGES, WHOLE
 from tests.unit.pipeline.stages.test_compare import report
 
 NIGHTS = (WHOLE, AROUND, WHOLE, AROUND, WHOLE)
@@ -34,3 +34,23 @@ def test_an_as_that_comes_and_goes_is_told_with_a_count(tmp_path):
     config = NotifyConfig()
     news = [len(choose(own, nights[:at], config).events) for at, own in enumerate(nights)]
     assert news == [1, 1, 1, 0]  # that it flaps is news once
+    lost, gained = (NotifyConfig(notify_kind=(kind,)) for kind in turns[:2])
+    assert choose(nights[2], (), lost).events == nights[2]
+    assert choose(nights[2], (), gained).events == []
+
+
+def test_vantage_points_of_one_as_that_are_lost_one_after_the_other_do_not_flap(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    in_seven = [f"20.7.0.{i}" for i in range(1, 5)]
+    told = []
+    for i, (one, other) in enumerate(((0, 1), (1, 2), (2, 3), (2, 1), (2, 3))):
+        name = f"2026-11-{10 + i}"
+        lines = dict.fromkeys((*VANTAGES[1:], in_seven[one], in_seven[other]), WHOLE[ONE])
+        write_night(store, name, lines, newest_s=1000.0 * i)
+        report(store, out, name)
+        if compare_with_night_before(store, out, name).summary:
+            told += pq.read_table(out / name / "events.parquet").to_pylist()
+    flaps = [event for event in told if event["kind"] == "flapping"]
+    texts = sorted(event["text"].split(" in AS7")[0] for event in flaps)
+    turn = "Turn 3 within 7 nights: Vantage point"
+    assert texts == [f"{turn} 20.7.0.2", f"{turn} 20.7.0.4"]
