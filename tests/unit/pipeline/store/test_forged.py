@@ -24,7 +24,7 @@ from tests.unit.pipeline.store.test_broken import rewrite_manifest
 MEDIANS = {"delay_ms", "delay_p25_ms", "delay_p75_ms"}
 # Where a null means something, or is read as what means "none".
 NULLABLE = {
-    "ases.parquet": {"name", "weights_hash"},
+    "ases.parquet": {"name", "organisation", "weights_hash"},
     "ingresses.parquet": {"neighbor_ixps", "neighbor_n_direct", "confidence", *MEDIANS},
     "addresses.parquet": {"confidence"},
     "vantages.parquet": {"asn"},
