@@ -18,7 +18,8 @@ from kernels.host import compile_cpu
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 LAB = SAMPLES / "lab"
 SMALL = ("--routers", "900", "--seed", "1")
-_MODELS = {"top-down": ("--ases", "9"), "internet": ("--ases", "9", "--min-routers", "30")}
+_MODELS = {"top-down": ("--ases", "9"), "bottom-up": ("--ases", "9")}
+_MODELS["internet"] = ("--ases", "9", "--min-routers", "30")
 _MODELS["internet"] += ("--max-routers", "300")
 _LAB = ("--ip2as", str(LAB / "lab.pfx2as"), "--as-names", str(LAB / "as_names.json"))
 _LAB += ("--allow-special", "198.18.0.0/15")

@@ -281,4 +281,4 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_in_the_rules_are_found(fault):
     with pytest.raises(AssertionError):
-        check(with_fault(rules_of_runs, *FAULTS[fault]), 400)
+        check(with_fault(rules_of_runs, *FAULTS[fault]), 2000)
