@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
@@ -20,10 +21,10 @@ SILENT_TTL = 5
 HOSTILE = "</script><img src=x onerror=\"document.title='2'\">"
 
 
-def records(is_second: bool) -> list[dict]:
+def records(is_second: bool, points: Sequence[str] = POINTS) -> list[dict]:
     """A trace from each vantage point to each target, three times."""
     found = []
-    for i, point in enumerate(POINTS):
+    for i, point in enumerate(points):
         for j, target in enumerate(TARGETS):
             first = f"20.1.0.{i + 1}"
             way = [PRIVATE, first, ENTRY, SLOW, None, NEW if is_second else GONE, LABELLED, target]
@@ -44,12 +45,12 @@ def records(is_second: bool) -> list[dict]:
     return found
 
 
-def make_nights(folder: Path, *options: str) -> Path:
+def make_nights(folder: Path, *options: str, points: Sequence[str] = POINTS) -> Path:
     """Both nights ingested, analyzed and compared by commands; the folder of reports."""
     (folder / "as.pfx2as").write_text("".join(f"20.{asn}.0.0\t16\t{asn}\n" for asn in (1, 2, 3)))
     (folder / "names.txt").write_text(f"1|ONE\n2|TWO\n3|{HOSTILE}\n")
     for name, is_second in (("old", False), ("new", True)):
-        lines = [orjson.dumps(record) for record in records(is_second)]
+        lines = [orjson.dumps(record) for record in records(is_second, points)]
         (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
         told(folder, "ingest", f"{name}.jsonl", "--snapshot", name, "--ip2as", "as.pfx2as",
              "--as-names", "names.txt", *options)  # fmt: skip

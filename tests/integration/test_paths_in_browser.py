@@ -56,7 +56,7 @@ def test_each_fragment_shows_as_many_traces_as_the_command_finds(page, folder):
         assert f"{found} kept trace" in said, fragment
         assert page.locator("#shown .bundle").count() == 1
         assert page.locator("#shown .delays").count() == 1
-    assert opened(page, folder, "#address=192.0.2.1").startswith("No kept trace that show")
+    assert opened(page, folder, "#address=192.0.2.1").startswith("No kept trace showing")
 
 
 def test_hops_stand_in_columns_by_as_with_their_marks_and_in_a_table(page, folder):
@@ -97,6 +97,38 @@ def test_what_differs_between_two_nights_is_marked(page, folder):
     assert f"{SLOW} RTT +30.0 ms" in marked
     (entry,) = page.locator(".both tbody tr", has_text=ENTRY).all()
     assert not entry.get_attribute("class")  # the same, so nothing is said
+
+
+def test_a_pair_is_found_behind_those_that_its_target_lists(page, tmp_path):
+    names = {f"20.1.9.{i}" for i in range(1, 41)}  # a target lists a dozen traces
+    make_nights(tmp_path, "--keep-traces", points=sorted(names))
+    for point in ("20.1.9.1", "20.1.9.7", "20.1.9.40"):
+        said = opened(page, tmp_path, f"#before=old&vantage={point}&target={TARGETS[1]}")
+        assert said.endswith("hops differ from old to new."), said
+    said = opened(page, tmp_path, f"#before=old&vantage={POINTS[1]}&target={TARGETS[1]}")
+    assert said == f"{POINTS[1]} \u2192 {TARGETS[1]} is not kept in old."
+
+
+def test_hops_open_the_panel_over_the_paths(page, folder):
+    opened(page, folder, f"#address={SLOW}")
+    hop = page.locator(f".hop[data-router='{SLOW}']")
+    hop.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog.panel dl")
+    assert page.url.endswith(f"#address={SLOW}&router={SLOW}")
+    page.keyboard.press("Escape")
+    assert page.evaluate("() => document.activeElement.dataset.router") == SLOW
+    assert page.url.endswith(f"#address={SLOW}")
+    page.locator(f"details[open] td a[data-router='{SLOW}']").click()
+    page.wait_for_selector("dialog.panel dl")
+    page.locator("dialog.panel a", has_text="Paths through it").click()
+    page.wait_for_selector("dialog.panel", state="hidden")
+
+
+def test_addresses_are_found_however_they_are_written(page, folder):
+    assert opened(page, folder, f"#address=::ffff:{SLOW}") == opened(
+        page, folder, f"#address={SLOW}"
+    )
 
 
 def test_an_old_night_that_is_not_there_is_said(page, folder):

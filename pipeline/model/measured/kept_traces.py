@@ -10,7 +10,6 @@ import numpy as np
 
 from pipeline.model.columns import Flat, Offsets, Ragged, take
 from pipeline.model.columns.ragged import run_starts
-from pipeline.model.random_words import mix_words
 
 TARGET_ITSELF = -1  # in place of an interface: the address that the trace was aimed at
 
@@ -94,6 +93,8 @@ class KeptTraces:
         """The same with some of the rows, those of the lowest ranks, in their order."""
         if self.rank is None or n >= len(self.rank):
             return self
+        from pipeline.model.random_words import mix_words  # imports numba
+
         # Within a rank by chance that does not depend on when it is drawn: places are sorted by
         # vantage point and target, and none of these should be left out as a whole.
         by_chance = mix_words(np.arange(len(self.rank), dtype=np.uint64))

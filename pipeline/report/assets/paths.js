@@ -88,7 +88,25 @@
       const part = await load(Math.floor(id / shard));
       return unpacked(part, part.traces[id % shard], inputs);
     }
-    return { load, ids, trace, find };
+    // The first trace of a vantage point to a target: its traces are in order of their targets.
+    async function pair(vantage, target) {
+      const point = (await load("index")).points.find((one) => one[0] === vantage), wanted = valueOf(target);
+      if (!point || wanted === null) return null;
+      let low = point[1], high = point[1] + point[2];
+      const end = high;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (valueOf((await trace(middle)).target) < wanted) low = middle + 1; else high = middle;
+      }
+      const found = low < end ? await trace(low) : null;
+      return found?.target === target ? found : null;
+    }
+    return { load, ids, trace, pair };
+  }
+  // As it is sorted: IPv4 among IPv6.
+  function valueOf(text) {
+    const asked = hopscope.lookup.parse(text);
+    return asked && (asked.family === "v4" ? (0xffffn << 32n) | asked.first : asked.first);
   }
   function unpacked(part, row, inputs) {
     const [vantage, target, start, input, flags, ttls, at, rtts, kinds] = row;
@@ -204,6 +222,7 @@
       const label = drawn("text", { x: node.x, y: node.y + R + 12 });
       label.textContent = hop.silent ? "*" : hop.addr.length > 17 ? `${hop.addr.slice(0, 16)}\u2026` : hop.addr;
       mark.append(label);
+      if (!hop.silent) hopscope.panel.mark(mark, hop.addr);
       svg.append(mark);
     }
     return svg;
@@ -251,7 +270,7 @@
       row.insertCell().textContent = hop.ttl;
       const cell = row.insertCell();
       cell.className = "l";
-      if (hop.silent) cell.textContent = "*"; else cell.append(element("a", { href: place("address", hop.addr) }, hop.addr));
+      if (hop.silent) cell.textContent = "*"; else cell.append(hopscope.panel.link(hop.addr));
       const as = row.insertCell();
       as.className = "l";
       if (!hop.silent && hop.asn >= 0) as.append(element("a", { href: `as/${hop.asn}.html` }, `AS${hop.asn}`), element("bdi", {}, hop.name ? ` ${hop.name}` : "")); else as.textContent = "\u2013";
@@ -308,21 +327,14 @@
     }
     return rows;
   }
-  async function pairOf(data, vantage, target) {
-    const found = await data.find("t", target);
-    for (const id of found ? found.slice(1) : []) {
-      const trace = await data.trace(id);
-      if (trace.vantage === vantage) return trace;
-    }
-    return null;
-  }
-  async function showBoth(asked) {
+  async function showBoth(asked, mine) {
     const names = [asked.get("before"), (await here.load("index")).snapshot];
     const there = night(`../${encodeURIComponent(names[0])}/`);
     try { await there.load("index"); } catch { throw new Error(`The report of ${names[0]} is not beside this one, or keeps no paths.`); }
     const [vantage, target] = [asked.get("vantage"), asked.get("target")];
-    if (!vantage || !target) return listBoth(there, names);
-    const [old, now] = [await pairOf(there, vantage, target), await pairOf(here, vantage, target)];
+    if (!vantage || !target) return listBoth(there, names, mine);
+    const [old, now] = [await there.pair(vantage, target), await here.pair(vantage, target)];
+    if (mine !== turn) return undefined;
     if (!old || !now) throw new Error(`${vantage} \u2192 ${target} is not kept in ${old ? names[1] : names[0]}.`);
     const rows = compared(old, now);
     const table = element("table", { class: "num hops both" }), head = table.createTHead().insertRow();
@@ -335,6 +347,7 @@
       const cells = [ttl, ...[one, other].flatMap((hop) => [hop ? (hop.silent ? "*" : `${hop.addr} ${asText(hop)}`) : "", hop && !hop.silent ? msText(hop.rtt) : ""]), notes.join(", ")];
       cells.forEach((text, i) => { const cell = row.insertCell(); cell.textContent = text; if ([1, 3, 5].includes(i)) cell.className = "l"; });
     }
+    hopscope.panel.links(body);
     const scroll = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both nights" });
     scroll.append(table);
     const n = rows.filter((row) => row.notes.length).length;
@@ -344,6 +357,7 @@
       card("Both nights side by side", about, scroll), card(`${names[0]}, ${whenText(old.start)}`, drawing([old])), card(`${names[1]}, ${whenText(now.start)}`, drawing([now])),
       card("RTT", delays([old, now], ["old", "now"]), element("p", { class: "quiet" }, `Dashed: ${names[0]}.`)),
     );
+    return undefined;
   }
   async function pairsOf(data) {
     const { n_here: n, shard } = await data.load("index"), pairs = new Map();
@@ -353,8 +367,9 @@
     }
     return pairs;
   }
-  async function listBoth(there, names) {
+  async function listBoth(there, names, mine) {
     const [before, after] = [await pairsOf(there), await pairsOf(here)];
+    if (mine !== turn) return;
     const common = [...after].filter(([pair]) => before.has(pair)).map(([pair, trace]) => [pair.split(" "), compared(before.get(pair), trace).filter((row) => row.notes.length).length]);
     common.sort((a, b) => b[1] - a[1]);
     const table = element("table", { class: "num" }), head = table.createTHead().insertRow();
@@ -377,12 +392,13 @@
 
   // ---- What the fragment asks for ---------------------------------------------------------
   const here = night("");
-  const KINDS = { address: "that show", link: "across the link", ingress: "that enter by", target: "to", vantage: "from" };
-  async function show() {
+  const KINDS = { address: "showing", link: "across the link", ingress: "entering by", target: "to", vantage: "from" };
+  async function show(mine) {
     const asked = new URLSearchParams(location.hash.slice(1));
-    if (asked.has("before")) return showBoth(asked);
+    if (asked.has("before")) return showBoth(asked, mine);
     const by = Object.keys(KINDS).find((one) => asked.has(one));
     const { points, n_kept: n } = await here.load("index");
+    if (mine !== turn) return undefined;
     if (!by) {
       said.textContent = "Give an address, or choose a vantage point:";
       const list = element("p", { class: "addrs" });
@@ -390,10 +406,11 @@
       shown.replaceChildren(list);
       return undefined;
     }
-    const text = asked.get(by).trim().toLowerCase().replace(/\s*,\s*/, ",");
+    const text = asked.get(by).trim().toLowerCase().split(/\s*,\s*/).map((one) => hopscope.lookup.parse(one)?.text ?? one).join(",");
     [kind.value, what.value] = [by, text];
     said.textContent = "Loading\u2026";
     const found = await here.ids(by, text);
+    if (mine !== turn) return undefined;
     if (!found || !found.ids.length) {
       shown.replaceChildren();
       said.textContent = `No kept trace ${KINDS[by]} ${text}: ${integer.format(n)} are kept.`;
@@ -401,6 +418,7 @@
     }
     const traces = [];
     for (const id of found.ids.slice(0, DRAWN)) traces.push(await here.trace(id));
+    if (mine !== turn) return undefined;
     const of = traces.length < found.n ? `${traces.length} of ${integer.format(found.n)}` : `${traces.length}`;
     said.textContent = `${of} kept trace${found.n === 1 ? "" : "s"} ${KINDS[by]} ${text.replace(",", " \u2192 ")}.`;
     shown.replaceChildren(
@@ -408,10 +426,14 @@
     );
     return undefined;
   }
-  let turn = 0;
+  // The panel on a router is over what is shown.
+  const wanted = () => location.hash.slice(1).split("&").filter((part) => !part.startsWith("router=")).join("&");
+  let turn = 0, last = null;
   async function update() {
+    if (wanted() === last) return;
     const mine = ++turn;
-    try { await show(); } catch (error) {
+    last = wanted();
+    try { await show(mine); } catch (error) {
       if (mine !== turn) return;
       shown.replaceChildren();
       said.textContent = error.message.includes(" ") ? error.message : `The file paths/${error.message}.js is missing.`;

@@ -19,7 +19,6 @@ import numpy as np
 from pipeline.model.columns import concat, empty, take
 from pipeline.model.columns.ragged import offset_in_row, offsets, row_of_value, run_starts
 from pipeline.model.measured.kept_traces import TARGET_ITSELF, TraceRows
-from pipeline.model.random_words import mix_words
 from pipeline.report.escaping import printables, script_json
 from pipeline.report.names import PATHS
 from pipeline.report.tables.node_names import addr_texts
@@ -87,6 +86,8 @@ def write_paths(snapshot: Snapshot, out: Path) -> Facts | None:
 
 def _some(stored: StoredTraces) -> TraceRows:
     """All rows, or ``MAX_TRACES`` that a hash of their place chooses."""
+    from pipeline.model.random_words import mix_words  # imports numba
+
     pieces, first = [], 0
     share = MAX_TRACES / max(stored.n_rows, 1)
     for rows in stored.groups():

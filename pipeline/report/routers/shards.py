@@ -24,9 +24,6 @@ from typing import Any
 import numpy as np
 
 from kernels.host import n_cores
-from pipeline.infer.owners.terms import host_names
-from pipeline.infer.routers.joins import GIVEN
-from pipeline.infer.rules import RULES
 from pipeline.model.addresses import is_private, positions_of
 from pipeline.model.columns.keys import distinct_keys, ordered_keys, split_key
 from pipeline.model.columns.ragged import (
@@ -85,6 +82,10 @@ def write_routers(
     StoreError
         If a file of the snapshot is missing, cut short or altered.
     """
+    from pipeline.infer.owners.terms import host_names  # these import numba
+    from pipeline.infer.routers.joins import GIVEN
+    from pipeline.infer.rules import RULES
+
     folder = out / ROUTERS
     folder.mkdir()
     kind = origins_of(snapshot.manifest, snapshot.asn).kind_of(None)
