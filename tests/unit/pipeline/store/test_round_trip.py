@@ -358,7 +358,7 @@ def test_a_column_of_later_versions_is_read_where_a_file_has_it(tmp_path):
 def test_a_snapshot_of_an_earlier_version_has_none_of_what_it_did_not_count(tmp_path, monkeypatch):
     write(tmp_path)
     monkeypatch.setattr(
-        "pipeline.store.snapshot.LATER_AS_NUMBERS", ("not_there", "nor_this", "nor_that")
+        "pipeline.store.snapshot.LATER_AS_NUMBERS", ("not_there", "nor_this", "nor_that", "nor_one")
     )
     snapshot = open_snapshot(tmp_path)
     assert snapshot.n_entered_unseen.tolist() == snapshot.n_mpls_links.tolist() == [0] * 6
