@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SHA256: dict[str, str] = {
-    "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "829f0f6f621ce7d128eecba11a6f7ff43d7154039e2ad3bc42bdd1ef7214cfcc",  # noqa: E501
+    "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "05a4d68dbc7432acff5c754823e56128d8aadbba96a511f20502d9b037b80106",  # noqa: E501
     "cpython-312-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "3f2835231964990b9571081c5159f0eb178d5f84ee6d0b4828a90c2f437919bd",  # noqa: E501
     "cpython-313-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "15453c650363babef1f8bcc4f4b4c1427e57426cef3d0a8e77e13c0780d49ac0",  # noqa: E501
     "cubins-sm_100.tar.xz": "1adb91da211160e749abe2e051d8a12ad4f9be8d90079418d4803ae657c30c61",
