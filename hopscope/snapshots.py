@@ -213,6 +213,14 @@ class Comparison:
         )
 
 
+def _as_number(asn: int | str) -> int | None:
+    """An AS number, also from a text such as AS64496; None for what is none."""
+    try:
+        return as_number_in(asn) if isinstance(asn, str) else operator.index(asn)
+    except TypeError:
+        return None
+
+
 class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
     """One snapshot: its ASes by number, and tables of all of them.
 
@@ -230,10 +238,7 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         self.name = stored.name
 
     def __getitem__(self, asn: int | str) -> AutonomousSystem:
-        try:
-            number = as_number_in(asn) if isinstance(asn, str) else operator.index(asn)
-        except TypeError:
-            number = None
+        number = _as_number(asn)
         if number is None:
             raise KeyError(f"{asn!r} is not an AS number")
         row = self._stored.row_of(number)
@@ -322,7 +327,7 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         ingress: str | None = None,
         target: str | None = None,
         vantage_point: str | None = None,
-        asn: int | None = None,
+        asn: int | str | None = None,
     ) -> pa.Table:
         """Traces that it keeps, by vantage point, target and start; all that is given must fit.
 
@@ -339,8 +344,8 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
             Into an AS by the router of this address.
         target, vantage_point : str, optional
             Aimed at, or from, an address or a prefix.
-        asn : int, optional
-            Across an AS.
+        asn : int or str, optional
+            Across an AS: 64496, "64496" or "AS64496".
 
         Returns
         -------
@@ -354,11 +359,18 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         UsageError
             If the snapshot kept no traces.
         ValueError
-            If a text is no address.
+            If a text is no address or no AS number, and for a link that is not two of them.
         """
         from pipeline.stages.contents.traces import Wanted, find_traces
 
-        wanted = Wanted(address, link, ingress, target, vantage_point, asn)
+        number = None if asn is None else _as_number(asn)
+        if asn is not None and number is None:
+            raise ValueError(f"{asn!r} is not an AS number")
+        if link is not None and (isinstance(link, str) or len(link) != 2):
+            raise ValueError(
+                f"link={link!r}: give the two addresses, as in ('192.0.2.1', '192.0.2.9')"
+            )
+        wanted = Wanted(address, link, ingress, target, vantage_point, number)
         return find_traces(self._stored, wanted)
 
     def paths(self, address: str) -> pa.Table:

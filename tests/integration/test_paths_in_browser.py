@@ -57,6 +57,9 @@ def test_each_fragment_shows_as_many_traces_as_the_command_finds(page, folder):
         assert page.locator("#shown .bundle").count() == 1
         assert page.locator("#shown .delays").count() == 1
     assert opened(page, folder, "#address=192.0.2.1").startswith("No kept trace showing")
+    # A host is on no router.
+    to = opened(page, folder, f"#target={TARGETS[0]}")
+    assert opened(page, folder, f"#address={TARGETS[0]}") == to
 
 
 def test_hops_stand_in_columns_by_as_with_their_marks_and_in_a_table(page, folder):

@@ -73,7 +73,7 @@
       }
       if (by === "target") {
         const found = await find("t", asked);
-        return found && { n: found[0], ids: found.slice(1) };
+        return found && { n: found[0], ids: found.slice(1), by };
       }
       if (by === "link") {
         const [near, far] = asked.split(",");
@@ -81,6 +81,8 @@
         return lists && inTurn(lists.filter((list) => before.has(list[0])));
       }
       const lists = await groups(asked);
+      // A host is on no router: the traces that show it are those to it.
+      if (!lists && by === "address") return ids("target", asked);
       return lists && inTurn(by === "ingress" ? lists.filter((list) => list[1]) : lists);
     }
     async function trace(id) {
@@ -420,7 +422,7 @@
     for (const id of found.ids.slice(0, DRAWN)) traces.push(await here.trace(id));
     if (mine !== turn) return undefined;
     const of = traces.length < found.n ? `${traces.length} of ${integer.format(found.n)}` : `${traces.length}`;
-    said.textContent = `${of} kept trace${found.n === 1 ? "" : "s"} ${KINDS[by]} ${text.replace(",", " \u2192 ")}.`;
+    said.textContent = `${of} kept trace${found.n === 1 ? "" : "s"} ${KINDS[found.by ?? by]} ${text.replace(",", " \u2192 ")}.`;
     shown.replaceChildren(
       card("Paths", drawing(traces)), card("RTT along the paths", delays(traces)), card("Hops", ...traces.map((trace, i) => detailsOf(trace, !i))),
     );

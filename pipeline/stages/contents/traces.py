@@ -63,7 +63,8 @@ class Wanted:
         for field in fields(self):
             if (value := getattr(self, field.name)) is not None:
                 text = " ".join(value) if field.name == "link" else value
-                said.append(f"{field.name.replace('_', ' ')} {text}")
+                name = field.name.replace("_", " ")
+                said.append(f"AS{text}" if name == "asn" else f"{name} {text}")
         return ", ".join(said) or "anything"
 
 

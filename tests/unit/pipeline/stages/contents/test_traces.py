@@ -51,6 +51,14 @@ def test_traces_are_found_by_address_link_ingress_target_vantage_point_and_as(ni
     assert len(night.traces(vantage_point="20.9.9.9")) == len(night.traces())
     assert len(night.traces(vantage_point="20.9.9.8")) == 0
     assert hops(night.traces(asn=3, address=A)) == sorted([(A, X, Y, P), (A, X, Q), (P, Y, A)])
+    assert night.traces(asn="AS3") == night.traces(asn="3") == night.traces(asn=3)
+
+
+def test_what_is_no_as_number_and_no_link_is_refused(night):
+    with pytest.raises(ValueError, match="'ASX' is not an AS number"):
+        night.traces(asn="ASX")
+    with pytest.raises(ValueError, match="give the two addresses"):
+        night.traces(link=f"{X},{Y}")
 
 
 def test_a_trace_has_its_hops_with_ttl_as_rtt_and_reply(night):
