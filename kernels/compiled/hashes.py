@@ -4,10 +4,10 @@ from __future__ import annotations
 
 SHA256: dict[str, str] = {
     "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "05a4d68dbc7432acff5c754823e56128d8aadbba96a511f20502d9b037b80106",  # noqa: E501
-    "cpython-312-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "3f2835231964990b9571081c5159f0eb178d5f84ee6d0b4828a90c2f437919bd",  # noqa: E501
-    "cpython-313-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "15453c650363babef1f8bcc4f4b4c1427e57426cef3d0a8e77e13c0780d49ac0",  # noqa: E501
-    "cubins-sm_100.tar.xz": "1adb91da211160e749abe2e051d8a12ad4f9be8d90079418d4803ae657c30c61",
-    "cubins-sm_120.tar.xz": "fc76be5148d13e41b8a62b8fe4d7ab43b40f3348f677cb784f49fa765888cb07",
-    "cubins-sm_80.tar.xz": "d0dbb92a645e60375ed33ddd1fe2099aa770662927737bf38e5a805e9d29e3d4",
-    "cubins-sm_90.tar.xz": "e9d273adebac45190a191df4cb8eb5292d9ed965881a65681f2a1eef1b69bbad",
+    "cpython-312-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "04eaaabcb1ee04e2f2900d89433549b8b7b372e48f38dd7d22250be760c1a0de",  # noqa: E501
+    "cpython-313-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "cac1c84def9d98e1d1cbbeea513fb741aebbcb00b10478da8d243816201234d3",  # noqa: E501
+    "cubins-sm_100.tar.xz": "f83da1518485bcd26e8642fba91d3bf58c86c0d4df7289fa3d42c3b67e2076db",
+    "cubins-sm_120.tar.xz": "083277946865be6faae5bc4f83121209c1442f6213746fdf369b5c443d849646",
+    "cubins-sm_80.tar.xz": "d4304ec2dba4307b1033972c9ab45129af823356142af8470b7d30efe5cff6b4",
+    "cubins-sm_90.tar.xz": "11f97d9641dfeb9b1f0c945d682eb971bdf130fa4fbe6f0c231deeeaa124c05d",
 }
