@@ -1,12 +1,13 @@
 """Synthetic topologies. To add a model: one module here, one row in MODELS.
 
-A model's module has ``make(given) -> Topology`` and, where its row says so,
-``make_graphs(given) -> GraphSet``: the same graphs, ingresses and links between ASes at once, for
-models that are made so large that the rest of a topology would not fit into memory. A model is
-seeded: the same arguments give the same topology, on every machine and on any number of threads.
-It may have ``check(given)``, which raises UsageError at once for numbers that do not go together.
-Everything else about a model (choices, messages and help of ``generate``, the table in
-docs/generate.md) follows from its row. Nothing heavy is imported here before a model is made.
+A model's module has ``make(given) -> Topology``, or ``links`` if it may be a level of a hierarchy
+(``flat_links``). Where its row says so, it has ``make_graphs(given) -> GraphSet``: the same graphs,
+ingresses and links between ASes at once, for models that are made so large that the rest of a
+topology would not fit into memory. A model is seeded: the same arguments give the same topology, on
+every machine and on any number of threads. It may have ``check(given)``, which raises UsageError at
+once for numbers that do not go together. Everything else about a model (choices, messages and help
+of ``generate``, the table in docs/generate.md) follows from its row. Nothing heavy is imported here
+before a model is made.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Model:
     compiles : str
         The module whose compiled code it calls last, if that is not ``module``.
     entry : str
-        Where a module makes several models: ``make_ba2`` and ``check_ba2`` for ``ba2``.
+        Where a module makes several models: ``links_ba2`` and ``check_ba2`` for ``ba2``.
     brite : tuple of int
         Its numbers in BRITE's files: of routers, and of ASes where it makes these as well. Such a
         model of one level also has ``links`` (see ``flat_links``), ``numbers`` if it has any, and
@@ -254,9 +255,7 @@ def generate(model: str, given: Parameters) -> Topology:
         If the model is unknown or a number is out of range.
     """
     chosen = _model(model)
-    make = chosen.function("make")
-    assert make is not None
-    topology = make(given)
+    topology = _make(chosen, given)
     if given.level == "as" and "level" in chosen.options:
         from pipeline.generate.laws.plane import as_ases
 
@@ -266,6 +265,19 @@ def generate(model: str, given: Parameters) -> Topology:
     from pipeline.generate.laws.weights import with_weights
 
     return with_weights(topology, given.weights, given.seed)
+
+
+def _make(model: Model, given: Parameters) -> Topology:
+    make, links = model.function("make"), model.function("links")
+    if links is None:
+        assert make is not None
+        return make(given)
+    from pipeline.generate.flat import make_flat
+
+    own = model.function("check")
+    if own is not None:
+        own(given)
+    return make_flat(links, given)
 
 
 def generate_graphs(model: str, given: Parameters) -> GraphSet | None:

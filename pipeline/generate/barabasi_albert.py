@@ -25,7 +25,7 @@ from numba import njit
 from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links, shuffled_ids
-from pipeline.generate.laws.plane import check_plane, place, routers_in_plane
+from pipeline.generate.laws.plane import check_plane, routers_in_plane
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import below, stream_start, word_at
@@ -35,23 +35,6 @@ from pipeline.model.topology import Topology
 _NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
 _DRAWN = 0.1  # share of the time that drawing the links takes
 _NEXT_TRY = 1 << 32  # distance between the words of a link's further draws; links are fewer
-
-
-def make(given: Parameters) -> Topology:
-    """One AS, as ``generate`` takes it."""
-    check_numbers(given.n_routers, given.m, given.seed)
-    node_ptr = np.array([0, given.n_routers], np.int64)
-    with part(0.0, _DRAWN):
-        near, far = attach_all(node_ptr, given.m, given.seed)
-    return routers_in_plane(
-        near,
-        far,
-        n_nodes=given.n_routers,
-        seed=given.seed,
-        drawn=_DRAWN,
-        places=place(node_ptr, given),
-        bandwidth=given.bandwidth,
-    )
 
 
 def links(

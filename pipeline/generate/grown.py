@@ -29,14 +29,11 @@ import numpy as np
 from numba import njit
 
 from pipeline.errors import UsageError
-from pipeline.generate.laws.plane import check_plane, place, routers_in_plane
-from pipeline.generate.shares import part
+from pipeline.generate.laws.plane import check_plane
 from pipeline.model.random_words import draw_below, draw_unit, mix, start_stream
 from pipeline.model.synthetic import MAX_LINKS, Parameters, check_others
-from pipeline.model.topology import Topology
 from pipeline.model.words import number
 
-_DRAWN = 0.6  # share of the time that drawing the links takes
 _KEY = np.uint64(1 << 53)  # streams apart from those of places and bandwidths
 _FREE = np.int64(-1)  # of a table of pairs
 _PATIENCE = 1 << 14  # draws of a link before it is left out: all that may be are there
@@ -64,16 +61,6 @@ _BA2 = _Growth(p=0.25, q=0.25, beta=None, is_complete=True)
 _GLP = _Growth(p=0.4695, q=None, beta=0.6447, is_complete=False)
 
 
-def make_ba2(given: Parameters) -> Topology:
-    """A BA-2 graph of routers, as ``generate`` takes it."""
-    return _make(given, _BA2)
-
-
-def make_glp(given: Parameters) -> Topology:
-    """A GLP graph of routers, as ``generate`` takes it."""
-    return _make(given, _GLP)
-
-
 def links_ba2(
     node_ptr: np.ndarray, places: tuple[np.ndarray, np.ndarray], given: Parameters
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -96,22 +83,6 @@ def numbers_ba2(given: Parameters) -> tuple[tuple[float, ...], tuple[float, ...]
 def numbers_glp(given: Parameters) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """What BRITE writes before its bandwidths, and after them."""
     return (), _GLP.law(given)[::2]
-
-
-def _make(given: Parameters, model: _Growth) -> Topology:
-    _check(given, model)
-    node_ptr = np.array([0, given.n_routers], np.int64)
-    with part(0.0, _DRAWN):
-        near, far = _links(node_ptr, given, model)
-    return routers_in_plane(
-        near,
-        far,
-        n_nodes=given.n_routers,
-        seed=given.seed,
-        drawn=_DRAWN,
-        places=place(node_ptr, given),
-        bandwidth=given.bandwidth,
-    )
 
 
 def check_ba2(given: Parameters) -> None:

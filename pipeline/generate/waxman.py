@@ -28,41 +28,19 @@ import numpy as np
 from numba import njit
 
 from pipeline.errors import UsageError
-from pipeline.generate.laws.plane import check_plane, place, plane_side, routers_in_plane
-from pipeline.generate.shares import part
+from pipeline.generate.laws.plane import check_plane, plane_side
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import draw_below, draw_unit, start_stream
 from pipeline.model.synthetic import GROWTHS, Parameters, check_others
-from pipeline.model.topology import Topology
 
 BETA = 0.2  # if none is given; BRITE's
 
 _NODES_AT_ONCE = 1 << 14  # that a thread links at a time
 _ROUNDS_AT_ONCE = 1 << 14
-_DRAWN = 0.7  # share of the time that drawing the links takes
 _JOIN_KEY = np.uint64(1 << 50)  # streams apart from those of places and bandwidths
 _FIRST_KEY = np.uint64(1 << 51)
 _ROUND_KEY = np.uint64(1 << 52)
 _PATIENCE = 1 << 16  # refusals before all weights are summed
-
-
-def make(given: Parameters) -> Topology:
-    """One graph of routers, as ``generate`` takes it."""
-    check(given)
-    node_ptr = np.array([0, given.n_routers], np.int64)
-    with part(0.0, 0.1):
-        places = place(node_ptr, given)
-    with part(0.1, _DRAWN):
-        near, far = links(node_ptr, places, given)
-    return routers_in_plane(
-        near,
-        far,
-        n_nodes=given.n_routers,
-        seed=given.seed,
-        drawn=_DRAWN,
-        places=places,
-        bandwidth=given.bandwidth,
-    )
 
 
 def check(given: Parameters) -> None:
@@ -87,22 +65,7 @@ def numbers(given: Parameters) -> tuple[tuple[float, ...], tuple[float, ...]]:
 def links(
     node_ptr: np.ndarray, places: tuple[np.ndarray, np.ndarray], given: Parameters
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Links of graphs side by side; the same with any number of threads.
-
-    Parameters
-    ----------
-    node_ptr : (n_graphs + 1,) int64
-        Nodes of graph i are node_ptr[i] .. node_ptr[i + 1] - 1.
-    places : two (n_nodes,) float64
-        x and y of each node, in cells of its plane.
-    given : Parameters
-        Its m, alpha, beta, growth, preferential, plane_side and seed.
-
-    Returns
-    -------
-    near, far : (n_links,) int64
-        No loops, no duplicates.
-    """
+    """Links of graphs side by side, as ``flat_links`` gives them; on any number of threads."""
     largest = int(np.diff(node_ptr).max(initial=0))
     side = given.plane_side or plane_side(largest)
     beta = BETA if given.beta is None else given.beta

@@ -26,6 +26,21 @@ BANDWIDTH = "uniform:10:1024"  # BRITE's numbers
 
 MAX_SIDE = 40_000  # cells on a side of a plane, of which each takes a byte
 LEVELS = ("router", "as")
+# BRITE's models by their numbers, with the names that its Java engine writes.
+BRITE_MODELS = {
+    1: "RTWaxman",
+    2: "RTBarabasiAlbert",
+    3: "ASWaxman",
+    4: "ASBarabasi",
+    5: "TopDown",
+    6: "BottomUp",
+    9: "RTBarabasiAlbert2",
+    10: "ASBarabasi2",
+    11: "RTGLP",
+    12: "ASGLP",
+}
+BRITE_FILES = (7, 8)  # numbers of models that only read a file, of routers or of ASes
+
 PLACEMENTS = ("random", "heavy-tailed")
 GROWTHS = ("incremental", "all")
 EDGE_CONNECTIONS = ("random", "smallest", "smallest-non-leaf", "smallest-k")

@@ -11,7 +11,7 @@ from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED, Column
 from pipeline.model.measured.mapped import mapped_of
 from pipeline.model.measured.reading import reasons_text, rejects_text
 from pipeline.model.progress import counted
-from pipeline.model.tables.relationships import TURNED, WORDS, relation_text
+from pipeline.model.relations import OF_THE_OTHER, WORDS, relation_text
 from pipeline.model.words import (
     AS_CONFIDENCE,
     INGRESS_CONFIDENCE,
@@ -226,7 +226,7 @@ def _print_linked(asn: int, links: Sequence[Mapping[str, Any]]) -> None:
     rows = []
     for row in most:
         kind, is_near = WORDS.index(row["relation"]), row["near_asn"] == asn
-        relation = relation_text(TURNED[kind] if is_near else kind, bool(row["siblings"]))
+        relation = relation_text(OF_THE_OTHER[kind] if is_near else kind, bool(row["siblings"]))
         other = row["far_asn" if is_near else "near_asn"]
         names = [printable(name) for name in row["ixps"] or ()]
         texts = (f"AS{other}", relation, row["n_links"], row["n_traces"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from pipeline.model.words import number, traces_kept_text
 from pipeline.terminal.lines import print_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 N_SHOWN = 10  # traces that are printed; --json and --format have all
 

@@ -22,6 +22,7 @@ def test_the_index_opens_from_disk_and_asks_for_nothing_else(page, small):
         "/hopscope.js",
         "/filters.js",
         "/lookup.js",
+        "/panel.js",
         "/ases.js",
     }
     assert page.locator("#list tbody.rows tr").count() == 3

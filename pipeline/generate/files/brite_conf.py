@@ -21,6 +21,8 @@ from pipeline.generate import MODELS
 from pipeline.generate.laws.plane import plane_side
 from pipeline.model.synthetic import (
     ASSIGNMENTS,
+    BRITE_FILES,
+    BRITE_MODELS,
     EDGE_CONNECTIONS,
     GROUPINGS,
     GROWTHS,
@@ -31,19 +33,7 @@ from pipeline.model.synthetic import (
 
 _MAX_BYTES = 1 << 20
 
-_NAMES = {
-    1: "RTWaxman",
-    2: "RTBarabasiAlbert",
-    3: "ASWaxman",
-    4: "ASBarabasi",
-    5: "TopDown",
-    6: "BottomUp",
-    9: "RTBarabasiAlbert2",
-    10: "ASBarabasi2",
-    11: "RTGLP",
-    12: "ASGLP",
-}
-_TOP_DOWN, _BOTTOM_UP, _FILES = 5, 6, (7, 8)
+_TOP_DOWN, _BOTTOM_UP = 5, 6
 # Names of numbers as the C++ engine spells some.
 _SPELT = {"ALPHA": "alpha", "BETA": "beta", "P": "p", "Q": "q"}
 _BANDWIDTHS = {1: "constant", 2: "uniform", 3: "heavy-tailed", 4: "exponential"}
@@ -188,7 +178,7 @@ class _Section:
     def model(self) -> tuple[str, str]:
         """Its name, and whether it is of routers or of ASes."""
         value = self.whole("Name")
-        if value in _FILES:
+        if value in BRITE_FILES:
             raise UsageError(
                 f"{self.path}: the model of line {self.line} reads a graph from a file: "
                 "`hopscope ingest` or `convert` read that file itself"
@@ -196,7 +186,7 @@ class _Section:
         for name, model in MODELS.items():
             if value in model.brite:
                 return name, LEVELS[model.brite.index(value)]
-        known = ", ".join(f"{number} ({name})" for number, name in _NAMES.items())
+        known = ", ".join(f"{number} ({name})" for number, name in BRITE_MODELS.items())
         raise UsageError(
             f"{self.path}: the model of line {self.line}: Name = {value}; known are {known}"
         )
@@ -265,7 +255,7 @@ def model_lines(model: str, given: Parameters) -> list[str]:
         ases = replace(given.as_level or given, n_routers=given.n_ases)
         routers = replace(given, n_routers=-(-given.n_routers // given.n_ases))
         return [
-            f"Model ({number} - {_NAMES[number]})",
+            f"Model ({number} - {BRITE_MODELS[number]})",
             _flat_line(given.as_model, "as", ases),
             _flat_line(given.router_model, "router", routers),
         ]
@@ -273,8 +263,9 @@ def model_lines(model: str, given: Parameters) -> list[str]:
         grouping = GROUPINGS.index(given.grouping) + 1
         assignment = ASSIGNMENTS.index(given.assignment) + 1
         law = _law_numbers(given.bandwidth_between or given.bandwidth)
+        numbers = f"{given.n_ases} {grouping} {assignment} {law}"
         return [
-            f"Model ({number} - {_NAMES[number]}): {given.n_ases} {grouping} {assignment} {law}",
+            f"Model ({number} - {BRITE_MODELS[number]}): {numbers}",
             _flat_line(given.router_model, "router", given),
         ]
     return [_flat_line(model, given.level, given)]
@@ -289,7 +280,7 @@ def _flat_line(model: str, level: str, given: Parameters) -> str:
     before, after = own(given) if own is not None else ((), ())
     words = [*before, _law_numbers(given.bandwidth), *after]
     numbers = f"{given.n_routers} {side} {square} {placement}  {given.m}  "
-    return f"Model ({number} - {_NAMES[number]}):  {numbers}{' '.join(map(str, words))} "
+    return f"Model ({number} - {BRITE_MODELS[number]}):  {numbers}{' '.join(map(str, words))} "
 
 
 def _law_numbers(law: str) -> str:

@@ -40,26 +40,13 @@ from pipeline.ingest.brite.rows import AS_OF_NODE, EDGE, NODE, RowTable, read_ro
 from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines, command_in
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import MAX_SAMPLES, ReadReport
+from pipeline.model.synthetic import BRITE_FILES, BRITE_MODELS
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import number
 
 # Java: "Model (5 - TopDown)", "Model (7 - Imported From NLANR format file ..."; C++: "Model ( 5 )".
 _MODEL = re.compile(rb"Model \((?:(\d{1,3}) - (\w{1,40})| (\d{1,3}) \))")
 _MODEL_LINES = (b"Model", b"AS Level: Model", b"Router Level: Model")
-_IMPORTED = {7, 8}  # numbers of models: files of routers and of ASes, which BRITE only read
-# The others, by the names that Java writes.
-_MODELS = {
-    1: "RTWaxman",
-    2: "RTBarabasiAlbert",
-    3: "ASWaxman",
-    4: "ASBarabasi",
-    5: "TopDown",
-    6: "BottomUp",
-    9: "RTBarabasiAlbert2",
-    10: "ASBarabasi2",
-    11: "RTGLP",
-    12: "ASGLP",
-}
 _TITLE = re.compile(rb"^Topology:\s*\(\s*\d{1,15}\s*Nodes\s*,\s*(\d{1,15})\s*Edges")
 _COUNT = re.compile(rb"^\s*(?:Nodes|Edges):\s*\(\s*(\d{1,15})\s*\)")
 
@@ -165,10 +152,10 @@ def _made_by(models: list[bytes]) -> str:
         if command := command_in(line):
             return command
     found = [each for line in models for each in _MODEL.finditer(line)]
-    if not found or any(int(each[1] or each[3]) in _IMPORTED for each in found):
+    if not found or any(int(each[1] or each[3]) in BRITE_FILES for each in found):
         return ""
     first = found[0]
-    name = first[2].decode() if first[2] else _MODELS.get(int(first[3]))
+    name = first[2].decode() if first[2] else BRITE_MODELS.get(int(first[3]))
     return f"BRITE's model {name}" if name else ""
 
 

@@ -21,14 +21,8 @@ import numpy as np
 from pipeline.ingest.tables.lines import Blocks, read_lines
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.tables.relationships import (
-    CUSTOMER,
-    PEER,
-    PROVIDER,
-    SIBLING,
-    TURNED,
-    Relationships,
-)
+from pipeline.model.relations import CUSTOMER, PEER, PROVIDER, SIBLING
+from pipeline.model.tables.relationships import TURNED, Relationships
 
 _KINDS = {"-1": PROVIDER, "0": PEER, "2": SIBLING}
 _MOST_SAYING = {PROVIDER: 0, CUSTOMER: 1, SIBLING: 2, PEER: 3}

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.model.relations import SIBLING, UNRELATED
 from pipeline.model.tables.delegations import Delegations
 from pipeline.model.tables.exchanges import ExchangePoints
 from pipeline.model.tables.named_owners import NamedOwners
 from pipeline.model.tables.organisations import UNKNOWN, Organisations
-from pipeline.model.tables.relationships import SIBLING, UNRELATED, Relationships
+from pipeline.model.tables.relationships import Relationships
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,19 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.model.choices import MAX_ASN
+from pipeline.model.relations import OF_THE_OTHER, UNRELATED
 
-UNRELATED, PEER, PROVIDER, CUSTOMER, SIBLING = 0, 1, 2, 3, 4
-WORDS = (None, "peer", "provider", "customer", "sibling")  # by these numbers
-TURNED = np.array([UNRELATED, PEER, CUSTOMER, PROVIDER, SIBLING], np.int8)  # seen from the other AS
+TURNED = np.array(OF_THE_OTHER, np.int8)  # seen from the other AS
 TURNED.flags.writeable = False
-
-
-def relation_text(kind: int, are_siblings: bool) -> str:
-    """What an AS is to another, in words: ``provider``, ``peer, sibling``, ``not stated``."""
-    words = [WORDS[kind]] if kind else []
-    if are_siblings and kind != SIBLING:
-        words.append(WORDS[SIBLING])
-    return ", ".join(filter(None, words)) or "not stated"
 
 
 @dataclass(frozen=True, eq=False)

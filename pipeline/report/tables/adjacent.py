@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
-from pipeline.model.tables.relationships import TURNED, UNRELATED, WORDS
+from pipeline.model.relations import UNRELATED, WORDS
+from pipeline.model.tables.relationships import TURNED
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pipeline.model.columns.keys import ordered_keys, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
-from pipeline.model.tables.relationships import WORDS
+from pipeline.model.relations import WORDS
 from pipeline.model.topology import AS_RELATION, SIBLINGS
 from pipeline.report.tables.columns import lists
 from pipeline.report.tables.node_names import host_names, node_texts

@@ -47,7 +47,7 @@ from pipeline.infer.owners.terms import (
     transit,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
-from pipeline.model.tables.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
+from pipeline.model.relations import CUSTOMER, PROVIDER, SIBLING, UNRELATED
 
 _HABIT = 10  # times -log(share) of a way of numbering
 

@@ -53,7 +53,7 @@ from pipeline.infer.owners.election.surroundings import (
 from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.model.columns.keys import is_among, split_key
 from pipeline.model.columns.ragged import offsets, row_of_value
-from pipeline.model.tables.relationships import CUSTOMER
+from pipeline.model.relations import CUSTOMER
 
 REALLOCATED = Rule(
     "reallocated-prefixes",

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pipeline.model.relations import SIBLING, UNRELATED
 from pipeline.model.tables.organisations import UNKNOWN
 from pipeline.model.tables.registries import Registries
-from pipeline.model.tables.relationships import SIBLING, UNRELATED
 
 NOTHING = -1  # is known of two ASes
 

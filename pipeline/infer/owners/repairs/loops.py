@@ -40,7 +40,7 @@ from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.distinct import DistinctPaths, Tree
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.random_words import GOLDEN, mix
-from pipeline.model.tables.relationships import SIBLING
+from pipeline.model.relations import SIBLING
 
 LOOPS = Rule(
     "loops",

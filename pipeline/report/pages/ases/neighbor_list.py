@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup, escape
 
-from pipeline.model.tables.relationships import (
+from pipeline.model.relations import (
     CUSTOMER,
     PEER,
     PROVIDER,

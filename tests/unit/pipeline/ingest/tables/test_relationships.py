@@ -10,9 +10,9 @@ import pytest
 
 from pipeline.ingest.tables import read_relationships
 from pipeline.model.measured.reading import ReadReport
+from pipeline.model.relations import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.tables.organisations import Organisations
 from pipeline.model.tables.registries import Registries
-from pipeline.model.tables.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from tests.real_data import real_data
 from tests.tables import table_of_file
 

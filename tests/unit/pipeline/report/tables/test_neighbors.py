@@ -10,15 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.graphs import build_graphs
+from pipeline.model.relations import CUSTOMER, PEER, PROVIDER, UNRELATED
 from pipeline.model.tables.organisations import Organisations
 from pipeline.model.tables.registries import Registries
-from pipeline.model.tables.relationships import (
-    CUSTOMER,
-    PEER,
-    PROVIDER,
-    UNRELATED,
-    Relationships,
-)
+from pipeline.model.tables.relationships import Relationships
 from pipeline.report import write_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table
 from pipeline.report.tables.places import PLACE_COLUMNS

@@ -9,7 +9,7 @@ from pipeline.infer import Registries
 from pipeline.infer.owners.election.relations import NOTHING, relation, relations_among
 from pipeline.ingest.tables import read_delegations, read_organisations, read_relationships
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.tables.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
+from pipeline.model.relations import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.topology import NO_ASN
 from tests.tables import table_of_file
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer

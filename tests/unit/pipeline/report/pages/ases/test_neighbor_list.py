@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from pipeline.model.tables.relationships import CUSTOMER, PROVIDER, UNRELATED
+from pipeline.model.relations import CUSTOMER, PROVIDER, UNRELATED
 from pipeline.report import write_reports
 from pipeline.report.pages.ases.neighbor_list import MAX_ROWS, NeighborLists
 from pipeline.report.tables.listed import list_ases

@@ -1,0 +1,51 @@
+"""One graph of routers by a model of one level, each router in a cell of a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pipeline.generate.barabasi_albert import check_numbers
+from pipeline.generate.laws.plane import place, routers_in_plane
+from pipeline.generate.shares import part
+from pipeline.model.synthetic import Parameters
+from pipeline.model.topology import Topology
+
+_PLACED, _DRAWN = 0.1, 0.6  # shares of the time that have passed then, roughly
+
+Links = Callable[
+    [np.ndarray, tuple[np.ndarray, np.ndarray], Parameters], tuple[np.ndarray, np.ndarray]
+]
+
+
+def make_flat(links: Links, given: Parameters) -> Topology:
+    """A topology of one graph.
+
+    Parameters
+    ----------
+    links : callable
+        That of the model, as ``pipeline.generate.flat_links`` describes it.
+    given : Parameters
+        Checked by the model.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+    """
+    check_numbers(given.n_routers, given.m, given.seed)
+    node_ptr = np.array([0, given.n_routers], np.int64)
+    with part(0.0, _PLACED):
+        places = place(node_ptr, given)
+    with part(_PLACED, _DRAWN):
+        near, far = links(node_ptr, places, given)
+    return routers_in_plane(
+        near,
+        far,
+        n_nodes=given.n_routers,
+        seed=given.seed,
+        drawn=_DRAWN,
+        places=places,
+        bandwidth=given.bandwidth,
+    )
