@@ -7,22 +7,7 @@
   const KEPT = 64; // shards
   const place = document.getElementById("opened");
   if (!place) return;
-  const waiting = new Map(), loaded = new Map();
-  hopscope.changes = (key, data) => waiting.get(`${key}`)?.(data);
-  function load(key) {
-    if (!loaded.has(key)) {
-      loaded.set(key, new Promise((resolve, reject) => {
-        waiting.set(`${key}`, resolve);
-        const script = element("script", { src: `changes/${key}.js` });
-        const done = () => { waiting.delete(`${key}`); script.remove(); };
-        script.onload = done;
-        script.onerror = () => { done(); loaded.delete(key); reject(new Error(`${script.src} cannot be read: it is part of this report.`)); };
-        document.head.append(script);
-      }));
-      if (loaded.size > KEPT) loaded.delete([...loaded.keys()].find((one) => one !== "index"));
-    }
-    return loaded.get(key);
-  }
+  const load = hopscope.shards("changes", "changes/", KEPT);
 
   // Columns: label, what stands in a cell, as a text; [address, its AS] where it is linked.
   const number = (value) => (value === null ? "" : integer.format(value));

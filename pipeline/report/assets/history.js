@@ -8,15 +8,7 @@
   const asn = +/(\d+)\.html$/.exec(location.pathname)?.[1];
   if (!place || !asn) return;
 
-  const waiting = new Map();
-  hopscope.history = (key, data) => waiting.get(`${key}`)?.(data);
-  const load = (key) => new Promise((resolve, reject) => {
-    waiting.set(`${key}`, resolve);
-    const script = element("script", { src: `../history/${key}.js` });
-    script.onload = () => script.remove();
-    script.onerror = () => { script.remove(); reject(new Error(script.src)); };
-    document.head.append(script);
-  });
+  const load = hopscope.shards("history", "../history/", 2);
 
   // Values of each figure of this AS, null where it is unknown.
   function figuresOf(shard, figures, n) {

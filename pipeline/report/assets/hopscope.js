@@ -19,6 +19,27 @@ const hopscope = (() => {
     return made;
   }
 
+  // Files of data beside a page: scripts KEY.js of a folder that call hopscope.NAME(KEY, data). What
+  // is returned promises the data of a key; of more than `most` the oldest go, but for the index.
+  const arrived = new Map(); // by address of the script
+  function shards(name, folder, most, unpacked = (data) => data) {
+    hopscope[name] = (key, data) => arrived.set(document.currentScript.src, data);
+    const loaded = new Map();
+    return (key) => {
+      if (!loaded.has(key)) {
+        loaded.set(key, new Promise((resolve, reject) => {
+          const script = element("script", { src: `${folder}${key}.js` });
+          script.onload = () => { script.remove(); resolve(unpacked(arrived.get(script.src), key)); arrived.delete(script.src); };
+          script.onerror = () => { script.remove(); loaded.delete(key); reject(new Error(`${script.src} cannot be read: it is part of this report.`)); };
+          document.head.append(script);
+        }));
+      }
+      const found = loaded.get(key);
+      if (loaded.size > most) loaded.delete([...loaded.keys()].find((one) => one !== "index"));
+      return found;
+    };
+  }
+
   function amount(value, places) { // as in pipeline/model/words.py
     const size = Math.abs(value);
     if (size && (size < WRITTEN_OUT[0] || size >= WRITTEN_OUT[1])) return value.toExponential(2).replace(/\.?0+e/, "e");
@@ -326,7 +347,7 @@ const hopscope = (() => {
         tell();
         update();
       }, (error) => {
-        if (state.query === query) hits.textContent = `${error.message} cannot be read: it is part of this report.`;
+        if (state.query === query) hits.textContent = error.message;
       });
       return true;
     }
@@ -584,5 +605,5 @@ const hopscope = (() => {
     if (event.key === "Escape" && document.activeElement.matches(".explained button")) document.activeElement.blur();
   });
 
-  return { load, night, csv, download, sortable, value, element, drawn, integer, numbers, amount, ofPanel, NONE };
+  return { load, night, shards, csv, download, sortable, value, element, drawn, integer, numbers, amount, ofPanel, NONE };
 })();

@@ -6,25 +6,7 @@
   const SHARDS = 64; // that one prefix may take, over a million addresses
   const LISTED = 100; // addresses of a prefix that are listed
   const BITS = { v4: 32, v6: 128 };
-  const waiting = new Map();
-  const loaded = new Map(); // in order of use; the oldest go
-
-  hopscope.addresses = (key, data) => waiting.get(key)?.(data);
-  function load(key) {
-    if (!loaded.has(key)) {
-      loaded.set(key, new Promise((resolve, reject) => {
-        waiting.set(key, resolve);
-        const script = document.createElement("script");
-        script.src = `${ROOT}addresses/${key}.js`;
-        script.onload = () => { waiting.delete(key); script.remove(); };
-        script.onerror = () => { waiting.delete(key); script.remove(); loaded.delete(key); reject(new Error(script.src)); };
-        document.head.append(script);
-      }));
-    }
-    const found = loaded.get(key);
-    if (loaded.size > 2 * SHARDS) loaded.delete([...loaded.keys()].find((one) => one !== "index"));
-    return found;
-  }
+  const load = hopscope.shards("addresses", `${ROOT}addresses/`, 2 * SHARDS);
 
   // ---- Texts and numbers ------------------------------------------------------------------
   function v4(text) {

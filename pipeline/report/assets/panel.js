@@ -7,22 +7,7 @@
   const { addr: textOf } = hopscope.lookup;
 
   // ---- Shards ---------------------------------------------------------------------------------
-  const waiting = new Map(), loaded = new Map();
-  hopscope.routers = (key, data) => waiting.get(key)?.(data);
-  function load(key) {
-    if (!loaded.has(key)) {
-      loaded.set(key, new Promise((resolve, reject) => {
-        waiting.set(key, resolve);
-        const script = element("script", { src: `${ROOT}routers/${key}.js` });
-        const done = () => { waiting.delete(key); script.remove(); };
-        script.onload = done;
-        script.onerror = () => { done(); loaded.delete(key); reject(new Error(`routers/${key}.js`)); };
-        document.head.append(script);
-      }).then((data) => (key === "index" ? data : unpacked(data))));
-      if (loaded.size > 16) loaded.delete([...loaded.keys()].find((one) => one !== "index"));
-    }
-    return loaded.get(key);
-  }
+  const load = hopscope.shards("routers", `${ROOT}routers/`, 16, (data, key) => (key === "index" ? data : unpacked(data)));
   const FLOATS = new Set(["confidence", "link_weight", "entry_confidence"]);
   const SIGNED = /^(node|host|rtt|nearest|link_node|link_traces|link_delay|entry_(traces|ixp)|owner_(asn|second|rule)|term|join_rule|first|last)$/;
   async function unpacked({ columns, texts, names, data }) {
@@ -240,7 +225,7 @@
       const parts = await told(address);
       if (turn === asked) body.replaceChildren(...parts);
     } catch (error) {
-      if (turn === asked) body.textContent = `${error.message} cannot be read: it is part of this report.`;
+      if (turn === asked) body.textContent = error.message;
     }
   }
   async function told(address) {

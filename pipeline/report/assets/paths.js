@@ -14,24 +14,9 @@
   const ask = document.getElementById("ask"), kind = document.getElementById("kind"), what = document.getElementById("what");
 
   // ---- Data -------------------------------------------------------------------------------
-  const arrived = new Map(); // by address of the script
-  hopscope.paths = (name, data) => arrived.set(document.currentScript.src, data);
   // Files of one report; `base` leads to its folder.
   function night(base) {
-    const loaded = new Map();
-    function load(name) {
-      if (!loaded.has(name)) {
-        loaded.set(name, new Promise((resolve, reject) => {
-          const script = document.createElement("script");
-          script.src = `${base}paths/${name}.js`;
-          script.onload = () => { script.remove(); resolve(arrived.get(script.src)); arrived.delete(script.src); };
-          script.onerror = () => { script.remove(); loaded.delete(name); reject(new Error(name)); };
-          document.head.append(script);
-        }));
-        if (loaded.size > 64) loaded.delete([...loaded.keys()].find((one) => one !== "index"));
-      }
-      return loaded.get(name);
-    }
+    const load = hopscope.shards("paths", `${base}paths/`, 64);
     async function find(letter, text) {
       const firsts = (await load("index"))[letter];
       let at = -1;
@@ -438,7 +423,7 @@
     try { await show(mine); } catch (error) {
       if (mine !== turn) return;
       shown.replaceChildren();
-      said.textContent = error.message.includes(" ") ? error.message : `The file paths/${error.message}.js is missing.`;
+      said.textContent = error.message;
     }
   }
   ask.addEventListener("submit", (event) => {
