@@ -51,7 +51,7 @@ def test_nights_of_the_store_without_a_report_are_named(tmp_path):
     page = (out / NIGHTS_PAGE).read_text()
     assert page.count(f'<i class="tag">{NO_REPORT}</i>') == 1
     assert "2026-11-20" in page
-    assert "kept" not in page
+    assert "kept" not in page[page.index("<main") :]  # its style is another matter
     (store / "snapshots" / "kept.json").write_text("{")  # a broken store costs its own rows
     assert write_nights(out, store) == ""
     assert "2026-11-20" not in (out / NIGHTS_PAGE).read_text()
