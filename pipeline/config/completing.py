@@ -1,6 +1,7 @@
 """What a shell completes that depends on a store: its snapshots, their ASes; and names of rules.
 
-Each function gets what was typed so far, by names of fields, and is called by shells alone.
+Each function gets what was typed so far, by names of fields, and the word that was begun. Shells
+alone call it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import Any
 
 from pipeline.errors import PipelineError
 
-Completes = Callable[[Mapping[str, Any]], Iterable[str]]
+Completes = Callable[[Mapping[str, Any], str], Iterable[str]]
 
 
-def snapshots(typed: Mapping[str, Any]) -> list[str]:
+def snapshots(typed: Mapping[str, Any], begun: str) -> list[str]:
     """Names of the snapshots of the store on this machine's disks, the newest first."""
     from pipeline.store import snapshot_names
 
@@ -23,8 +24,8 @@ def snapshots(typed: Mapping[str, Any]) -> list[str]:
     return [] if store is None else snapshot_names(store)[::-1]
 
 
-def ases(typed: Mapping[str, Any]) -> list[str]:
-    """AS numbers of the snapshot that was typed, or the newest."""
+def ases(typed: Mapping[str, Any], begun: str) -> list[str]:
+    """AS numbers of the snapshot that was typed, or the newest; after ``AS`` if so begun."""
     from pipeline.store import open_snapshot
 
     store = _store(typed)
@@ -32,12 +33,13 @@ def ases(typed: Mapping[str, Any]) -> list[str]:
         return []
     try:
         with open_snapshot(store, typed.get("snapshot") or None) as snapshot:
-            return list(map(str, snapshot.asn.tolist()))
+            prefix = begun[:2] if begun[:2].upper() == "AS" else ""
+            return [f"{prefix}{asn}" for asn in snapshot.asn.tolist()]
     except PipelineError:
         return []
 
 
-def rules(typed: Mapping[str, Any]) -> list[str]:
+def rules(typed: Mapping[str, Any], begun: str) -> list[str]:
     """Names of the rules of inference."""
     from pipeline.infer.rules import RULES
 

@@ -32,7 +32,7 @@ def option(
     maximum: float | None = None,
     pattern: str = "",
     commas: bool = False,
-    completes: Callable[[Mapping[str, Any]], Iterable[str]] | None = None,
+    completes: Callable[[Mapping[str, Any], str], Iterable[str]] | None = None,
     unset: str = "",
     shared_help: str = "",
     needs: str = "",

@@ -85,7 +85,7 @@ class Option:
     maximum: float | None
     pattern: str
     commas: bool
-    completes: Callable[[Mapping[str, Any]], Iterable[str]] | None
+    completes: Callable[[Mapping[str, Any], str], Iterable[str]] | None
     unset: str
     shared_help: str
     needs: str

@@ -129,7 +129,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
 
 def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
     started = time.time()
-    inputs = find_inputs(config.inputs, config.format, config.store)
+    inputs = find_inputs(config.inputs, config.format, config.store, config.tables)
     reports: list[ReadReport] = []
     with unread_named_first(inputs, reports, config.format):
         return _ingest_inputs(config, inputs, reports, started, progress)

@@ -246,8 +246,8 @@ def _completing(given: Option) -> Callable[[typer.Context, str], list[str]]:
     """For shells: what was typed -> the choices that begin with it, or with its last part."""
 
     def completed(ctx: typer.Context, incomplete: str) -> list[str]:
-        known = given.completes(ctx.params) if given.completes else given.known
         before, comma, last = incomplete.rpartition(",") if given.commas else ("", "", incomplete)
+        known = given.completes(ctx.params, last) if given.completes else given.known
         said = {*before.split(",")}
         return [
             before + comma + choice

@@ -37,6 +37,9 @@ class InputFile:
     error: FormatError | None = None
 
 
+TRUTH = "ground_truth.json"  # beside the traces of networks whose truth is known
+
+
 @dataclass(frozen=True)
 class InputFiles:
     """Files to read, in a fixed order, and those of folders that were left alone.
@@ -137,7 +140,9 @@ def _expand(given: Path, store: Path) -> Iterable[tuple[Path, FormatError | None
     return [(given, None)]
 
 
-def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> InputFiles:
+def find_inputs(
+    inputs: Iterable[Path], format: str | None, store: Path, tables: Iterable[Path] = ()
+) -> InputFiles:
     """Expand folders and recognise the format of each file by its content.
 
     Parameters
@@ -148,6 +153,8 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
         The format that the user forces, or the kind of formats to read.
     store : Path
         Nothing below it is an input.
+    tables : iterable of Path
+        Files that are read as tables: where they lie in a folder, they were not left alone.
 
     Raises
     ------
@@ -177,9 +184,17 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     if not files:
         raise UsageError(_why_none(inputs, store, format, left_alone.values()))
     copies = _copies(files.values())
+    read_elsewhere = {path.resolve() for path in tables}
     return InputFiles(
-        [f for f in files.values() if f.path not in copies], [*left_alone.values()], copies
+        [file for file in files.values() if file.path not in copies],
+        [path for key, path in left_alone.items() if not _is_known(key, read_elsewhere)],
+        copies,
     )
+
+
+def _is_known(path: Path, tables: set[Path]) -> bool:
+    """Whether a file that is no measurement needs no word: a table, or a laboratory's truth."""
+    return path in tables or path.name == TRUTH
 
 
 def _why_none(

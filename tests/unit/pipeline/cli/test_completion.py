@@ -41,6 +41,8 @@ def test_shells_complete_snapshots_ases_and_rules(store):
     assert completed(f"hopscope show --store {store} mon") == ["monday"]
     assert completed(f"hopscope compare --store {store} monday t") == ["tuesday"]
     assert completed(f"hopscope analyze --store {store} --asn 1,") == ["1,2", "1,3"]
+    assert completed(f"hopscope show --store {store} monday AS") == ["AS1", "AS2", "AS3"]
+    assert completed(f"hopscope analyze --store {store} --asn as1,as") == ["as1,as2", "as1,as3"]
     assert completed("hopscope ingest --without-rule loo") == ["loops"]
     assert completed("hopscope analyze --metrics dia") == ["diameter"]
 
@@ -48,10 +50,10 @@ def test_shells_complete_snapshots_ases_and_rules(store):
 def test_nothing_is_completed_where_nothing_is_known(store, monkeypatch):
     monkeypatch.delenv("HOPSCOPE_STORE", raising=False)
     for typed in ({}, {"store": "s3://bucket/store"}, {"store": str(store / "none")}):
-        assert completing.snapshots(typed) == completing.ases(typed) == []
-    assert completing.ases({"store": str(store), "snapshot": "none"}) == []
+        assert completing.snapshots(typed, "") == completing.ases(typed, "") == []
+    assert completing.ases({"store": str(store), "snapshot": "none"}, "") == []
     monkeypatch.setenv("HOPSCOPE_STORE", str(store))
-    assert completing.snapshots({}) == ["tuesday", "monday"]
+    assert completing.snapshots({}, "") == ["tuesday", "monday"]
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def test_a_folder_that_is_given_twice_leaves_its_files_out_once():
     once = find_inputs((SAMPLES / "lab",), None, Path("store"))
     twice = find_inputs((SAMPLES / "lab", SAMPLES / "lab" / ".." / "lab"), None, Path("store"))
     assert twice == once
-    names = ["as_names.json", "ground_truth.json", "lab.pfx2as"]
+    names = ["as_names.json", "lab.pfx2as"]
     assert [path.name for path in twice.left_alone] == names
 
 
@@ -380,3 +380,14 @@ def test_every_input_that_is_missing_is_named_up_to_a_few(tmp_path):
     assert str(missing[4]) in str(seven.value)
     assert str(missing[5]) not in str(seven.value)
     assert str(seven.value).endswith("; and 2 more")
+
+
+def test_tables_and_the_truth_beside_traces_are_not_called_left_out(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    shutil.copy(ATLAS, folder / "a.jsonl")
+    for name in ("lab.pfx2as", "other.pfx2as", "ground_truth.json"):
+        (folder / name).write_text("{}")
+    (tmp_path / "link").symlink_to(folder)
+    found = find_inputs([folder], None, tmp_path / "store", [tmp_path / "link" / "lab.pfx2as"])
+    assert found.left_alone == [folder / "other.pfx2as"]
