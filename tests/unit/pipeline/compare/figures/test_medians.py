@@ -18,6 +18,12 @@ def test_wilson_intervals_are_those_of_the_textbook():
     assert [bound.tolist() for bound in wilson(np.array([0]), np.array([0]))] == [[0.0], [1.0]]
 
 
+def test_wilson_intervals_are_of_shares():
+    n = np.arange(1, 2000)
+    assert wilson(0 * n, n)[0].tolist() == [0.0] * len(n)  # for 5 rounding leaves -3e-17
+    assert wilson(n, n)[1].max() <= 1.0
+
+
 def test_medians_of_rows_and_their_order_statistics():
     row = np.array([0] * 11 + [2] * 2)
     values = np.array([*range(10, -1, -1), 5, 6], float)
