@@ -32,9 +32,9 @@ def wilson(n_hits: np.ndarray, n: np.ndarray, z: float = _Z) -> tuple[np.ndarray
     middle = share + z * z / (2 * np.maximum(n, 1))
     half = z * np.sqrt(share * (1 - share) / np.maximum(n, 1) + (z / (2 * np.maximum(n, 1))) ** 2)
     scale = 1 + z * z / np.maximum(n, 1)
-    lower = np.maximum(0.0, (middle - half) / scale)  # without hits rounding may leave less
-    upper = np.minimum(1.0, (middle + half) / scale)
-    return np.where(n > 0, lower, 0.0), np.where(n > 0, upper, 1.0)
+    lower = np.where(n_hits > 0, (middle - half) / scale, 0.0)  # rounding may leave less
+    upper = np.where(n_hits < n, (middle + half) / scale, 1.0)
+    return lower, upper
 
 
 def medians(
