@@ -1,13 +1,15 @@
 """Many nights of ``hopscope serve``, started by new data, some killed: what grows, what is lost.
 
-Command: python benchmarks/bench_service_soak.py [--nights N] [--kills N] [--keep N] [--minutes M]
+Command: python benchmarks/bench_service_soak.py [--nights N] [--minutes M] [--kills N]
+[--kills-within N] [--keep N]
 Writes benchmarks/results/service_soak_<cores>_cores.json. One ``hopscope serve`` with a Prefect
 server and a worker runs from the first night to the last. For each night traces of a small
 synthetic Internet (those of bench_nights_soak.py: other links are cut each night) are put into the
 folder that it watches, which starts a nightly run: ingest, analyze, compare, notices to a program,
-old nights removed. In some nights, drawn by seed, one of the run, the worker, the server or
-``serve`` is killed at a random moment; then a run is started by hand until the night has its
-report, as docs/nightly.md says. A ``serve`` that is gone is started again, as a service would be.
+old nights removed. In some nights, drawn by seed (among the first N of ``--kills-within``), one of
+the run, the worker, the server or ``serve`` is killed at a random moment; then a run is started by
+hand until the night has its report, as docs/nightly.md says. A ``serve`` that is gone is started
+again, as a service would be.
 
 After each night: memory (unique set size), open files and threads of serve, server and worker;
 space and files of store, reports and temporary files, as in bench_nights_soak.py. Prefect's
@@ -256,6 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
     parser.add_argument("--nights", type=int, default=200)
     parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--kills-within", type=int, help="of the first nights; default: of all")
     parser.add_argument("--keep", type=int, default=7, help="nights that stay in store and reports")
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="after which no other night begins"
@@ -270,10 +273,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--name", help="name of the results file")
     parser.add_argument("--results", type=Path, help="folder of the results file")
     given = parser.parse_args(arguments)
-    if given.kills > given.nights:
-        parser.error(f"--kills {given.kills}: one a night at most, of {given.nights}")
+    n_within = min(given.nights, given.kills_within or given.nights)
+    if given.kills > n_within:
+        parser.error(f"--kills {given.kills}: one a night at most, of {n_within}")
     draw = random.Random(given.seed)
-    killed = sorted(draw.sample(range(given.nights), given.kills))
+    killed = sorted(draw.sample(range(n_within), given.kills))
     kills = {
         night: (KILLED[i % len(KILLED)], draw.uniform(0.2, 8.0)) for i, night in enumerate(killed)
     }

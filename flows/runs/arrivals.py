@@ -22,7 +22,7 @@ from pipeline.places import in_one_line, objects
 from pipeline.places.urls import is_url
 from pipeline.terminal.lines import warn
 
-LOOK_EVERY_S = 5.0
+LOOK_EVERY_S = 5.0  # or more often, if data settle in less
 SHARE_OF_TIME = 0.05  # spent looking, at most: folders of millions of files take seconds
 _MARK_BYTES = 8
 
@@ -42,6 +42,7 @@ class Arrivals:
 
     def __init__(self, places: Sequence[str], settle_s: float, kept: Path):
         self._places, self._settle_s, self._kept = tuple(places), settle_s, kept
+        self.look_every_s = min(LOOK_EVERY_S, settle_s)
         self._seen: frozenset[bytes] | None = None
         self._since = 0.0
 
@@ -146,7 +147,8 @@ class Watcher:
         while not self._over.wait(wait_s):
             began = time.monotonic()
             self._look(began)
-            wait_s = max(LOOK_EVERY_S, (time.monotonic() - began) / SHARE_OF_TIME)
+            looked_s = time.monotonic() - began
+            wait_s = max(self._arrivals.look_every_s, looked_s / SHARE_OF_TIME)
 
     def _look(self, now: float) -> None:
         try:

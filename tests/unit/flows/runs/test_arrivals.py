@@ -80,8 +80,13 @@ def test_objects_of_a_bucket_are_looked_at_below_it(monkeypatch, tmp_path):
     assert [found.is_due(now) for now in (1.0, 11.0)] == [False, True]
 
 
-def test_a_run_that_could_not_be_started_is_tried_again(watched, data, monkeypatch, capsys):
-    monkeypatch.setattr(module, "LOOK_EVERY_S", 0.01)
+def test_data_that_settle_sooner_are_looked_at_more_often(tmp_path):
+    looks = [Arrivals([], settle_s, tmp_path / "kept").look_every_s for settle_s in (1.0, 300.0)]
+    assert looks == [1.0, module.LOOK_EVERY_S]
+
+
+def test_a_run_that_could_not_be_started_is_tried_again(watched, data, capsys):
+    watched.look_every_s = 0.01
     (data / "new").write_text("")
     tries: list[int] = []
     done = threading.Event()
