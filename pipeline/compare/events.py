@@ -88,6 +88,7 @@ MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
 _OF_ONE_NIGHT = (kinds.REMOVED, kinds.ADDED)
 Measure: TypeAlias = Callable[[Changes, np.ndarray, int], np.ndarray]
 _NAMES = tuple(name for name, *_ in _CAUSES)
+BEGUN_BY = {name: (what, of_kinds) for name, what, of_kinds in _CAUSES}
 DRIFTS = "figures drift"  # over several nights (``drift``)
 EVENT_KINDS = (*_NAMES, DRIFTS, FLAPS)  # what users may ask for
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again")
@@ -195,7 +196,8 @@ def _causes_of(changes: Changes, least: float) -> np.ndarray:
     is_sure = (changes.n_vantages >= _MIN_VOTES) | (changes.reason == kinds.ALL_AGREE)
     cause[of_delays & ~is_sure] = -1
     cause[(changes.kind == kinds.MOVED) & (changes.new < MIN_CONFIDENCE)] = -1
-    cause[changes.reason == BY_CHANCE] = -1
+    # Of a router alone: elsewhere it may be the name of a city, which somebody else wrote.
+    cause[(changes.what == "router") & (changes.reason == BY_CHANCE)] = -1
     if least > 1:
         one_night = (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)
         cause[one_night & (changes.n_turned < least)] = -1

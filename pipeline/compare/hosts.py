@@ -2,6 +2,9 @@
 
 Single hosts come and go. So those of an AS are asked together: if more of them fell silent than
 chance explains where hosts fall silent as often as in all other ASes, something happened to them.
+A part of them may be a prefix that is gone: they are also asked from the first silent address to
+the last one. That part is chosen after looking, so all parts from one address to another count as
+asked (Bonferroni).
 Pairs whose ways an outage explains say nothing of hosts, nor do those that no longer see the last
 router before the target.
 """
@@ -24,8 +27,9 @@ from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_val
 from pipeline.model.measured.observations import FIRST
 
 _CHURN = 0.01  # of hosts that fall silent every night, at least
-_BY_CHANCE = 0.05  # events on a night
+_BY_CHANCE = 0.025  # events on a night of either kind
 _MIN_HOSTS = 2
+_LEAST_TERM = 1e-12  # of a sum: smaller ones say nothing
 
 
 def compare_hosts(sides: Sides, found: Rerouted, claims: np.ndarray) -> Iterator[Changes]:
@@ -101,8 +105,7 @@ def _of_ases(
         n_others = max(1, len(order) - len(own))
         churn = max(_CHURN, (n_dead - len(dead)) / n_others)
         part = own[dead[0] : dead[-1] + 1]
-        chance = min(_at_least(len(dead), len(each), churn) for each in (own, part))
-        if chance * len(ases) > _BY_CHANCE:
+        if _chance(len(dead), len(part), len(own), churn) * len(ases) > _BY_CHANCE:
             continue
         rows = by_host[positions_of_rows(of_host, own[dead])[1]]
         low = addr[first[part[0]]]
@@ -118,19 +121,37 @@ def _of_ases(
     return make_changes(len(columns["asn"]), "hosts", kind=kind, **columns)
 
 
+def _chance(n_dead: int, n_part: int, n_hosts: int, share: float) -> float:
+    """Probability, at most, that so many hosts of an AS, or so many in some part, fall silent.
+
+    Half of it is kept for the AS as a whole, half for all of its parts.
+    """
+    n_parts = n_hosts * (n_hosts + 1) // 2
+    of_part = n_parts * _at_least(n_dead, n_part, share)
+    return 2 * min(_at_least(n_dead, n_hosts, share), of_part)
+
+
 def _at_least(k: int, n: int, share: float) -> float:
-    """Probability of at least k of n, each with this probability."""
-    one, other = math.log(share), math.log1p(-min(share, 1 - 1e-9))
-    return 1 - sum(
-        math.exp(
-            math.lgamma(n + 1)
-            - math.lgamma(i + 1)
-            - math.lgamma(n - i + 1)
-            + i * one
-            + (n - i) * other
-        )
-        for i in range(k)
+    """Probability of at least k of n, each with this probability; 1 if no more than the average.
+
+    Summed from k upwards: one less the rest would be rounded to nothing where it is smallest.
+    """
+    if k <= n * share:
+        return 1.0
+    odds = share / (1 - share)
+    term = total = math.exp(
+        math.lgamma(n + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(n - k + 1)
+        + k * math.log(share)
+        + (n - k) * math.log1p(-share)
     )
+    for i in range(k, n):
+        term *= (n - i) / (i + 1) * odds
+        if term < total * _LEAST_TERM:
+            break
+        total += term
+    return total
 
 
 _COLUMNS: tuple[str, ...] = (

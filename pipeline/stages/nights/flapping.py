@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.compare.changes import Changes
-from pipeline.compare.events import Events
-from pipeline.compare.flapping import N_NIGHTS, Turn, count_turns
+from pipeline.compare.changes import NO_ROW, Changes
+from pipeline.compare.events import BEGUN_BY, Events
+from pipeline.compare.flapping import N_NIGHTS, TAKES_BACK, Turn, count_turns
 from pipeline.model.addresses import format_addr
 from pipeline.model.topology import NO_ASN
 from pipeline.report.compared import compared_in
+
+# What has names of its own, besides the ASes that it is in.
+_NAMED = ("exchange", "city", "vantage point", "link", "router")
+_BY_ONE = ("routers lost", "routers gained")  # whose change names one of several routers
 
 
 def turns_up_to(out: Path, old: str, changes: Changes, events: Events) -> list[int]:
     """``count_turns`` of the events of a night, by the comparisons from its older night back."""
     if not len(events):
         return []
-    first = events.first
-    addrs = map(format_addr, changes.addr_high[first].tolist(), changes.addr_low[first].tolist())
-    columns = (events.kind, changes.reason[first], events.asn, events.other_asn)
-    rows = zip(*(each.tolist() for each in columns), addrs, strict=True)
+    rows = np.flatnonzero((changes.event != NO_ROW) & np.isin(changes.what, _NAMED))
+    columns = (changes.event, changes.what, changes.kind, changes.reason)
+    addrs = (
+        map(format_addr, high[rows].tolist(), low[rows].tolist())
+        for high, low in (
+            (changes.addr_high, changes.addr_low),
+            (changes.other_high, changes.other_low),
+        )
+    )
+    kinds = events.kind.tolist()
+    names = _names(kinds, zip(*(each[rows].tolist() for each in columns), *addrs, strict=True))
+    ases = zip(events.asn.tolist(), events.other_asn.tolist(), strict=True)
     tonight = [
-        Turn(kind, _known(asn), _known(other), _name_of(kind, reason, addr))
-        for kind, reason, asn, other, addr in rows
+        Turn(kind, _known(asn), _known(other), frozenset(names.get(event, ())))
+        for event, (kind, (asn, other)) in enumerate(zip(kinds, ases, strict=True))
     ]
     earlier: list[list[Turn]] = []
     night, passed = old, {""}
@@ -43,11 +58,30 @@ def _known(asn: int) -> int | None:
     return None if asn == NO_ASN else asn
 
 
-def _name_of(kind: str, reason: str, addr: str) -> str:
-    """The exchange point, city or vantage point that an event is about."""
-    if kind.startswith("vantage point"):
-        return addr
-    return reason if kind.startswith(("exchange ", "city ")) else ""
+def _names(kinds: list[str], rows: Iterable[tuple]) -> dict[int, set[str]]:
+    """Names of what came or went, by event.
+
+    Parameters
+    ----------
+    kinds : list of str
+        Of events.
+    rows : iterable of tuples
+        Event, what, kind, reason and both addresses of changes. Those that an event explains, and
+        does not begin with, name nothing.
+    """
+    found: dict[int, set[str]] = {}
+    for event, what, kind, reason, addr, other in rows:
+        if kinds[event] not in TAKES_BACK or kinds[event] in _BY_ONE:
+            continue
+        begun_by, of_kinds = BEGUN_BY[kinds[event]]
+        if what != begun_by or kind not in of_kinds:
+            continue
+        if what == "link":
+            name = " ".join(sorted((addr, other)))
+        else:
+            name = reason if what in ("exchange", "city") else addr
+        found.setdefault(event, set()).add(name)
+    return found
 
 
 def _turns_of(folder: Path) -> list[Turn] | None:
@@ -58,15 +92,17 @@ def _turns_of(folder: Path) -> list[Turn] | None:
             table = file.read(["event", "asn", "other_asn", known[0]])
         rows = pq.read_table(
             folder / "changes.parquet",
-            columns=["event", "reason", "addr", "n_traces"],
-            filters=[("what", "in", ["exchange", "city", "vantage point"])],
+            columns=["event", "what", "kind", "reason", "addr", "other_addr"],
+            filters=pc.field("event").is_valid() & pc.field("what").isin(_NAMED),
         )
+        columns = (table[name].to_pylist() for name in ("event", known[0], "asn", "other_asn"))
+        events = list(zip(*columns, strict=True))
+        listed = zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True)
+        words = ((*row[:4], row[4] or "", row[5] or "") for row in listed)
+        names = _names([kind for _, kind, *_ in events], words)
     except (OSError, IndexError, KeyError, ValueError, pa.ArrowException):
         return None
-    largest = sorted(rows.to_pylist(), key=lambda row: -row["n_traces"])
-    named = {row["event"]: (row["reason"], row["addr"]) for row in reversed(largest)}
-    columns = (table[name].to_pylist() for name in ("event", known[0], "asn", "other_asn"))
     return [
-        Turn(kind, asn, other, _name_of(kind, *named.get(event, ("", ""))))
-        for event, kind, asn, other in zip(*columns, strict=True)
+        Turn(kind, asn, other, frozenset(names.get(event, ())))
+        for event, kind, asn, other in events
     ]

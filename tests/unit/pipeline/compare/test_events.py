@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pipeline.compare.changes import (
@@ -18,7 +19,7 @@ from pipeline.compare.changes import (
     make_changes,
 )
 from pipeline.compare.events import group_events
-from pipeline.compare.links import AS_TARGET, NO_VANTAGE, SILENT
+from pipeline.compare.links import AS_TARGET, BY_CHANCE, NO_VANTAGE, SILENT
 from pipeline.model.columns import concat
 
 
@@ -142,3 +143,9 @@ def test_more_than_five_lost_at_once_are_one_event(what, n, n_events):
     _, events = group_events(make_changes(n, what, kind=LOST, asn=range(1, n + 1)))
     assert events.kind.tolist() == [f"{what} lost"] * n_events
     assert events.n_changes.sum() == n
+
+
+def test_an_exchange_point_may_be_called_like_a_reason():
+    lost = make_changes(1, "exchange", kind=LOST, reason=BY_CHANCE, n_pairs=9)
+    _, events = group_events(lost, told=np.zeros(1, np.int64), n_told=(1, 1))
+    assert events.kind.tolist() == ["exchange lost"]

@@ -29,9 +29,18 @@ def test_turns_of_one_thing_take_each_other_back(earlier, n):
 
 
 def test_exchange_points_are_told_apart_by_name():
-    one, other = (Turn("exchange gained", None, None, name) for name in ("IX1", "IX2"))
-    assert count_turns([Turn("exchange lost", None, None, "IX1")], [[other]]) == [1]
-    assert count_turns([Turn("exchange lost", None, None, "IX1")], [[one]]) == [2]
+    one, other = (Turn("exchange gained", None, None, frozenset({n})) for n in ("IX1", "IX2"))
+    lost = Turn("exchange lost", None, None, one.names)
+    assert count_turns([lost], [[other]]) == [1]
+    assert count_turns([lost], [[other, one]]) == [2]
+
+
+def test_links_of_an_as_are_the_same_if_events_share_one():
+    removed = Turn("links removed", 1, 1, frozenset({"a b", "b c"}))
+    added = [Turn("links added", 1, 1, frozenset(names)) for names in ({"a d"}, {"b c", "a d"})]
+    assert count_turns([removed], [added[:1]]) == [1]
+    assert count_turns([removed], [added[1:]]) == [2]
+    assert count_turns([removed], [added[1:], added[:1], [removed]]) == [3]
 
 
 def test_an_as_that_pairs_go_around_by_others_each_time_is_the_same_one():

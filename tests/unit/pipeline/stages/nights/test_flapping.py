@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow.parquet as pq
+import pytest
 
 from flows.notices.chosen import choose
+from pipeline.compare.changes import ADDED, LOUD, QUIET, REMOVED, make_changes
+from pipeline.compare.events import group_events
 from pipeline.config import NotifyConfig
+from pipeline.report.comparison import write_comparison
 from pipeline.stages.compare import compare_with_night_before
+from pipeline.stages.nights.flapping import turns_up_to
 from tests.unit.pipeline.compare.by_hand import ONE, write_night
 from tests.unit.pipeline.compare.test_outages import AROUND, VANTAGES, WHOLE
 from tests.unit.pipeline.stages.test_compare import report
@@ -54,3 +60,20 @@ def test_vantage_points_of_one_as_that_are_lost_one_after_the_other_do_not_flap(
     texts = sorted(event["text"].split(" in AS7")[0] for event in flaps)
     turn = "Turn 3 within 7 nights: Vantage point"
     assert texts == [f"{turn} 20.7.0.2", f"{turn} 20.7.0.4"]
+
+
+@pytest.mark.parametrize(
+    ("what", "one", "other"), [("link", REMOVED, ADDED), ("router", QUIET, LOUD)]
+)
+@pytest.mark.parametrize(("near", "n_turns"), [((9, 9, 9), 3), ((7, 8, 9), 1), ((9, 7, 9), 1)])
+def test_links_and_routers_of_one_as_flap_each_by_itself(tmp_path, what, one, other, near, n_turns):
+    n = None
+    for i, (kind, word) in enumerate(zip((one, other, one), near, strict=True)):
+        ends = {"addr_low": 0xFFFF14020000 + word, "group": word}
+        if what == "link":
+            ends |= {"other_asn": 2, "other_low": 0xFFFF14020001, "other_group": 1}
+        row = make_changes(1, what, kind=kind, asn=2, n_traces=5, n_turned=5, **ends)
+        changes, events = group_events(row, told=np.full(1, -1))
+        n = turns_up_to(tmp_path, f"2026-11-{10 + i}", changes, events)
+        write_comparison(tmp_path, f"2026-11-{10 + i}", f"2026-11-{11 + i}", changes, events, {})
+    assert n == [n_turns]
