@@ -1,4 +1,4 @@
-"""Networks of known truth and the traces through them, of many kinds, each made by a seed.
+"""Traces through the networks of ``pipeline.generate.networks``, each made by a seed.
 
 ``python -m tests.oracles.networks KIND... --seeds FIRST-LAST --into FOLDER [field=value ...]``.
 """

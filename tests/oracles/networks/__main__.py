@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from pipeline.generate.networks.plan import KINDS, make_plan
 from tests.oracles.networks.making import make_network, parse_seeds
-from tests.oracles.networks.plan import KINDS, make_plan
 
 
 def main() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.oracles.networks.files import write_files
+from pipeline.generate.networks.files import write_files
+from pipeline.generate.networks.network import Network
+from pipeline.generate.networks.plan import Plan
 from tests.oracles.networks.measuring import Prober
-from tests.oracles.networks.network import Network
-from tests.oracles.networks.plan import Plan
 
 
 def make_network(plan: Plan, folder: Path) -> str:

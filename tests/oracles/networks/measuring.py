@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from tests.oracles.networks.delays import processing_ms
-from tests.oracles.networks.network import Block, Network, Vantage
+from pipeline.generate.networks.delays import processing_ms
+from pipeline.generate.networks.network import Block, Network, Vantage
 from tests.oracles.networks.walking import Step, Walks
 
 _GAP_LIMIT = 5

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from array import array
 
-from tests.oracles.networks.network import Link, Network
+from pipeline.generate.networks.network import Link, Network
 
 _FAR = 1 << 30
 _OF_CUSTOMER, _OF_PEER, _OF_PROVIDER = 1, 2, 3  # by whose route an AS reaches another

@@ -6,8 +6,8 @@ import zlib
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.oracles.networks.delays import Delays
-from tests.oracles.networks.network import Block, Link, Network, Vantage
+from pipeline.generate.networks.delays import Delays
+from pipeline.generate.networks.network import Block, Link, Network, Vantage
 from tests.oracles.networks.routing import Routes
 
 _MOST_HOPS = 60

@@ -17,6 +17,10 @@ from typing import Any
 import numpy as np
 
 from pipeline.compare import Night as Compared
+from pipeline.generate.networks.ases import CUSTOMER
+from pipeline.generate.networks.delays import Delays
+from pipeline.generate.networks.network import Block, Link, Network, Vantage
+from pipeline.generate.networks.plan import Plan
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, infer_topology
 from pipeline.ingest.tables import read_exchanges, read_prefixes
@@ -34,16 +38,12 @@ from pipeline.model.measured.traces import (
 from pipeline.model.tables.registries import Registries
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot, write_snapshot
-from tests.oracles.networks.ases import CUSTOMER
-from tests.oracles.networks.delays import Delays
 from tests.oracles.networks.measuring import (
     ECHO_REPLY,
     TIME_EXCEEDED,
     UNREACHABLE,
     Prober,
 )
-from tests.oracles.networks.network import Block, Link, Network, Vantage
-from tests.oracles.networks.plan import Plan
 from tests.oracles.networks.walking import Walks, Way
 from tests.tables import table_of_files
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.oracles.networks.ases import PEER
-from tests.oracles.networks.network import Link, Network
+from pipeline.generate.networks.ases import PEER
+from pipeline.generate.networks.network import Link, Network
 from tests.oracles.networks.walking import Walks
 from tests.oracles.nights.internet import (
     Night,

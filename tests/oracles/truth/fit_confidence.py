@@ -36,10 +36,10 @@ import numpy as np
 
 from benchmarks.lib.record import RESULTS, record
 from pipeline.errors import PipelineError
+from pipeline.generate.networks.plan import KINDS as NETWORKS
 from pipeline.infer import Registries
 from pipeline.infer.owners import confidence
 from tests.oracles.networks.making import parse_seeds
-from tests.oracles.networks.plan import KINDS as NETWORKS
 from tests.oracles.truth.calibration import Rated
 from tests.oracles.truth.scores import judge_lab
 from tests.oracles.truth.side_by_side import each

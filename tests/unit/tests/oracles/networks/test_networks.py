@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.oracles.networks.ases import CUSTOMER, PEER
+from pipeline.generate.networks.ases import CUSTOMER, PEER
+from pipeline.generate.networks.network import Network
+from pipeline.generate.networks.plan import KINDS, make_plan
 from tests.oracles.networks.making import make_network
-from tests.oracles.networks.network import Network
-from tests.oracles.networks.plan import KINDS, make_plan
 from tests.oracles.networks.walking import Walks, initial_ttl
 
 SMALL = (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline.errors import UsageError
-from tests.oracles.networks.plan import Plan
+from pipeline.generate.networks.plan import Plan
 from tests.oracles.truth.command import main
 from tests.oracles.truth.scores import infer_lab, score
 from tests.oracles.truth.sources import ON_DISK, find_sources

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from random import Random
 
-from tests.oracles.networks.delays import Delays
-from tests.oracles.networks.network import Network
+from pipeline.generate.networks.delays import Delays
+from pipeline.generate.networks.network import Network
 
 
 def name_interfaces(network: Network, delays: Delays) -> dict[str, tuple[str, bool]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ipaddress
 from random import Random
 
-from tests.oracles.networks.ases import Ases
-from tests.oracles.networks.plan import Plan
+from pipeline.generate.networks.ases import Ases
+from pipeline.generate.networks.plan import Plan
 
 Net = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -56,7 +56,7 @@ class Allocator:
         self._next = start + size
         kind = type(self.block.network_address)
         taken: Net = ipaddress.ip_network((kind(start), length))
-        if not taken.subnet_of(self.block):
+        if start + size - 1 > int(self.block.broadcast_address):
             raise ValueError(f"{self.block} is used up; give fewer links, routers or blocks")
         return taken
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from tests.oracles.networks.network import Link, Network
+from pipeline.generate.networks.network import Link, Network
 
 _HOP_MS = 0.02  # forwarding, beside propagation
 _SPREAD_MS = {"tier1": 25.0, "transit": 10.0, "regional": 2.0, "stub": 0.5, "cloud": 20.0}

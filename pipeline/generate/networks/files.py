@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.oracles.networks.delays import Delays
-from tests.oracles.networks.names import name_interfaces, rules_of_names
-from tests.oracles.networks.network import Link, Network
+from pipeline.generate.networks.delays import Delays
+from pipeline.generate.networks.names import name_interfaces, rules_of_names
+from pipeline.generate.networks.network import Link, Network
 
 _REGISTERED = 0.9  # members of exchange points that PeeringDB has
 _WRONG = 1 / 30  # of these, with the address of another
@@ -111,7 +111,7 @@ def _truth_of_link(network: Network, link: Link) -> dict[str, Any]:
 
 
 def write_files(network: Network, delays: Delays, folder: Path) -> None:
-    """All files but the traces, by the names that ``tests.oracles.truth`` knows."""
+    """All files but the traces, by the names that laboratories have."""
     truth = truth_of(network)
     (folder / "ground_truth.json").write_text(json.dumps(truth))
     (folder / "lab.pfx2as").write_text(
@@ -159,7 +159,7 @@ def _peeringdb(network: Network) -> dict[str, Any]:
                 continue
             asn = network.asn_of[router]
             given = addr if random.random() >= _WRONG else random.choice(addrs)
-            row = {
+            row: dict[str, Any] = {
                 "id": 1000 * number + at,
                 "net_id": asn,
                 "asn": asn,

@@ -8,9 +8,9 @@ from ipaddress import ip_address, ip_network
 from random import Random
 from typing import Literal
 
-from tests.oracles.networks.ases import CUSTOMER, PEER, Ases, attach, draw_ases
-from tests.oracles.networks.numbering import Net, Numbering
-from tests.oracles.networks.plan import Plan
+from pipeline.generate.networks.ases import CUSTOMER, PEER, Ases, attach, draw_ases
+from pipeline.generate.networks.numbering import Net, Numbering
+from pipeline.generate.networks.plan import Plan
 
 LinkKind = Literal["inner", "customer", "peer", "exchange"]
 
@@ -208,8 +208,12 @@ class Network:
                     by = one if random.random() < plan.from_provider else other
                     by = one if other in self.numbering.aggregate else by
                 else:
-                    pick = {"either": random.choice, "lower": min, "higher": max}[plan.from_peer]
-                    by = pick((one, other))
+                    pair = min(one, other), max(one, other)
+                    by = (
+                        random.choice((one, other))
+                        if plan.from_peer == "either"
+                        else pair[plan.from_peer == "higher"]
+                    )
                 self._add_link(here, there, by, "customer" if kind == CUSTOMER else "peer")
 
     def _draw_exchange(self, number: int, share: float) -> None:
@@ -302,7 +306,7 @@ class Network:
             small = asn in self.numbering.aggregate
             numbering = self.numbering
             prefix = numbering.stub_customers(asn) if small else numbering.customers(asn)
-            gateways = (random.choice(self.places[asn]),)
+            gateways: tuple[int, ...] = (random.choice(self.places[asn]),)
             answers = random.random() < plan.hosts_answer and not self.answers.is_shut(asn)
             if tier == "cloud" and plan.anycast and random.random() < 0.5:
                 places = self.places[asn]
@@ -316,7 +320,7 @@ class Network:
 
     def blocks_of_routers(self) -> list[Block]:
         """One for each address of a router that is announced, in the order of addresses."""
-        own = [
+        own: list[tuple[str, int, int, tuple[int, ...]]] = [
             (addr, router, self.asn_of[router], (router,))
             for router, addr in enumerate(self.loopback)
         ]
@@ -371,15 +375,13 @@ class Network:
                 self.unusual_origins[asn] = f"stale {text}"
             self.origins.append((numbering.prefix[asn], text))
             if plan.siblings_announce and ases.owner[asn] != asn:
-                half = list(numbering.prefix[asn].subnets(1))[1]
-                self.origins.append((half, str(ases.owner[asn])))
+                self.origins.append((_second_half(numbering.prefix[asn]), str(ases.owner[asn])))
         between = ases.of("transit", "regional")
         for asn in random.sample(between, min(len(between), plan.leaked)):
             by = random.choice(ases.customers[asn] + ases.peers[asn] + ases.providers[asn])
             block = numbering.infrastructure[asn]
-            part = next(
-                block.subnets(new_prefix=max(block.prefixlen, 24 if numbering.version == 4 else 48))
-            )
+            length = max(block.prefixlen, 24 if numbering.version == 4 else 48)
+            part: Net = ip_network((block.network_address, length))
             self.origins.append((part, str(by)))
             self.unusual_origins[asn] = f"leaked to {by}"
         for exchange in self.exchanges:
@@ -406,4 +408,9 @@ class Network:
             return [(net, text)]
         if random.random() < 0.5:
             return [(net, both)]
-        return [(net, text), (list(net.subnets(1))[1], both)]
+        return [(net, text), (_second_half(net), both)]
+
+
+def _second_half(net: Net) -> Net:
+    first = net.network_address + net.num_addresses // 2
+    return ip_network((first, net.prefixlen + 1))

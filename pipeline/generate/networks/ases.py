@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.oracles.networks.plan import Plan
+from pipeline.generate.networks.plan import Plan
 
 CUSTOMER, PEER = -1, 0  # what the second AS of a pair is to the first, as in CAIDA's serial-1
 TIERS = ("tier1", "transit", "regional", "stub", "cloud")
