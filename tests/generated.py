@@ -100,6 +100,13 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 # Formats that are written under another name than the one by which they are read.
 READ_AS = {"edges": "snap", "csv": "edge_list", "mtx": "matrix_market"}
 
+# By which readers traces are read that are written: scamper's JSON from a store alone.
+TRACES_AS = {
+    "warts": "`warts`",
+    "scamper_json": "`scamper` (`hopscope traces`)",
+    "reply_rows": "`csv`, `parquet`",
+}
+
 
 def formats() -> str:
     """All formats: who writes them, in which direction they go, and what they lack."""
@@ -108,7 +115,7 @@ def formats() -> str:
     rows = []
     for name, read in FORMATS.items():
         out = written.pop(name, "")
-        traces_out = "`csv`, `parquet`" if name == "reply_rows" else ""
+        traces_out = TRACES_AS.get(name, "")
         rows.append(
             (
                 f"`{name}`",

@@ -301,14 +301,14 @@ def why(given: Given) -> None:
 @takes(words_of(TracesConfig), as_json=True)
 def traces(given: Given) -> None:
     """Show kept traces: of an address, a link, an ingress, a target, a vantage point, an AS."""
-    from pipeline.stages.contents.trace_files import scamper_records, write_traces
+    from pipeline.stages.contents.trace_files import format_of, scamper_records, write_traces
     from pipeline.stages.contents.traces import traces
 
     config = given.config(TracesConfig)
     if given.as_json and config.format is not None:
         raise UsageError("--json and --format both write: give one of them")
     if config.out is not None and config.format is None:
-        config = replace(config, format="csv" if config.out.suffix == ".csv" else "scamper")
+        config = replace(config, format=format_of(config.out))
     facts = traces(config)
     found = facts.pop("traces")
     if given.as_json:

@@ -17,7 +17,8 @@ from pipeline.options import option
 ExportFormat: TypeAlias = Literal[
     "graphml", "parquet", "edges", "csv", "gexf", "dot", "mtx", "brite", "itdk"
 ]
-TraceFormat: TypeAlias = Literal["scamper", "csv"]
+ConvertFormat: TypeAlias = Literal[ExportFormat, "warts"]
+TraceFormat: TypeAlias = Literal["scamper", "warts", "csv"]
 ExportLevel: TypeAlias = Literal["router", "border", "as"]
 
 
@@ -225,7 +226,7 @@ class ConvertConfig:
         is_argument=True,
     )
     out: Path = option(help="File to write.", variable=None, metavar="OUT", is_argument=True)
-    format: ExportFormat | None = option(
+    format: ConvertFormat | None = option(
         default=None, help="Format of OUT [by its ending].", variable=None
     )
     input_format: str | None = option(

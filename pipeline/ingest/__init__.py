@@ -104,7 +104,7 @@ FORMATS: dict[str, Format] = {
         least="a trace with a destination; of a reply its TTL and address",
         optional="source, start, RTT, ICMP type, replies",
         frames=("list", "cycle start", "cycle definition", "cycle stop", "address"),
-        writers="scamper; CAIDA's Ark",
+        writers="scamper; CAIDA's Ark; `hopscope convert`, `hopscope traces`",
     ),
     "scamper_json": Format(
         "pipeline.ingest.scamper_json",
@@ -114,7 +114,7 @@ FORMATS: dict[str, Format] = {
         least="`type`, `dst`; of a hop `addr` and `probe_ttl`",
         optional="`src`, `start`, `hops`, `rtt`, `icmp_type`, `icmp_code`",
         frames=("list", "cycle-start", "cycle-def", "cycle-stop"),
-        writers="sc_warts2json, scamper; M-Lab's archive, rows and BigQuery",
+        writers="sc_warts2json, scamper; M-Lab's archive, rows and BigQuery; `hopscope traces`",
     ),
     "atlas": Format(
         "pipeline.ingest.atlas",

@@ -22,6 +22,7 @@ from pipeline.ingest.tables import PREFIXES
 from pipeline.ingest.tables.prefixes.origins import prefixes_of
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.measured.reading import ReadReport, printable_path
+from pipeline.model.measured.traces import TraceBatch
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.report.tables.node_names import addr_texts
 from pipeline.stages.contents.export import format_of, write_graph
@@ -37,11 +38,12 @@ from pipeline.writers import (
     UNIT,
     WEIGHTS,
     WRITERS,
+    is_warts,
 )
 from pipeline.writers.graph import ROWS_AT_ONCE, WrittenGraph, in_parts
 from pipeline.writers.texts import lines, text_of
 
-_OF_TRACES = ("csv", "parquet")
+_OF_TRACES = ("csv", "parquet", "warts")
 _PREFIXES = ".pfx2as"
 # Notes of prefix tables on what is not kept, since an address has one AS.
 _OF_ORIGINS = {
@@ -70,8 +72,8 @@ def convert(config: ConvertConfig) -> dict[str, Any]:
     """
     if config.out.suffix == _PREFIXES and config.format is None:
         return _convert_prefixes(config)
-    format = config.format or format_of(config.out)
-    check_file(config.out, f"converted{WRITERS[format].suffix}")
+    format = config.format or ("warts" if is_warts(config.out) else format_of(config.out))
+    check_file(config.out, f"converted{WRITERS[format].suffix if format in WRITERS else '.warts'}")
     report = ReadReport(printable_path(config.source))
     if config.out.exists() and config.source.samefile(config.out):
         raise UsageError(f"{config.out}: is the input; give another file to write")
@@ -80,6 +82,8 @@ def convert(config: ConvertConfig) -> dict[str, Any]:
     if chosen.kind == "traces":
         facts |= _convert_traces(config, format)
         return facts
+    if format == "warts":
+        raise UsageError(f"{config.source}: holds a topology; warts holds traces")
     found: list[Topology] = []
     try:
         found += (each for each in read if isinstance(each, Topology))  # one; its rest may be cut
@@ -99,15 +103,17 @@ def convert(config: ConvertConfig) -> dict[str, Any]:
 
 
 def _convert_traces(config: ConvertConfig, format: str) -> dict[str, Any]:
-    """Replies as a table: vantage, destination, TTL, address, RTT in ms, and what else is known."""
+    """Warts, or a table: vantage, destination, TTL, address, RTT in ms, and what else is known."""
     traces = TraceFile(config.source, config.input_format or _detected(config.source))
     batches = traces.batches()
     if format not in _OF_TRACES:
         next(batches, None)  # what holds none is refused for what it is
         raise UsageError(
-            f"{config.source}: holds traces, which are written as .csv or .parquet, not {format}; "
-            "for a topology of them: hopscope ingest, then hopscope export"
+            f"{config.source}: holds traces, which are written as .csv, .parquet or .warts, not "
+            f"{format}; for a topology of them: hopscope ingest, then hopscope export"
         )
+    if format == "warts":
+        return _convert_to_warts(config, traces)
     schema = _renamed(NO_REPLIES).schema
     n_traces = n_replies = n_silent = 0
     begin = pacsv.CSVWriter if format == "csv" else partial(pq.ParquetWriter, compression="zstd")
@@ -126,6 +132,31 @@ def _convert_traces(config: ConvertConfig, format: str) -> dict[str, Any]:
         "n_traces": traces.report.n_records,
         "n_replies": n_replies,
         "lost": {"traces without a reply": n_silent} if n_silent else {},
+        "report": traces.report,
+    }
+
+
+def _convert_to_warts(config: ConvertConfig, traces: TraceFile) -> dict[str, Any]:
+    from pipeline.writers import warts  # compiled code, which graphs do not need
+
+    n_written = 0
+
+    def until_fault() -> Iterator[TraceBatch]:
+        nonlocal n_written
+        try:
+            for batch in traces.batches():
+                yield batch
+                n_written += batch.n_traces
+        except FormatError:  # raised after everything valid
+            if not n_written:
+                raise
+
+    lost = warts.write_file(until_fault(), config.out)
+    return {
+        "files": [str(config.out)],
+        "n_traces": traces.report.n_records,
+        "n_replies": traces.report.n_hops,
+        "lost": dict(lost),
         "report": traces.report,
     }
 

@@ -1,4 +1,5 @@
 """Writers of graphs for other programs. To add a format: one module here, one row in WRITERS.
+Traces are written by ``warts`` alone.
 
 A module has ``write(graph, file)``; what it writes comes from a ``WrittenGraph`` some rows at a
 time, so that a graph of millions of nodes is never held as text. Texts of third parties are
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
 # What a graph may hold, as reports of conversions name it.
@@ -87,3 +89,8 @@ WRITERS: dict[str, Writer] = {
         is_text=False,
     ),
 }
+
+
+def is_warts(path: Path) -> bool:
+    """Whether the name of a file says that it is warts, plain or as gzip."""
+    return path.name.lower().endswith((".warts", ".warts.gz"))

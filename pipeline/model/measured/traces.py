@@ -26,6 +26,51 @@ PART_CUT = 2  # its last reply was not the last on the way: the rest is in anoth
 # balanced by flow, hops one after the other may be of different paths (Augustin et al., IMC 2006).
 CLASSIC_TRACE = 4
 
+# Methods of probing and reasons to stop by scamper's numbers, as its tools print them.
+METHODS = ("0", "icmp-echo", "udp", "tcp", "icmp-echo-paris", "udp-paris", "tcp-ack")
+STOPS = (
+    *("NONE", "COMPLETED", "UNREACH", "ICMP", "LOOP"),
+    *("GAPLIMIT", "ERROR", "HOPLIMIT", "GSS", "HALTED"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Probing:
+    """How traces were taken and why they ended: what scamper writes beside a ``TraceBatch``.
+
+    Readers leave it out, and inference does not need it; whoever made the traces may know it.
+    None and 0: not known.
+
+    Attributes
+    ----------
+    method : (n_traces,) uint8 or None
+        Position in ``METHODS``.
+    stop : (n_traces,) uint8 or None
+        Position in ``STOPS``.
+    last_ttl : (n_traces,) uint8 or None
+        Last TTL that was probed, answered or not.
+    attempt : (n_replies,) uint8 or None
+        Which probe of its TTL was answered, from 0.
+    icmp : (n_replies,) int32 or None
+        256 times the type, and the code, of the reply; -1: it is no ICMP message, or not known.
+    label : (n_replies,) uint32 or None
+        The upper entry of the MPLS label stack (RFC 3032: label 20 bits, class 3, bottom 1, TTL 8)
+        of replies with ``LABELLED``.
+    attempts, gap_limit, wait_s : int
+        Probes of a TTL at most; unanswered TTLs after which a trace ends; seconds that an answer
+        is waited for. The same for all traces.
+    """
+
+    method: np.ndarray | None = None
+    stop: np.ndarray | None = None
+    last_ttl: np.ndarray | None = None
+    attempt: np.ndarray | None = None
+    icmp: np.ndarray | None = None
+    label: np.ndarray | None = None
+    attempts: int = 0
+    gap_limit: int = 0
+    wait_s: int = 0
+
 
 @dataclass(frozen=True, eq=False)
 class TraceBatch:
@@ -52,6 +97,8 @@ class TraceBatch:
         PART_*, and ``CLASSIC_TRACE`` as far as the format says; None: none of them.
     reply_ttl : (n_replies,) uint8 or None
         TTL that was left of each reply when it arrived; 0 where unknown. None: nowhere known.
+    probing : Probing or None
+        What else is known of how they were taken.
     """
 
     src_addr: np.ndarray
@@ -64,6 +111,7 @@ class TraceBatch:
     kind: np.ndarray
     part: np.ndarray | None = None
     reply_ttl: np.ndarray | None = None
+    probing: Probing | None = None
 
     @property
     def n_traces(self) -> int:

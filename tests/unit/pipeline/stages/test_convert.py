@@ -6,6 +6,7 @@ import csv
 import json
 
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +20,7 @@ from pipeline.ingest import open_reader
 from pipeline.ingest.tables import PREFIXES
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.convert import convert
+from pipeline.stages.input_files import TraceFile
 from pipeline.writers import WRITERS
 from tests.contracts.trace_reader import SAMPLES
 from tests.soak import examples
@@ -95,7 +97,21 @@ def test_traces_become_a_table_and_nothing_else(tmp_path):
         convert(ConvertConfig(traces, tmp_path / "x.graphml"))
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("name", ["x.warts", "x.warts.gz", "x"])
+def test_traces_become_warts_that_say_the_same(tmp_path, name):
+    traces = SAMPLES / "atlas" / "results.jsonl"
+    facts = convert(ConvertConfig(traces, tmp_path / name, None if "." in name else "warts"))
+    assert facts["lost"] == {"traces without a destination": 1}
+    there, before = TraceFile(tmp_path / name, "warts"), TraceFile(traces, "atlas")
+    columns = ["src", "dst", "start_s", "ttl", "addr", "rtt_ms", "kind", "mpls"]
+    known = before.table().filter(pc.field("dst").is_valid())
+    assert there.table().select(columns) == known.select(columns)
+    assert there.report.format == "warts"
+    with pytest.raises(UsageError, match="holds a topology; warts holds traces"):
+        convert(ConvertConfig(BRITE, tmp_path / "y.warts"))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".warts"])
 def test_of_traces_that_are_cut_short_what_is_whole_is_written(tmp_path, ending):
     whole = SAMPLES / "warts" / "sample.warts"
     n_whole = convert(ConvertConfig(whole, tmp_path / f"whole{ending}"))["n_traces"]
@@ -106,7 +122,10 @@ def test_of_traces_that_are_cut_short_what_is_whole_is_written(tmp_path, ending)
     facts = convert(ConvertConfig(cut, out))
     assert 0 < facts["n_traces"] < n_whole
     assert facts["report"].status == "partial"
-    table = pq.read_table(out) if ending == ".parquet" else pacsv.read_csv(out)
+    if ending == ".warts":
+        table = TraceFile(out, "warts").table()
+    else:
+        table = pq.read_table(out) if ending == ".parquet" else pacsv.read_csv(out)
     assert table.num_rows == facts["n_replies"] > 0
     cut.write_bytes(data[:30])
     with pytest.raises(FormatError):

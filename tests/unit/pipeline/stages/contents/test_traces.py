@@ -7,6 +7,7 @@ import io
 from dataclasses import replace
 
 import orjson
+import pyarrow.compute as pc
 import pytest
 
 import hopscope
@@ -16,6 +17,7 @@ from pipeline.graphs import build_graphs
 from pipeline.ingest import open_reader
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.ingest import ingest
+from pipeline.stages.input_files import replies_of
 from pipeline.store.versions.names import INTERFACES, TRACES
 from tests.commands import hopscope as run
 from tests.unit.pipeline.infer.handmade import infer
@@ -108,6 +110,33 @@ def test_what_is_exported_is_read_back_as_the_same_traces(store, night, tmp_path
     assert batch.ttl.tolist() == [ttl for row in found["ttl"].to_pylist() for ttl in row]
     assert batch.rtt_ms.tolist() == [ms for row in found["rtt_ms"].to_pylist() for ms in row]
     assert set(batch.kind.tolist()) == {1}  # time exceeded
+
+
+@pytest.mark.parametrize("name", ["traces.warts", "traces.warts.gz"])
+def test_warts_are_read_back_as_the_same_traces(store, night, tmp_path, name):
+    words = ["traces", "night", "--store", str(store), "--out", str(tmp_path / name)]
+    done = run(words, tmp_path, {})
+    assert done.status == 0, done.said
+    assert "(warts)" in done.said
+    found = night.traces()
+    report = ReadReport(name)
+    (batch,) = open_reader(tmp_path / name, report)[1]
+    assert (report.format, batch.n_traces) == ("warts", found.num_rows)
+    replies = replies_of(batch, 0)
+    for mine, theirs in (("ttl", "ttl"), ("addr", "addr"), ("rtt_ms", "rtt_ms"), ("kind", "reply")):
+        there = [value for row in found[theirs].to_pylist() for value in row]
+        assert replies[mine].to_pylist() == there
+    rows = found.filter(pc.greater(pc.list_value_length(found["ttl"]), 0))
+    firsts = replies.group_by("trace", use_threads=False).aggregate(
+        [("src", "first"), ("dst", "first")]
+    )
+    assert firsts["dst_first"].to_pylist() == rows["target"].to_pylist()
+    assert firsts["src_first"].to_pylist() == rows["vantage"].to_pylist()
+
+
+def test_warts_go_to_no_terminal(store, tmp_path):
+    done = run(["traces", "night", "--store", str(store), "--format", "warts"], tmp_path, {})
+    assert (done.status, "give --out FILE" in done.said) == (2, True)
 
 
 def test_csv_has_a_row_for_each_hop(store, night, tmp_path):
