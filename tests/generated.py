@@ -38,6 +38,7 @@ COMMANDS = (
         "lookup",
         "traces",
         "why",
+        "judge",
         "status",
         "export",
         "convert",

@@ -27,6 +27,7 @@ from pipeline.config import (
     ExportConfig,
     GenerateConfig,
     IngestConfig,
+    JudgeConfig,
     ListConfig,
     LogConfig,
     LookupConfig,
@@ -320,6 +321,19 @@ def traces(given: Given) -> None:
             print_line(f"{number(found.num_rows, 'trace')} -> {config.out} ({config.format})")
     else:
         print_traces(facts, found)
+
+
+@command("judge mystore lab/ --snapshot night")
+@takes(words_of(JudgeConfig), as_json=True)
+def judge(given: Given) -> None:
+    """Compare a snapshot with what is true: ingresses, owners, routers, links, hops."""
+    with _display() as progress, progress.preparing():
+        from pipeline.stages.judge import judge
+    from pipeline.terminal.judge import print_judged
+
+    facts = judge(given.config(JudgeConfig))
+    print_warnings(facts["warnings"])
+    print_json(facts) if given.as_json else print_judged(facts)
 
 
 @command("status --store mystore")

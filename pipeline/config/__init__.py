@@ -8,6 +8,7 @@ from pipeline.config.compare import CompareConfig
 from pipeline.config.contents import (
     ConvertConfig,
     ExportConfig,
+    JudgeConfig,
     ListConfig,
     LookupConfig,
     RemoveConfig,
@@ -35,6 +36,7 @@ __all__ = [
     "ExportConfig",
     "GenerateConfig",
     "IngestConfig",
+    "JudgeConfig",
     "ListConfig",
     "LogConfig",
     "LookupConfig",

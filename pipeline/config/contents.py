@@ -13,6 +13,7 @@ from pipeline.config.shared import named_snapshot, out_option, snapshot_option, 
 from pipeline.config.values import as_number, snapshot_name
 from pipeline.model.choices import MAX_ASN
 from pipeline.options import option
+from pipeline.places import folder_of
 
 ExportFormat: TypeAlias = Literal[
     "graphml", "parquet", "edges", "csv", "gexf", "dot", "mtx", "brite", "itdk"
@@ -45,6 +46,38 @@ def _address(value: Any) -> str:
     except ValueError:
         raise ValueError("an IP address") from None
     return value
+
+
+@dataclass(frozen=True)
+class JudgeConfig:
+    """What a method says of a network, what is true of it, and by which traces."""
+
+    store: Path = option(
+        help="Folder or URL of snapshots.",
+        variable=None,
+        metavar="STORE",
+        parser=folder_of,
+        is_argument=True,
+    )
+    truth: Path = option(
+        help="What is true: ground_truth.json, or the folder that has it.",
+        variable=None,
+        metavar="TRUTH",
+        is_argument=True,
+    )
+    snapshot: str | None = snapshot_option("Snapshot to judge [the newest].")
+    traces: tuple[Path, ...] = option(
+        default=(),
+        help="Traces that say what can be found [those beside TRUTH, else those kept]; repeatable.",
+        variable=None,
+        metavar="FILE",
+    )
+    errors: Path | None = option(
+        default=None,
+        help="CSV file to write: what is wrong, one row each.",
+        variable=None,
+        metavar="FILE",
+    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ as numbers, so that comparing (high, low) compares addresses. IPv4 is stored map
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from socket import AF_INET, inet_pton
 
 import numpy as np
@@ -100,6 +100,17 @@ def format_addr(high: int, low: int) -> str:
     if high == 0 and low >> 32 == 0xFFFF:
         return str(ipaddress.IPv4Address(low & 0xFFFF_FFFF))
     return str(ipaddress.IPv6Address((high << 64) | low))
+
+
+def parse_addrs(texts: Iterable[str]) -> np.ndarray:
+    """(n, 2) uint64 of some addresses; ValueError if a text is not an address."""
+    words = [parse_addr(text) for text in texts]
+    return np.array(words, np.uint64).reshape(len(words), 2)
+
+
+def format_addrs(addrs: np.ndarray) -> list[str]:
+    """Texts of an address column, in its order."""
+    return [format_addr(high, low) for high, low in addrs.tolist()]
 
 
 def sort_addrs(addrs: np.ndarray) -> np.ndarray:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.infer.owners.confidence import SHARES
+from pipeline.judge.rated import pool
 from tests.oracles.truth import Laboratory, Score, judge_lab, open_lab
-from tests.oracles.truth.calibration import pool
 from tests.real_data import REPOSITORY, real_data
 
 COMMITTED = REPOSITORY / "data" / "samples" / "lab"

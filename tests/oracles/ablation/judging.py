@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pipeline.errors import PipelineError
+from pipeline.judge import Score
 from tests.oracles.truth.laboratory import Laboratory
-from tests.oracles.truth.scores import Score, judge_lab
+from tests.oracles.truth.scores import judge_lab
 from tests.oracles.truth.sources import Source
 
 ALL_RULES = ""  # in the place of the rule that is left out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tests.oracles.truth.scores import Score
+from pipeline.judge import Score
 
 # P and R of each plan: without further files, and with registries.
 WITHOUT_FILES: Mapping[str, tuple[float, float]] = {

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pipeline.errors import FormatError, PipelineError
+from pipeline.judge import TRUTH
 from tests.addresses import parse_addrs
 from tests.oracles.truth.laboratory import load_prefixes
-from tests.oracles.truth.network import TRUTH
 
 AS_REL = "lab.as-rel.txt"
 _NO_PEER, _NO_CUSTOMER = 0.6, 0.05  # shares that are left out

@@ -30,6 +30,9 @@ import numpy as np
 
 from pipeline.errors import FormatError, PipelineError, UsageError
 from pipeline.ingest import open_reader
+from pipeline.judge import TRUTH
+from pipeline.judge.ground_truth import read_json
+from pipeline.judge.observing import measurements_of
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (
     KIND_ECHO_REPLY,
@@ -38,8 +41,7 @@ from pipeline.model.measured.traces import (
     TraceBatch,
 )
 from tests.addresses import format_addrs
-from tests.oracles.truth.laboratory import measurements_of, unpacked
-from tests.oracles.truth.network import TRUTH, read_json
+from tests.oracles.truth.laboratory import unpacked
 
 _ICMP = {KIND_ECHO_REPLY: 0, KIND_UNREACHABLE: 3}  # type; 11 for all others
 _FIRST_EXCHANGE = -100  # bdrmapIT's number of the first exchange point; the next ones are lower

@@ -16,10 +16,11 @@ from typing import Any
 
 from benchmarks.pages.plot_searches import fill
 from pipeline.errors import FormatError, PipelineError
+from pipeline.judge import Score
+from pipeline.judge.faults import find_faults
 from tests.oracles.networks.making import parse_seeds
-from tests.oracles.truth.faults import find_faults
 from tests.oracles.truth.laboratory import Laboratory
-from tests.oracles.truth.scores import Score, infer_lab, judge_owners, score
+from tests.oracles.truth.scores import infer_lab, judge_owners, score
 from tests.oracles.truth.side_by_side import each
 from tests.oracles.truth.sources import Source, find_sources
 from tests.oracles.truth.tables import (
@@ -67,6 +68,7 @@ WAYS: Mapping[str, tuple[str, dict]] = {
     "prefix": ("by prefix alone", {"borders": "prefix"}),
     "targets-are-routers": ("elected, targets are routers", {"targets_are_routers": True}),
 }
+_NO_COUNTS = {"rated", "errors", "not_judged"}  # of ``Score``; of a whole truth all is judged
 _BY_DEFAULT = ("elected", "inferred-routers", "true-aliases", "prefix")
 TABLES = {
     "gain": gain_table,
@@ -211,7 +213,7 @@ def _as_json(judged: Sequence[Judged]) -> dict[str, Any]:
                 "ways": {
                     way: {
                         "shares": {what: one(s) for what, one in SHARES.items()},
-                        "counts": {k: v for k, v in asdict(s).items() if k != "rated"},
+                        "counts": {k: v for k, v in asdict(s).items() if k not in _NO_COUNTS},
                         "confidence": [asdict(one) | {"class": one.class_name} for one in s.rated],
                         "faults": lab.faults.get(way),
                     }

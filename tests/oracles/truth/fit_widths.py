@@ -25,12 +25,12 @@ from scipy.optimize import linprog
 from benchmarks.lib.record import RESULTS, record
 from pipeline.errors import PipelineError
 from pipeline.generate.networks.plan import KINDS
+from pipeline.judge import Truth
+from pipeline.judge.hops import hops_from, near_inside, neighbors_of
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.report.tables.width import likely
 from tests.oracles.networks.making import parse_seeds
 from tests.oracles.truth.fit_confidence import LARGE
-from tests.oracles.truth.hops import hops_from, near_inside, neighbors_of
-from tests.oracles.truth.network import Truth
 from tests.oracles.truth.scores import infer_lab
 from tests.oracles.truth.side_by_side import each
 from tests.oracles.truth.sources import Source, find_sources

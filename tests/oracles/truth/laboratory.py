@@ -25,13 +25,14 @@ from pipeline.ingest.tables import (
     read_prefixes,
     read_relationships,
 )
+from pipeline.judge import TRUTH, Truth, Visible, find_visible, load_truth
+from pipeline.judge.ground_truth import plain_text, read_json
+from pipeline.judge.observing import measurements_of
 from pipeline.model.addresses import sort_addrs
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.tables.named_owners import NamedOwners
 from tests.addresses import format_addrs, parse_addrs
-from tests.oracles.truth.network import TRUTH, Truth, load_truth, plain_text, read_json
-from tests.oracles.truth.visible import Visible, find_visible
 from tests.tables import table_of_file, table_of_files
 
 ALIASES = "lab.aliases.nodes"
@@ -69,22 +70,6 @@ class Laboratory:
         if n := truth.n_exchanges:
             size += f", {n} exchange {'point' if n == 1 else 'points'}"
         return f"{truth.plan or self.name}: {size}; {self.measured_by}"
-
-
-def measurements_of(folder: Path) -> Iterator[Path]:
-    """Every measurement of a laboratory, in one of its formats."""
-    seen = set()
-    for path in sorted(folder.iterdir(), key=lambda path: (".warts" not in path.name, path.name)):
-        report = ReadReport(str(path))
-        stem = path.name.split(".warts")[0].split(".json")[0]
-        try:
-            form, _ = open_reader(path, report)
-        except FormatError:
-            continue  # the truth, the prefix table, another tool's output
-        if form is not FORMATS.get(report.format, form) or form.kind != "traces" or stem in seen:
-            continue
-        seen.add(stem)
-        yield path
 
 
 def _observe_files(

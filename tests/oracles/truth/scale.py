@@ -24,8 +24,9 @@ from typing import Any
 
 from benchmarks.lib.process_memory import MemorySampler
 from benchmarks.lib.record import RESULTS, record
+from pipeline.judge.observing import measurements_of
 from tests.oracles.truth.command import WAYS
-from tests.oracles.truth.laboratory import LAB_RANGES, Laboratory, measurements_of, open_lab
+from tests.oracles.truth.laboratory import LAB_RANGES, Laboratory, open_lab
 from tests.oracles.truth.scores import infer_lab, score
 from tests.oracles.truth.tables import SHARES
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
+from pipeline.judge import Score
+from pipeline.judge.rated import Rated
 from tests.oracles.truth.aims import AT_BEST, Aim, aims_of
-from tests.oracles.truth.calibration import HEADS, Rated, calibrate, rows_of
-from tests.oracles.truth.scores import Score
+from tests.oracles.truth.calibration import HEADS, calibrate, rows_of
 
 
 @dataclass(frozen=True)

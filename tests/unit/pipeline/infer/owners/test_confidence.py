@@ -33,10 +33,10 @@ from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import find_margins
 from pipeline.infer.owners.election.surroundings import HOST, Surroundings
 from pipeline.infer.traces.links import DirectedLinks
+from pipeline.judge.rated import Rated
 from pipeline.model.tables.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
 from pipeline.model.words import LOW_CONFIDENCE
-from tests.oracles.truth.calibration import Rated
 from tests.oracles.truth.fit_confidence import (
     Counted,
     Judged,

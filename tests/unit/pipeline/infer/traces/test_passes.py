@@ -10,9 +10,9 @@ from pipeline.infer import infer_topology
 from pipeline.infer.traces import passes
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Finding, Spools
+from pipeline.judge import load_truth
 from tests.addresses import format_addrs
 from tests.oracles.truth.laboratory import LAB_RANGES, load_prefixes, observe_lab, true_aliases
-from tests.oracles.truth.network import load_truth
 from tests.real_data import REPOSITORY
 from tests.unit.pipeline.infer.handmade import observe, prefix_table, traces
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.oracles.truth.calibration import Rated, calibrate, rows_of
+from pipeline.judge.rated import Rated
+from tests.oracles.truth.calibration import calibrate, rows_of
 from tests.oracles.truth.command import main
 from tests.real_data import REPOSITORY
 

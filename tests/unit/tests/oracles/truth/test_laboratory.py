@@ -96,7 +96,7 @@ def test_what_is_no_laboratory_is_one_line(tmp_path, capsys, name):
     ("name", "text", "says"),
     [
         ("ground_truth.json", "{", "not JSON: "),
-        ("ground_truth.json", "{}", "is not a network: 'links' is missing"),
+        ("ground_truth.json", "{}", "is not a network: 'asn_of' is missing"),
         ("ground_truth.json", '{"links": [], "asn_of": 7}', "is not a network: "),
         ("lab.pfx2as", "junk\n", "lab.pfx2as: "),
         ("shown.json", "[", "not JSON: "),

@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from tests.oracles.truth.calibration import Rated
-from tests.oracles.truth.scores import Score
+from pipeline.judge import Score
+from pipeline.judge.rated import Rated
 from tests.oracles.truth.tables import (
     REGISTRIES,
     TRUE_ALIASES,

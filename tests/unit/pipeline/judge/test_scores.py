@@ -1,8 +1,11 @@
 """Figures in small networks, counted by hand."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.oracles.truth import Score, Truth, find_visible, score
+from pipeline.judge import Score, Truth, find_visible, score
+from pipeline.judge.scores import standard_error
 from tests.unit.pipeline.infer.handmade import alias_sets, infer, observe, traces
 
 # By prefix, 20.1.0.0/16 is in AS 1, and so on; 20.0.0.0/16 is routed by nobody.
@@ -18,7 +21,7 @@ def judge(tmp_path):
 
     def get(truth: Truth, *lines: str, **options) -> Score:
         topology = infer(tmp_path, *lines, **options)
-        return score(topology, truth, [observe(tmp_path, traces(*lines))])
+        return score(topology, truth, find_visible(truth, [observe(tmp_path, traces(*lines))]))
 
     return get
 
@@ -179,3 +182,20 @@ def test_what_is_said_of_one_router_counts_once(judge):
     assert (found.routers_right, found.routers) == (1, 2)  # AS 2 and AS 3 are said of r
     found = judge(truth, *lines, aliases=alias_sets((R, r2, r3)))
     assert (found.ingresses_right, found.routers_right, found.routers) == (1, 1, 1)
+
+
+def test_the_error_of_a_share_is_by_the_spread_between_ases():
+    # Shares 1 and 0 of two equal ASes: sqrt((0.5 * 2) ** 2 * 2 * 2) / 4.
+    assert standard_error({1: (2, 2), 2: (0, 2)}) == pytest.approx(0.5)
+    assert standard_error({1: (1, 2), 2: (3, 6)}) == 0
+    assert standard_error({1: (1, 2), 2: (0, 0)}) is None
+
+
+def test_of_a_part_of_a_network_only_known_routers_are_judged(judge):
+    # The same ingress at R; 20.3.0.1 is of no known router.
+    lines = f"{P} {R}", f"{P} 20.3.0.1"
+    whole = network({"p": 1, "q": 2, "r": 2}, p={2}, r={1})
+    found = judge(whole, *lines)
+    assert (found.ingresses_right, found.ingresses, found.not_judged) == (1, 2, 0)
+    found = judge(replace(whole, is_whole=False), *lines)
+    assert (found.ingresses_right, found.ingresses, found.not_judged) == (1, 1, 1)

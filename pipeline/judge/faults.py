@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import isnan
 from typing import Any
 
 import numpy as np
 
+from pipeline.judge.scores import (
+    ingresses_judged,
+    ingresses_right,
+    joined_routers,
+    names_of_nodes,
+    node_of,
+)
+from pipeline.judge.truth import Truth
+from pipeline.judge.visible import Visible
+from pipeline.model.addresses import format_addrs
 from pipeline.model.topology import Topology
-from tests.addresses import format_addrs
-from tests.oracles.truth.network import Truth
-from tests.oracles.truth.scores import ingresses_right, joined_routers, names_of_nodes, node_of
-from tests.oracles.truth.visible import Visible
 
 
 def find_faults(topology: Topology, truth: Truth, visible: Visible) -> dict[str, list[Any]]:
@@ -27,17 +34,19 @@ def find_faults(topology: Topology, truth: Truth, visible: Visible) -> dict[str,
     """
     assert topology.node_addr is not None
     names, node = names_of_nodes(topology, truth), node_of(topology)
-    joined = joined_routers(topology, names)
+    joined = joined_routers(topology, names) if truth.has_links else set()
     right = ingresses_right(topology, names, truth)
+    judged = ingresses_judged(topology, names, truth)
     found = {names[at] for at in topology.ingresses.node[right & ~topology.ingresses.candidate]}
     asn = topology.node_asn.tolist()
     stated = {addr: asn[node[addr]] if addr in node else None for addr in visible.addrs}
     true = {addr: truth.asn_of[truth.router_of[addr]] for addr in visible.addrs}
     routers: dict[int, dict[str, str | None]] = defaultdict(dict)
     for addr, at in node.items():
-        routers[at][addr] = truth.router_of.get(addr)
+        if truth.is_whole or addr in truth.router_of:
+            routers[at][addr] = truth.router_of.get(addr)
     return {
-        "ingresses": _wrong_ingresses(topology, names, right, truth),
+        "ingresses": _wrong_ingresses(topology, names, right | ~judged, truth),
         "borders_missed": [[one, truth.asn_of[one]] for one in sorted(visible.borders - found)],
         "addresses": [
             [addr, stated[addr], truth.router_of[addr], true[addr]]
@@ -53,14 +62,15 @@ def find_faults(topology: Topology, truth: Truth, visible: Visible) -> dict[str,
 def _wrong_ingresses(
     topology: Topology, names: list[str | None], right: np.ndarray, truth: Truth
 ) -> list[dict[str, Any]]:
-    table = topology.ingresses
-    addrs = format_addrs(topology.node_addr)
+    assert topology.node_addr is not None
+    table, addrs = topology.ingresses, format_addrs(topology.node_addr)
     wrong = []
     for i in np.flatnonzero(~right & ~table.candidate).tolist():
         node = int(table.node[i])
         name = names[node]
         near = table.neighbor_asn[table.neighbor_ptr[i] : table.neighbor_ptr[i + 1]].tolist()
         sure = None if table.confidence is None else round(float(table.confidence[i]), 3)
+        sure = None if sure is None or isnan(sure) else sure
         wrong.append(
             {
                 "addr": addrs[node],

@@ -12,9 +12,9 @@ from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.judge.truth import Truth
+from pipeline.model.addresses import format_addrs
 from pipeline.model.topology import NO_ASN
-from tests.addresses import format_addrs
-from tests.oracles.truth.network import Truth
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,6 @@ def find_visible(truth: Truth, observations: Sequence[Observation]) -> Visible:
     spools = Spools(observations, seen.addrs, 1)
     texts = format_addrs(seen.addrs)
     names = [truth.router_of.get(addr) for addr in texts]
-
     owner = np.array([NO_ASN if n is None else truth.asn_of[n] for n in names], np.int64)
     unknown = np.full(len(spools.vantages), NO_ASN)
     crossed, pairs = spools.read(

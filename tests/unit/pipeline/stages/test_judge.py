@@ -1,0 +1,143 @@
+"""A snapshot against its truth: the figures of what was inferred, and what is said of others."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter
+
+import pytest
+
+from pipeline.cli import main
+from pipeline.config import IngestConfig, JudgeConfig
+from pipeline.errors import UsageError
+from pipeline.judge import TRUTH
+from pipeline.judge.observing import measurements_of
+from pipeline.stages.ingest import ingest
+from pipeline.stages.judge import judge
+from tests.oracles.truth import LAB_RANGES, judge_lab, open_lab
+from tests.real_data import REPOSITORY
+
+LAB = REPOSITORY / "data" / "samples" / "lab"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judge") / "store"
+    ingest(
+        IngestConfig(
+            inputs=tuple(measurements_of(LAB)),
+            store=folder,
+            snapshot="lab",
+            ip2as=(LAB / "lab.pfx2as",),
+            allow_special=LAB_RANGES,
+        )
+    )
+    return folder
+
+
+def said(capfd, *words):
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, words)])
+    return ended.value.code or 0, *capfd.readouterr()
+
+
+def shares(facts):
+    return {name: (one["right"], one["of"]) for name, one in facts["figures"].items()}
+
+
+def test_a_stored_snapshot_has_the_figures_of_what_was_inferred(store):
+    with open_lab(LAB) as lab:
+        found = judge_lab(lab, routers="inferred")
+    facts = judge(JudgeConfig(store, LAB))
+    assert shares(facts) == {
+        "ingresses": (found.ingresses_right, found.ingresses),
+        "routers": (found.routers_right, found.routers),
+        "borders": (found.borders_found, found.borders_visible),
+        "ases": (found.ases_found, found.ases_visible),
+        "addresses": (found.addrs_right, found.addrs),
+        "links_right": (found.links_found, found.links_judged),
+        "links_found": (found.links_found, found.links_visible),
+        "alias_pairs_right": (found.alias_pairs_right, found.alias_pairs),
+        "alias_pairs_found": (found.alias_pairs_found, found.alias_pairs_visible),
+        "hops": (found.hops_equal, found.hop_pairs),
+        "hops_past_tunnels": (found.past_equal, found.past_pairs),
+        "hops_at_best": (found.best_equal, found.best_pairs),
+    }
+    assert facts["hops"]["mean_excess"] == found.hops_excess
+    assert facts["left_out"]["candidates"] == found.candidates
+    assert {one["standard_error"] for one in facts["figures"].values()} - {None}
+    assert sum(one["n"] for one in facts["confidence"]) == sum(one.n for one in found.rated)
+    assert facts["warnings"] == []
+
+
+def test_without_traces_beside_the_truth_those_count_that_the_snapshot_keeps(store):
+    beside, kept = judge(JudgeConfig(store, LAB)), judge(JudgeConfig(store, LAB / TRUTH))
+    assert kept["traces"]["source"] == "kept by the snapshot"
+    assert kept["traces"]["n"] < beside["traces"]["n"]
+    # This snapshot is too small to keep a trace of every link.
+    more, less = shares(beside), shares(kept)
+    assert all(less[name][1] <= more[name][1] for name in more)
+    assert all(less[name] == more[name] for name in ("ingresses", "borders", "ases", "hops"))
+    (warning,) = kept["warnings"]
+    assert f"the {kept['traces']['n']:,} kept of {beside['traces']['n']:,} traces" in warning
+
+
+def test_given_traces_say_what_can_be_found(store):
+    one = LAB / "h0.icmp-paris.warts.gz"
+    facts = judge(JudgeConfig(store, LAB, traces=(one,)))
+    assert facts["traces"]["source"] == "files"
+    assert (
+        0
+        < facts["figures"]["borders"]["of"]
+        < judge(JudgeConfig(store, LAB))["figures"]["borders"]["of"]
+    )
+
+
+def test_errors_are_listed_by_kind(store, tmp_path, capfd):
+    path = tmp_path / "errors.csv"
+    status, out, _ = said(capfd, "judge", store, LAB, "--errors", path, "--json")
+    facts = json.loads(out)
+    assert status == 0
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    counted = Counter((row["what"], row["kind"]) for row in rows)
+    assert {(one["what"], one["kind"]): one["n"] for one in facts["errors"]["kinds"]} == counted
+    ingresses, addresses = facts["figures"]["ingresses"], facts["figures"]["addresses"]
+    n = Counter(row["what"] for row in rows)
+    assert n["ingress"] == ingresses["of"] - ingresses["right"] > 0
+    assert n["address"] == addresses["of"] - addresses["right"]
+    assert all(row["kind"] and (row["address"] or row["router"]) for row in rows)
+
+
+def test_the_figures_are_printed_with_what_they_are_of(store, capfd):
+    status, out, err = said(capfd, "judge", store, LAB)
+    facts = judge(JudgeConfig(store, LAB))
+    assert status == 0
+    assert err == "" or "hopscope:" not in err
+    one = facts["figures"]["ingresses"]
+    line = next(line for line in out.splitlines() if "ingresses right (P)" in line)
+    assert f"{one['share']:.3f}" in line
+    assert str(one["of"]) in line
+
+
+def test_the_truth_of_another_network_is_told_first(store, tmp_path, capfd):
+    (tmp_path / TRUTH).write_text(
+        json.dumps({"asn_of": {"r": 1}, "loopback": {"r": "203.0.113.1"}, "links": []})
+    )
+    status, out, err = said(capfd, "judge", store, tmp_path)
+    assert (status, out) == (2, "")
+    assert "it is the truth of another network" in err
+    truth = json.loads((LAB / TRUTH).read_text())
+    few = dict(list(truth["loopback"].items())[:3])
+    (tmp_path / TRUTH).write_text(json.dumps(truth | {"links": [], "loopback": few}))
+    facts = judge(JudgeConfig(store, tmp_path))
+    assert "is it the truth of this network?" in facts["warnings"][0]
+
+
+def test_what_cannot_be_judged_says_why(store, tmp_path):
+    shutil.copy(LAB / TRUTH, tmp_path)
+    (tmp_path / "brite").mkdir()
+    with pytest.raises(UsageError, match="is a folder"):
+        judge(JudgeConfig(store, LAB, errors=tmp_path))
