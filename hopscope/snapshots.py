@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -318,6 +318,36 @@ class Snapshot(_Placed, Mapping[int, "AutonomousSystem"]):
         from pipeline.stages.contents.why import reasons_for
 
         return reasons_for(self._stored, address)
+
+    def judge(
+        self, truth: str | os.PathLike, traces: Iterable[str | os.PathLike] = ()
+    ) -> dict[str, Any]:
+        """It against what is true of its network: what ``hopscope judge --json`` prints.
+
+        ``figures`` by name (``ingresses``, ``borders``, ``addresses``, ...): ``share``, ``right``,
+        ``of``, ``standard_error``, or ``reason`` why it cannot be said; ``errors``: how many of
+        each kind.
+
+        Parameters
+        ----------
+        truth : path
+            ``ground_truth.json``, a CSV of address, asn and router, or the folder that has either.
+        traces : paths
+            Files of traces that say what can be found; none: those in the folder of the truth, else
+            those that the snapshot keeps.
+
+        Raises
+        ------
+        UsageError
+            If it has no addresses, no traces say what can be found, or the truth knows none of its
+            addresses.
+        FormatError
+            If the truth, or a file of traces, cannot be read.
+        """
+        from pipeline.stages.judge import judge_snapshot, read_known
+
+        known = read_known(Path(truth))
+        return judge_snapshot(self._stored, known, [Path(each) for each in traces])[0]
 
     def traces(
         self,

@@ -326,7 +326,7 @@ def traces(given: Given) -> None:
 @command("judge mystore lab/ --snapshot night")
 @takes(words_of(JudgeConfig), as_json=True)
 def judge(given: Given) -> None:
-    """Compare a snapshot with what is true: ingresses, owners, routers, links, hops."""
+    """Compare a snapshot, or the output of another method, with what is true."""
     with _display() as progress, progress.preparing():
         from pipeline.stages.judge import judge
     from pipeline.terminal.judge import print_judged

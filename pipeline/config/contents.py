@@ -53,14 +53,14 @@ class JudgeConfig:
     """What a method says of a network, what is true of it, and by which traces."""
 
     store: Path = option(
-        help="Folder or URL of snapshots.",
+        help="Snapshots, or another method's file: CSV of address,asn,router, bdrmapIT, ITDK.",
         variable=None,
         metavar="STORE",
         parser=folder_of,
         is_argument=True,
     )
     truth: Path = option(
-        help="What is true: ground_truth.json, or the folder that has it.",
+        help="What is true: ground_truth.json, CSV of address,asn,router, or their folder.",
         variable=None,
         metavar="TRUTH",
         is_argument=True,

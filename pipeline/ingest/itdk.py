@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -229,6 +230,66 @@ def _expand(bounds, node, has_addr, near, far, row):
                     near[n], far[n], row[n] = node[a], node[b], i
                 n += 1
     return n, n_wide
+
+
+@dataclass(frozen=True, eq=False)
+class Kit:
+    """All routers of a kit, with links or without.
+
+    Attributes
+    ----------
+    node : (n_addrs,) int64; addr : (n_addrs, 2) uint64
+        Each address and the number of its router.
+    owned : (n_owned,) int64; asn : (n_owned,) int64
+        Routers with an AS, and that.
+    near, far : (n_pairs,) int64 or None
+        Routers that are linked. None: no ``.links``.
+    """
+
+    node: np.ndarray
+    addr: np.ndarray
+    owned: np.ndarray
+    asn: np.ndarray
+    near: np.ndarray | None
+    far: np.ndarray | None
+
+
+def read_kit(path: Path, report: ReadReport) -> Kit:
+    """Read ``X.nodes``, ``X.nodes.as`` and ``X.links``, of which ``path`` is one.
+
+    Raises
+    ------
+    FormatError
+        If there is no ``X.nodes`` or it holds no address.
+    """
+    stem = _stem(path)
+    beside = _Beside(path.with_name(stem), report)
+    words = beside.read(".nodes", _nodes)
+    if words is None or not len(words.node):
+        raise FormatError(path.with_name(f"{stem}.nodes"), "", "no router with an address in it")
+    owners = beside.read(".nodes.as", _owners)
+    none = np.empty(0, np.int64)
+    owned, asn, _ = (none, none, none) if owners is None else owners
+    ends = beside.read(".links", _ends)
+    near, far = (None, None) if ends is None else _pairs(ends)[:2]
+    kept = words.addr.any(axis=1)
+    return Kit(words.node[kept], words.addr[kept], owned, asn, near, far)
+
+
+def _stem(path: Path) -> str:
+    """The name of a kit, from that of one of its files."""
+    name = path.name
+    for suffix in (*COMPRESSED_SUFFIXES, ".links", ".as", ".geo", ".nodes"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _ends(stream: BinaryIO, report: ReadReport) -> _Words:
+    words, error = _scanned(stream, report, _LINK_LINE, "not a link")
+    report.n_records = len(np.unique(words.line))
+    if error is not None and not report.n_records:
+        raise error
+    return words
 
 
 class _Beside:

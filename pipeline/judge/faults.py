@@ -14,6 +14,7 @@ from pipeline.judge.scores import (
     joined_routers,
     names_of_nodes,
     node_of,
+    nodes_of,
 )
 from pipeline.judge.truth import Truth
 from pipeline.judge.visible import Visible
@@ -41,6 +42,8 @@ def find_faults(topology: Topology, truth: Truth, visible: Visible) -> dict[str,
     asn = topology.node_asn.tolist()
     stated = {addr: asn[node[addr]] if addr in node else None for addr in visible.addrs}
     true = {addr: truth.asn_of[truth.router_of[addr]] for addr in visible.addrs}
+    # A private address may be on several nodes: that in the right AS counts.
+    stated |= {addr: asn[at] for addr, at in nodes_of(topology) if asn[at] == true.get(addr)}
     routers: dict[int, dict[str, str | None]] = defaultdict(dict)
     for addr, at in node.items():
         if truth.is_whole or addr in truth.router_of:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pipeline.judge.scores import Score
+from pipeline.judge.truth import Truth
 
 
 class _Row(NamedTuple):
@@ -24,9 +25,14 @@ FIGURES: Mapping[str, _Row] = {
     ),
     "routers": _Row("ingress routers right", "routers_right", "routers", "it states no ingress"),
     "borders": _Row(
-        "border routers found (R)", "borders_found", "borders_visible", "traces show no border"
+        "border routers found (R)",
+        "borders_found",
+        "borders_visible",
+        "no border of known routers is seen",
     ),
-    "ases": _Row("ASes entered", "ases_found", "ases_visible", "traces show no border"),
+    "ases": _Row(
+        "ASes entered", "ases_found", "ases_visible", "no border of known routers is seen"
+    ),
     "addresses": _Row("addresses in their AS", "addrs_right", "addrs", "no known router answered"),
     "links_right": _Row("links right", "links_found", "links_judged", "it states no link"),
     "links_found": _Row("links found", "links_found", "links_visible", "traces show no link"),
@@ -111,3 +117,40 @@ def figures_of(score: Score, unsaid: Mapping[str, str]) -> dict[str, Figure]:
         else:
             found[name] = Figure(row.label, right, of, reason=row.none)
     return found
+
+
+_OF_INGRESSES = ("ingresses", "routers", "borders", "ases")
+_OF_LINKS = ("links_right", "links_found", "hops", "hops_past_tunnels", "hops_at_best")
+_OF_ALIASES = ("alias_pairs_right", "alias_pairs_found")
+
+
+def unsaid(
+    truth: Truth, *, has_traces: bool, has_links: bool, has_routers: bool, has_tunnels: bool
+) -> dict[str, str]:
+    """Why figures cannot be said, by name.
+
+    Parameters
+    ----------
+    truth : Truth
+    has_traces : bool
+        Traces say what can be found.
+    has_links, has_routers : bool
+        The output has links of its own, and joins addresses to routers.
+    has_tunnels : bool
+        It marks links that may hide routers.
+    """
+    reasons: dict[str, str] = {}
+    if not has_tunnels:
+        reasons["hops_past_tunnels"] = "the output marks no links that may hide routers"
+    if not has_traces:
+        reasons |= dict.fromkeys(_OF_INGRESSES, "no traces say where ASes are entered")
+        reasons |= dict.fromkeys(_OF_LINKS[1:], "no traces say what can be found")
+    if not truth.has_links:
+        reasons |= dict.fromkeys(
+            (*_OF_INGRESSES, *_OF_LINKS), "the truth says nothing of links, nor of neighbours"
+        )
+    if not has_links:
+        reasons |= dict.fromkeys(_OF_LINKS, "the output says nothing of links")
+    if not has_routers:
+        reasons |= dict.fromkeys(_OF_ALIASES, "the output joins no addresses to routers")
+    return reasons

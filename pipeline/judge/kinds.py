@@ -18,10 +18,17 @@ TO_PROVIDER = "a customer's router given to its provider"
 TO_PEER = "a router given to a peer"
 TO_NEIGHBOR = "a router given to a neighbouring AS"
 TWO_AWAY, FURTHER = "an AS two away", "an AS further away"
+OTHER = "another AS"  # where not all links are known
 # Kinds of wrong ingresses in the right AS.
 UNKNOWN_ROUTER = "of no known router"
 NO_BORDER = "not a border router"
 NOT_ADJACENT = "neighbour not adjacent"
+# Kinds of missed border routers.
+WRONGLY_STATED = "an ingress there has a wrong AS or neighbour"
+ELSEWHERE = "its addresses are in another AS"
+NO_INGRESS = "no ingress there"
+# Kinds of links that are false or missed.
+INSIDE, BETWEEN = "inside an AS", "between two ASes"
 
 
 class Error(NamedTuple):
@@ -83,7 +90,9 @@ class Neighborhood:
         here, there = self.near.get(true, set()), self.near.get(stated, set())
         if stated in here:
             return TO_NEIGHBOR
-        return FURTHER if here.isdisjoint(there) else TWO_AWAY
+        if not here.isdisjoint(there):
+            return TWO_AWAY
+        return FURTHER if self.truth.is_whole and self.truth.has_links else OTHER
 
 
 def errors_of(faults: Mapping[str, Sequence[Any]], truth: Truth) -> Iterator[Error]:
@@ -91,14 +100,20 @@ def errors_of(faults: Mapping[str, Sequence[Any]], truth: Truth) -> Iterator[Err
     around = Neighborhood.of(truth)
     for one in faults["ingresses"]:
         yield _ingress(one, around)
+    stated = {one["router"] for one in faults["ingresses"]}
+    elsewhere = {router for _, _, router, _ in faults["addresses"]}
     for router, asn in faults["borders_missed"]:
-        yield Error("border missed", "not found", router=router, true=asn)
+        kind = ELSEWHERE if router in elsewhere else NO_INGRESS
+        kind = WRONGLY_STATED if router in stated else kind
+        yield Error("border missed", kind, router=router, true=asn)
     for addr, stated, router, true in faults["addresses"]:
         known = None if stated == NO_ASN else stated
         yield Error("address", around.kind(stated, true), addr, router, known, true)
-    for what, kind in (("links_false", "false"), ("links_missed", "missed")):
-        for pair in faults[what]:
-            yield Error(f"link {kind}", kind, router=" ".join(pair))
+    for kind in ("false", "missed"):
+        for pair in faults[f"links_{kind}"]:
+            is_inside = len({truth.asn_of[router] for router in pair}) == 1
+            where = INSIDE if is_inside else BETWEEN
+            yield Error(f"link {kind}", where, router=" ".join(pair))
     for own in faults["mixed_nodes"]:
         routers = {router or "?" for router in own.values()}
         yield Error("router", "of several", " ".join(own), " ".join(sorted(routers)))

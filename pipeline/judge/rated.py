@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,36 +44,29 @@ class Pooled:
         return self.right / self.n
 
 
-def count_rated(
+def rated_things(
     topology: Topology,
     ingresses_right: np.ndarray,
     addrs_right: np.ndarray,
     ingresses_judged: np.ndarray,
-) -> tuple[Rated, ...]:
-    """Count what a topology gives a confidence.
-
-    Parameters
-    ----------
-    ingresses_right : (n_ingresses,) bool
-    addrs_right : (n_addrs,) int64
-        -1 where not judged.
-    ingresses_judged : (n_ingresses,) bool
-    """
-    table, of_addrs = topology.ingresses, topology.addr_confidence
-    if table.confidence is None or of_addrs is None:
-        return ()
+) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """``what``, and of each thing of that kind: what is stated, whether it is right, its AS."""
+    table, of_addrs, node = topology.ingresses, topology.addr_confidence, topology.addr_node
+    if table.confidence is None or of_addrs is None or node is None:
+        return
     judged = (addrs_right >= 0) & ~np.isnan(of_addrs)
+    asn = topology.node_asn
+    yield "address", of_addrs[judged], addrs_right[judged], asn[node[judged]]
     is_stated = ingresses_judged & ~np.isnan(table.confidence)
-    counted = [_count("address", of_addrs[judged], addrs_right[judged])]
     for what, some in (
         ("ingress", is_stated & ~table.candidate),
         ("candidate", is_stated & table.candidate),
     ):
-        counted.append(_count(what, table.confidence[some], ingresses_right[some]))
-    return tuple(one for each in counted for one in each)
+        yield what, table.confidence[some], ingresses_right[some], asn[table.node[some]]
 
 
-def _count(what: str, stated: np.ndarray, right: np.ndarray) -> list[Rated]:
+def count_rated(what: str, stated: np.ndarray, right: np.ndarray) -> list[Rated]:
+    """Count things of one kind by what is stated; (n,) each."""
     values, which = np.unique(stated, return_inverse=True)
     n, n_right = np.bincount(which), np.bincount(which, right)
     return [

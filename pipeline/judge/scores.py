@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pipeline.judge.hops import best_hops, compare_hops
-from pipeline.judge.rated import Rated, count_rated
+from pipeline.judge.rated import Rated, count_rated, rated_things
 from pipeline.judge.truth import Truth
 from pipeline.judge.visible import Visible
 from pipeline.model.addresses import format_addrs, is_private
@@ -114,7 +114,7 @@ def names_of_nodes(topology: Topology, truth: Truth) -> list[str | None]:
     return [truth.router_of.get(addr) for addr in format_addrs(topology.node_addr)]
 
 
-def _nodes_of(topology: Topology) -> list[tuple[str, int]]:
+def nodes_of(topology: Topology) -> list[tuple[str, int]]:
     """Each address and its node; private ones may be on several."""
     assert topology.addrs is not None
     assert topology.addr_node is not None
@@ -123,7 +123,7 @@ def _nodes_of(topology: Topology) -> list[tuple[str, int]]:
 
 def node_of(topology: Topology) -> dict[str, int]:
     """Node of each address; of several the last."""
-    return dict(_nodes_of(topology))
+    return dict(nodes_of(topology))
 
 
 def standard_error(by_asn: ByAs) -> float | None:
@@ -164,7 +164,7 @@ def _addrs_right(topology: Topology, truth: Truth, addrs: frozenset[str]) -> np.
     return np.array(
         [
             int(asn[node] == truth.asn_of[truth.router_of[addr]]) if addr in addrs else -1
-            for addr, node in _nodes_of(topology)
+            for addr, node in nodes_of(topology)
         ],
         np.int64,
     )
@@ -235,7 +235,7 @@ def _alias_pairs(topology: Topology, truth: Truth, addrs: frozenset[str]) -> dic
     asn = topology.node_asn.tolist()
     known = [
         (asn[node], node, truth.router_of.get(addr, addr), addr in addrs)
-        for addr, node in _nodes_of(topology)
+        for addr, node in nodes_of(topology)
         if addr in truth.router_of or (truth.is_whole and addr not in private)
     ]
     stated = _pairs((at, node) for at, node, _, _ in known)
@@ -256,8 +256,10 @@ def _addresses_by_asn(
     """Addresses that are judged, by the AS of their routers; one on no node is wrong."""
     true = {addr: truth.asn_of[truth.router_of[addr]] for addr in addrs}
     n = Counter(true.values())
-    rows = zip(_nodes_of(topology), right.tolist(), strict=True)
-    n_right = Counter(true[addr] for (addr, _), is_right in rows if is_right == 1)
+    rows = zip(nodes_of(topology), right.tolist(), strict=True)
+    # A private address may be on several nodes: it counts once.
+    on_right = {addr for (addr, _), is_right in rows if is_right == 1}
+    n_right = Counter(true[addr] for addr in on_right)
     return {asn: (n_right[asn], n[asn]) for asn in n}
 
 
@@ -304,6 +306,16 @@ def score(topology: Topology, truth: Truth, visible: Visible) -> Score:
         "hops_past_tunnels": past.by_asn,
         "hops_at_best": best.by_asn,
     }
+    rated: list[Rated] = []
+    for what, values, is_right, of in rated_things(topology, right, addrs, judged):
+        counts = count_rated(what, values, is_right)
+        rated += counts
+        classes = {one.stated: one.class_name for one in counts}
+        names_of = np.array([classes[value] for value in values.tolist()], object)
+        for name in set(classes.values()):
+            some = names_of == name
+            things = zip(of[some].tolist(), is_right[some].tolist(), strict=True)
+            parts[f"{what} {name}"] = by_asn((at, bool(one)) for at, one in things)
     total = {name: _total(counted) for name, counted in parts.items()}
     errors = {name: standard_error(counted) for name, counted in parts.items()}
     return Score(
@@ -333,7 +345,7 @@ def score(topology: Topology, truth: Truth, visible: Visible) -> Score:
         best_pairs=best.pairs,
         best_equal=best.equal,
         best_excess=best.excess,
-        rated=count_rated(topology, right, addrs, judged),
+        rated=tuple(rated),
         past_pairs=past.pairs,
         past_equal=past.equal,
         not_judged=int(np.count_nonzero(~judged)),

@@ -12,7 +12,7 @@ from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.store import Snapshot
 
-_HIDES = "may_hide"  # column of links
+HIDES = "may_hide"  # column of links
 
 
 def topology_of(snapshot: Snapshot) -> Topology:
@@ -54,7 +54,7 @@ def topology_of(snapshot: Snapshot) -> Topology:
         addrs=np.concatenate([addrs[order], unmapped]),
         addr_node=np.concatenate([node[order], n_inside + np.arange(len(unmapped))]),
         addr_confidence=None if confidence is None else np.concatenate([confidence[order], more]),
-        link_columns={} if hides is None else {_HIDES: hides},
+        link_columns={} if hides is None else {HIDES: hides},
         ingresses=IngressTable(
             first[table.row] + table.node,
             table.neighbor_ptr,
@@ -96,7 +96,7 @@ def _links(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Both ends of each link, within ASes and between them, and whether it may hide routers."""
     near, far, hides = [], [], []
-    knows = _HIDES in snapshot.manifest["arc_columns"]
+    knows = HIDES in snapshot.manifest["arc_columns"]
     for row in np.flatnonzero(snapshot.n_arcs).tolist():
         graph = snapshot.graph(row)
         tail = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
@@ -104,7 +104,7 @@ def _links(
         near.append(first[row] + tail[once])
         far.append(first[row] + graph.indices[once].astype(np.int64))
         if knows:
-            hides.append(snapshot.arc_columns(row)[_HIDES][once].astype(bool))
+            hides.append(snapshot.arc_columns(row)[HIDES][once].astype(bool))
     borders = snapshot.borders()
     ends = [_border_ends(snapshot, borders, end, first) for end in ("near", "far")]
     near.append(ends[0])

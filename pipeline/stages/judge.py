@@ -1,4 +1,4 @@
-"""What a snapshot says, compared with what is true of its network."""
+"""What a snapshot, or another method, says of a network, compared with what is true of it."""
 
 from __future__ import annotations
 
@@ -6,132 +6,250 @@ import csv
 import io
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from pipeline.config import JudgeConfig
 from pipeline.errors import UsageError
 from pipeline.files import written_whole
 from pipeline.infer import Observation
-from pipeline.judge import Score, Truth, find_visible, load_truth, score
+from pipeline.judge import Score, Truth, Visible, find_visible, score
 from pipeline.judge.faults import find_faults
-from pipeline.judge.figures import figures_of
+from pipeline.judge.figures import figures_of, unsaid
 from pipeline.judge.kinds import Error, errors_of
+from pipeline.judge.loading import read_truth
 from pipeline.judge.observing import measurements_of, observe_files, observe_kept
+from pipeline.judge.outputs import Output, read_output, topology_of_output
 from pipeline.judge.rated import pool
-from pipeline.judge.stored import topology_of
+from pipeline.judge.stored import HIDES, topology_of
 from pipeline.model.addresses import format_addrs
+from pipeline.model.measured.reading import ReadReport, rejects_text
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
+from pipeline.places import url_of
 from pipeline.stages.places import check_file
-from pipeline.store import Snapshot, open_snapshot
+from pipeline.store import Snapshot, has_store, open_snapshot
 from pipeline.writers.texts import of_csv
 
-FEW = 0.5  # share of addresses that a whole truth knows, below which it may be of another network
+FEW = 0.75  # share of addresses known to a whole truth, below which it may be of another network
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is true, and where that came from.
+
+    Attributes
+    ----------
+    truth : Truth
+    place : Path
+        Traces in that folder say what can be found.
+    """
+
+    truth: Truth
+    place: Path
+    warnings: Sequence[str] = ()
 
 
 @dataclass
 class _Traces:
-    """Traces that show what can be found, and where they came from."""
+    """Traces that show what can be found, and where they came from; None: there are none."""
 
-    observation: Observation
-    source: str
+    observation: Observation | None
+    source: str | None
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def n(self) -> int:
+        return 0 if self.observation is None else self.observation.n_traces
+
+    @property
+    def observations(self) -> list[Observation]:
+        return [] if self.observation is None else [self.observation]
 
 
 def judge(config: JudgeConfig) -> dict[str, Any]:
-    """Judge a snapshot.
+    """Judge a snapshot, or the output of another method.
 
     Returns
     -------
     dict
-        As of ``judged``.
+        ``judged``: ``method`` (``hopscope``, ``CSV``, ``bdrmapIT``, ``ITDK``), ``snapshot`` or
+        ``path``, ``node_kind``; ``truth``: ``path``, ``plan`` and its size; ``traces``: how many
+        say what can be found (``n``), and whose they are (``source``, None: there are none);
+        ``addresses``: ``stated``, and of these ``known`` to the truth; ``figures`` by name:
+        ``right``, ``of``, ``share``, ``standard_error``, ``reason``; ``hops``: ``mean_excess``;
+        ``left_out``; ``confidence``: rows of ``of``, ``class``, ``n``, ``right``, ``stated``,
+        ``share``, ``standard_error``; ``errors``: ``kinds`` with counts, ``file``; ``warnings``.
 
     Raises
     ------
     UsageError
         If nothing can be judged: no addresses, no traces, a truth of another network.
     FormatError
-        If the truth, or a file of traces, cannot be read.
+        If the truth, the output or a file of traces cannot be read.
     StoreError
         If there is no such snapshot, or it is broken.
     """
     if config.errors is not None:
         check_file(config.errors, "errors.csv")
-    truth = load_truth(config.truth)
-    with open_snapshot(config.store, config.snapshot) as snapshot:
-        facts, errors = judged(snapshot, truth, config.truth, config.traces)
+    known = read_known(config.truth)
+    if url_of(config.store) or has_store(config.store) or not config.store.exists():
+        with open_snapshot(config.store, config.snapshot) as snapshot:
+            facts, errors = judge_snapshot(snapshot, known, config.traces)
+    elif config.snapshot is not None:
+        raise UsageError(f"{config.store} is no store: --snapshot {config.snapshot} is not in it")
+    else:
+        facts, errors = judge_output(config.store, known, config.traces)
     if config.errors is not None:
         write_errors(errors, config.errors)
         facts["errors"]["file"] = str(config.errors)
     return facts
 
 
-def judged(
-    snapshot: Snapshot, truth: Truth, place: Path, traces: Iterable[Path] = ()
+def read_known(place: Path) -> Known:
+    """Read a truth; FormatError if it cannot be used."""
+    truth, reports = read_truth(place)
+    return Known(truth, place, _told(reports))
+
+
+def _told(reports: Iterable[ReadReport]) -> list[str]:
+    """What was left out of files."""
+    told = []
+    for report in reports:
+        if n := report.rejected.total():
+            told.append(f"{report.path}: {rejects_text(n, report.rejected)}")
+        if report.error:
+            told.append(report.error)
+    return told
+
+
+def judge_snapshot(
+    snapshot: Snapshot, known: Known, traces: Sequence[Path] = ()
 ) -> tuple[dict[str, Any], list[Error]]:
-    """Figures of a snapshot, and what is wrong.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-    truth : Truth
-    place : Path
-        Where it came from: traces in that folder say what can be found.
-    traces : iterable of Path
-        Files of traces that do so instead.
-
-    Returns
-    -------
-    dict
-        ``judged`` (``snapshot``, ``node_kind``); ``truth``: its size; ``traces``: how many say
-        what can be found, and whose they are (``source``); ``addresses``: ``stated``, and of these
-        ``known`` to the truth; ``figures`` by name: ``right``, ``of``, ``share``,
-        ``standard_error``, ``reason``; ``hops``: mean excess; ``left_out``; ``confidence``: rows of
-        ``of``, ``class``, ``n``, ``right``, ``stated``, ``share``; ``errors``: counts by ``kinds``;
-        ``warnings``.
-    list of Error
-    """
+    """Facts of ``judge``, and what is wrong; ``traces`` are taken in place of those beside."""
     topology = topology_of(snapshot)
-    shared, warnings = _shared(topology, truth, place)
+    assert topology.addrs is not None
+    shared, warnings = _shared(topology.addrs, known)
     with tempfile.TemporaryDirectory(prefix="hopscope-") as scratch:
-        shown = _observed(snapshot, place, tuple(traces), Path(scratch))
-        visible = find_visible(truth, [shown.observation])
-        n_traces = shown.observation.n_traces
+        shown = _traces_of(snapshot, known.place, traces, Path(scratch))
+        visible = find_visible(known.truth, shown.observations)
+    shown.warnings[:0] = warnings
+    judged = {"method": "hopscope", "snapshot": snapshot.name, "node_kind": snapshot.kind}
+    reasons = unsaid(
+        known.truth,
+        has_traces=True,
+        has_links=True,
+        has_routers=snapshot.kind == "router",
+        has_tunnels=HIDES in topology.link_columns,
+    )
+    return _compared(topology, known, visible, shown, reasons, judged | {"addresses": shared})
+
+
+def judge_output(
+    path: Path, known: Known, traces: Sequence[Path] = ()
+) -> tuple[dict[str, Any], list[Error]]:
+    """As ``judge_snapshot``, of the output of another method."""
+    output, report = read_output(path)
+    warnings = _told([report])
+    if output.n_several:
+        warnings.append(
+            f"{number(output.n_several, 'router')} of {path} with addresses in several ASes: that "
+            "of most of them counts"
+        )
+    with tempfile.TemporaryDirectory(prefix="hopscope-") as scratch:
+        shown = _traces_beside(known.place, traces, Path(scratch))
+        topology = topology_of_output(output, shown.observations)
+        visible = _visible(known.truth, output, shown)
+    shared, few = _shared(output.addrs, known)
+    shown.warnings[:0] = [*few, *warnings]
+    reasons = unsaid(
+        known.truth,
+        has_traces=bool(shown.observations),
+        has_links=output.near is not None,
+        has_routers=output.joins,
+        has_tunnels=False,
+    )
+    judged = {"method": output.method, "path": str(path), "node_kind": topology.kind}
+    return _compared(topology, known, visible, shown, reasons, judged | {"addresses": shared})
+
+
+def _visible(truth: Truth, output: Output, shown: _Traces) -> Visible:
+    """What traces show; without any, what the output names: of its addresses, and all links."""
+    if shown.observations:
+        return find_visible(truth, shown.observations)
+    named = frozenset(format_addrs(output.addrs)) & truth.router_of.keys()
+    return Visible(frozenset(), truth.links, frozenset(named))
+
+
+def _compared(
+    topology: Topology,
+    known: Known,
+    visible: Visible,
+    shown: _Traces,
+    reasons: dict[str, str],
+    judged: dict[str, Any],
+) -> tuple[dict[str, Any], list[Error]]:
+    truth = known.truth
     found = score(topology, truth, visible)
-    errors = list(errors_of(find_faults(topology, truth, visible), truth))
+    faults = find_faults(topology, truth, visible)
+    for name, lists in _LISTS.items():
+        if name in reasons:
+            faults |= {each: [] for each in lists}
+    errors = list(errors_of(faults, truth))
+    addresses = judged.pop("addresses")
     facts = {
-        "judged": {"snapshot": snapshot.name, "node_kind": snapshot.kind},
+        "judged": judged,
         "truth": {
-            "path": str(place),
+            "path": str(known.place),
             "plan": truth.plan or None,
+            "whole": truth.is_whole,
             "n_routers": len(truth.asn_of),
             "n_ases": len(set(truth.asn_of.values())),
-            "n_links": len(truth.links),
+            "n_links": len(truth.links) if truth.has_links else None,
             "n_addresses": len(truth.router_of),
         },
-        "traces": {"source": shown.source, "n": n_traces},
-        "addresses": shared,
-        "figures": {name: one.facts() for name, one in figures_of(found, {}).items()},
-        "hops": {"mean_excess": found.hops_excess if found.hop_pairs else None},
+        "traces": {"source": shown.source, "n": shown.n},
+        "addresses": addresses,
+        "figures": {name: one.facts() for name, one in figures_of(found, reasons).items()},
+        "hops": {
+            "mean_excess": found.hops_excess if found.hop_pairs and "hops" not in reasons else None
+        },
         "left_out": {
             "candidates": found.candidates,
-            "borders_not_visible": found.borders_true - found.borders_visible,
+            "borders_not_visible": found.borders_true - found.borders_visible
+            if truth.is_whole and shown.observations
+            else None,
             "ingresses_not_judged": found.not_judged,
         },
-        "confidence": _confidence(found),
+        "confidence": [
+            one
+            for one in _confidence(found)
+            if one["of"] == "address" or "ingresses" not in reasons
+        ],
         "errors": {"kinds": _kinds(errors)},
-        "warnings": [*warnings, *shown.warnings],
+        "warnings": [*shown.warnings, *known.warnings],
     }
     return facts, errors
 
 
-def _shared(topology: Topology, truth: Truth, place: Path) -> tuple[dict[str, int], list[str]]:
+# Lists of faults that say nothing where a figure cannot be said.
+_LISTS = {
+    "ingresses": ("ingresses",),
+    "borders": ("borders_missed",),
+    "links_right": ("links_false",),
+    "links_found": ("links_missed",),
+    "alias_pairs_right": ("mixed_nodes",),
+}
+
+
+def _shared(addrs: np.ndarray, known: Known) -> tuple[dict[str, int], list[str]]:
     """How many addresses the truth knows, and a warning if these are few."""
-    assert topology.addrs is not None
-    stated = set(format_addrs(topology.addrs))
+    truth, place = known.truth, known.place
+    stated = set(format_addrs(addrs))
     n_known = len(stated & truth.router_of.keys())
     of = f"{n_known:,} of {number(len(stated), 'address')} that are judged"
     if not n_known:
@@ -144,19 +262,25 @@ def _shared(topology: Topology, truth: Truth, place: Path) -> tuple[dict[str, in
     return {"stated": len(stated), "known": n_known}, warnings
 
 
-def _observed(snapshot: Snapshot, place: Path, given: tuple[Path, ...], scratch: Path) -> _Traces:
+def _traces_beside(place: Path, given: Sequence[Path], scratch: Path) -> _Traces:
+    """Traces of files that are given, else of those in the folder of the truth."""
+    paths = tuple(given) or (tuple(measurements_of(place)) if place.is_dir() else ())
+    if not paths:
+        return _Traces(None, None)
+    observation, faults = observe_files(paths, scratch)
+    return _Traces(observation, "that were given" if given else "beside the truth", faults)
+
+
+def _traces_of(snapshot: Snapshot, place: Path, given: Sequence[Path], scratch: Path) -> _Traces:
     n_read = int((snapshot.manifest.get("counts") or {}).get("n_traces") or 0)
-    beside = given or (tuple(measurements_of(place)) if place.is_dir() else ())
-    if beside:
-        observation, faults = observe_files(beside, scratch)
-        if not given and observation.n_traces != n_read:
-            faults.append(
+    shown = _traces_beside(place, given, scratch)
+    if shown.observations:
+        if not given and shown.n != n_read:
+            shown.warnings.append(
                 f"snapshot {snapshot.name} is of {number(n_read, 'trace')}, and beside the truth "
-                f"there are {observation.n_traces:,}: what these show counts; --traces FILE names "
-                "others"
+                f"there are {shown.n:,}: what these show counts; --traces FILE names others"
             )
-        source = "files" if given else "beside the truth"
-        return _Traces(observation, source, faults)
+        return shown
     if snapshot.traces is None:
         raise UsageError(
             f"snapshot {snapshot.name} keeps no traces, and {place} has none beside it: give those "
@@ -181,6 +305,7 @@ def _confidence(found: Score) -> list[dict[str, Any]]:
             "right": one.right,
             "stated": one.stated,
             "share": one.measured,
+            "standard_error": found.errors.get(f"{one.what} {one.class_name}"),
         }
         for one in pool(found.rated)
     ]

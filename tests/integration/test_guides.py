@@ -17,7 +17,8 @@ DOCS = REPOSITORY / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 GUIDES = [DOCS / "start" / "ten-minutes.md"]
 GUIDES += [
-    DOCS / "howto" / f"{name}.md" for name in ("my-as", "why", "traces", "snapshots", "two-nights")
+    DOCS / "howto" / f"{name}.md"
+    for name in ("my-as", "why", "traces", "judge", "snapshots", "two-nights")
 ]
 
 

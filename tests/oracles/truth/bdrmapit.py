@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -33,6 +32,7 @@ from pipeline.ingest import open_reader
 from pipeline.judge import TRUTH
 from pipeline.judge.ground_truth import read_json
 from pipeline.judge.observing import measurements_of
+from pipeline.judge.outputs.bdrmapit import read_bdrmapit
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (
     KIND_ECHO_REPLY,
@@ -40,6 +40,7 @@ from pipeline.model.measured.traces import (
     LABELLED,
     TraceBatch,
 )
+from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs
 from tests.oracles.truth.laboratory import unpacked
 
@@ -211,9 +212,10 @@ def owners_by_bdrmapit(folder: Path, program: str) -> dict[str, int]:
         if not (scratch / "owners.db").is_file():
             said = ran.stderr.strip().splitlines() or ["it said nothing"]
             raise UsageError(f"{program} wrote no owners of {folder}: {said[-1]}")
-        with sqlite3.connect(scratch / "owners.db") as owners:
-            rows = owners.execute("select addr, asn from annotation").fetchall()
-    return {addr: asn for addr, asn in rows if asn and asn > 0}
+        output, _ = read_bdrmapit(scratch / "owners.db")
+    asns = output.asn[output.router].tolist()
+    owners = zip(format_addrs(output.addrs), asns, strict=True)
+    return {addr: asn for addr, asn in owners if asn != NO_ASN}
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from pipeline import judge
 from pipeline.infer import Observation, Registries, infer_topology
-from pipeline.infer.ingresses import find_ingresses
-from pipeline.infer.traces.passes import Spools
 from pipeline.judge import Score, Truth, Visible, find_visible
-from pipeline.model.topology import NO_ASN, Topology
-from tests.addresses import format_addrs
+from pipeline.judge.outputs.output import Output, topology_of_output
+from pipeline.model.topology import Topology
+from tests.addresses import parse_addrs
 from tests.oracles.truth.laboratory import LAB_RANGES, Laboratory, read_lab
 
 
@@ -56,16 +54,9 @@ def judge_lab(lab: Laboratory, **options) -> Score:
 
 def judge_owners(lab: Laboratory, owners: Mapping[str, int]) -> Score:
     """Compare another program's owners of addresses: one node per address, the same rules after."""
-    plain = infer_topology(
-        lab.observations, prefixes=lab.prefixes, allow_special=LAB_RANGES, borders="prefix"
-    )
-    assert plain.node_addr is not None
-    asn = [owners.get(addr, NO_ASN) for addr in format_addrs(plain.node_addr)]
-    node_asn = np.array(asn, np.int64)
-    spools = Spools(lab.observations, plain.node_addr, 1)
-    unknown = np.full(len(spools.vantages), NO_ASN)
-    crossed = spools.read(find_ingresses(np.arange(plain.n_nodes), node_asn, unknown))
-    topology = replace(plain, node_asn=node_asn, ingresses=crossed.ingresses)
+    asn = np.fromiter(owners.values(), np.int64, len(owners))
+    output = Output.of_addresses("owners", parse_addrs(owners), asn)
+    topology = topology_of_output(output, lab.observations)
     return score(topology, lab.truth, lab.observations, lab.visible)
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from collections import Counter
 
 import pytest
 
+import hopscope
 from pipeline.cli import main
 from pipeline.config import IngestConfig, JudgeConfig
 from pipeline.errors import UsageError
-from pipeline.judge import TRUTH
+from pipeline.judge import TRUTH, load_truth
 from pipeline.judge.observing import measurements_of
+from pipeline.judge.stored import topology_of
+from pipeline.model.addresses import format_addrs
 from pipeline.stages.ingest import ingest
 from pipeline.stages.judge import judge
+from pipeline.store import open_snapshot
 from tests.oracles.truth import LAB_RANGES, judge_lab, open_lab
 from tests.real_data import REPOSITORY
 
@@ -87,7 +90,7 @@ def test_without_traces_beside_the_truth_those_count_that_the_snapshot_keeps(sto
 def test_given_traces_say_what_can_be_found(store):
     one = LAB / "h0.icmp-paris.warts.gz"
     facts = judge(JudgeConfig(store, LAB, traces=(one,)))
-    assert facts["traces"]["source"] == "files"
+    assert facts["traces"]["source"] == "that were given"
     assert (
         0
         < facts["figures"]["borders"]["of"]
@@ -136,8 +139,93 @@ def test_the_truth_of_another_network_is_told_first(store, tmp_path, capfd):
     assert "is it the truth of this network?" in facts["warnings"][0]
 
 
-def test_what_cannot_be_judged_says_why(store, tmp_path):
-    shutil.copy(LAB / TRUTH, tmp_path)
-    (tmp_path / "brite").mkdir()
+def test_errors_go_to_a_file(store, tmp_path):
     with pytest.raises(UsageError, match="is a folder"):
         judge(JudgeConfig(store, LAB, errors=tmp_path))
+
+
+def owners_of(store, path, change=lambda asn: asn):
+    """Addresses of a snapshot and their ASes, as a table."""
+    with open_snapshot(store) as snapshot:
+        topology = topology_of(snapshot)
+    asn = topology.node_asn[topology.addr_node].tolist()
+    texts = format_addrs(topology.addrs)
+    rows = zip(texts, map(change, asn), topology.addr_node.tolist(), strict=True)
+    path.write_text("".join(f"{text},{one},n{node}\n" for text, one, node in rows))
+    return path
+
+
+def test_what_a_method_does_not_say_has_a_reason(store, tmp_path):
+    owners = owners_of(store, tmp_path / "owners.csv")
+    facts, own = judge(JudgeConfig(owners, LAB)), judge(JudgeConfig(store, LAB))
+    found, ours = shares(facts), shares(own)
+    for name in ("ingresses", "borders", "addresses", "alias_pairs_right", "alias_pairs_found"):
+        assert found[name] == ours[name]
+    for name in ("links_right", "links_found", "hops", "hops_at_best"):
+        assert found[name] == (None, None)
+        assert facts["figures"][name]["reason"] == "the output says nothing of links"
+    assert facts["judged"]["method"] == "CSV"
+    assert facts["confidence"] == []
+
+
+def test_an_exported_kit_has_the_figures_of_its_snapshot(store, tmp_path, capfd):
+    path = tmp_path / "kit.links"
+    assert said(capfd, "export", "lab", "--store", store, "--out", path, "--format", "itdk")[0] == 0
+    found, ours = shares(judge(JudgeConfig(path, LAB))), shares(judge(JudgeConfig(store, LAB)))
+    assert found.pop("hops_past_tunnels") == (None, None)
+    assert found == {name: of for name, of in ours.items() if name in found}
+
+
+def test_wrong_owners_cost_what_they_are(store, tmp_path):
+    right = judge(JudgeConfig(owners_of(store, tmp_path / "right.csv"), LAB))
+    wrong = judge(JudgeConfig(owners_of(store, tmp_path / "wrong.csv", lambda asn: 64499), LAB))
+    assert wrong["figures"]["ingresses"]["of"] == 0
+    assert wrong["figures"]["ingresses"]["reason"] == "it states no ingress"
+    assert wrong["figures"]["borders"]["right"] == 0 < right["figures"]["borders"]["right"]
+    assert wrong["figures"]["addresses"]["share"] < 0.5
+
+
+def test_without_traces_owners_are_judged_alone(store, tmp_path):
+    owners = owners_of(store, tmp_path / "owners.csv")
+    facts = judge(JudgeConfig(owners, LAB / TRUTH))
+    assert facts["traces"] == {"source": None, "n": 0}
+    assert facts["figures"]["ingresses"]["reason"] == "no traces say where ASes are entered"
+    assert facts["figures"]["addresses"]["of"] == facts["addresses"]["known"]
+
+
+def test_a_part_of_a_network_judges_that_part(store, tmp_path, capfd):
+    whole = load_truth(LAB)
+    own = {router for router, asn in whole.asn_of.items() if asn == 64496}
+    (tmp_path / "addresses.csv").write_text(
+        "address,router,asn\n"
+        + "".join(f"{a},{r},64496\n" for a, r in whole.router_of.items() if r in own)
+    )
+    facts = hopscope.open(store)["lab"].judge(tmp_path)
+    assert facts["figures"]["ingresses"]["share"] is None
+    assert 0 < facts["figures"]["addresses"]["of"] < facts["addresses"]["stated"]
+    links = [sorted(link, key=lambda one: one not in own) for link in whole.links]
+    (tmp_path / "links.csv").write_text(
+        "".join(
+            f"{one},{other if other in own else f'AS{whole.asn_of[other]}'}\n"
+            for one, other in links
+            if one in own
+        )
+    )
+    facts = hopscope.open(store)["lab"].judge(tmp_path)
+    of_whole = judge(JudgeConfig(store, LAB))["figures"]["ingresses"]
+    assert 0 < facts["figures"]["ingresses"]["of"] < of_whole["of"]
+    assert facts["left_out"]["ingresses_not_judged"] > 0
+    status, out, _ = said(capfd, "judge", store, tmp_path)
+    assert status == 0
+    assert "at unknown routers" in out
+    assert "Not said: border routers found (R), ASes entered (no border of known" in out
+
+
+def test_a_file_has_no_snapshots(store, tmp_path, capfd):
+    owners = owners_of(store, tmp_path / "owners.csv")
+    status, _, err = said(capfd, "judge", owners, LAB, "--snapshot", "lab")
+    assert status == 2
+    assert "is no store" in err
+    status, _, err = said(capfd, "judge", tmp_path / "nothing", LAB)
+    assert status == 2
+    assert len(err.splitlines()) <= 2
