@@ -334,6 +334,7 @@ def judge(given: Given) -> None:
     facts = judge(given.config(JudgeConfig))
     print_warnings(facts["warnings"])
     print_json(facts) if given.as_json else print_judged(facts)
+    raise typer.Exit(0 if facts["complete"] else 1)
 
 
 @command("status --store mystore")

@@ -12,7 +12,7 @@ count for nothing), ``ixps`` (``members``: address of each router on the LAN), `
 
 from __future__ import annotations
 
-import ipaddress
+import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from pipeline.errors import FormatError
 from pipeline.ingest.opening import open_bytes
 from pipeline.json_text import parse_json
 from pipeline.judge.truth import Truth, neighbors_by_links
+from pipeline.model.addresses import format_addr, parse_addr
 from pipeline.model.choices import MAX_ASN
 
 TRUTH = "ground_truth.json"
@@ -64,12 +65,10 @@ def read_json(path: Path) -> Any:
 
 def plain_text(addr: Any) -> str:
     """An address in its one spelling; ValueError if it is none."""
-    if not isinstance(addr, str):
-        raise ValueError(f"{_quoted(addr)} is not an address")  # noqa: TRY004
-    try:
-        return str(ipaddress.ip_address(addr))
-    except ValueError:
-        raise ValueError(f"{_quoted(addr)} is not an address") from None
+    if isinstance(addr, str) and "%" not in addr:  # no scope of a link-local one
+        with contextlib.suppress(ValueError):
+            return format_addr(*parse_addr(addr))
+    raise ValueError(f"{_quoted(addr)} is not an address")
 
 
 def _quoted(value: Any) -> str:

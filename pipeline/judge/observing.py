@@ -34,24 +34,25 @@ def measurements_of(folder: Path) -> Iterator[Path]:
         yield path
 
 
-def observe_files(paths: Iterable[Path], scratch: Path) -> tuple[Observation, list[str]]:
+def observe_files(paths: Iterable[Path], scratch: Path) -> tuple[Observation, list[ReadReport]]:
     """Observe all traces of some files.
 
     Returns
     -------
     Observation
         Its scratch files are in ``scratch``.
-    list of str
-        Files that are cut short or damaged; what comes before the fault is used.
+    list of ReadReport
+        One for each file; of one that is cut short or damaged what comes before the fault is used.
 
     Raises
     ------
     FormatError
         If a file holds no traces.
     """
-    observer, faults = Observer(scratch), []
+    observer, reports = Observer(scratch), []
     for path in paths:
         report = ReadReport(printable_path(path))
+        reports.append(report)
         form, batches = open_reader(path, report)
         if form.kind != "traces":
             raise FormatError(path, "", f"is a {form.kind}, not traces")
@@ -60,8 +61,8 @@ def observe_files(paths: Iterable[Path], scratch: Path) -> tuple[Observation, li
                 assert isinstance(batch, TraceBatch)  # FORMATS says that this format yields them
                 observer.add(batch)
         except FormatError as error:
-            faults.append(f"read in part: {error}")
-    return observer.close(), faults
+            report.refuse(error, partly=report.n_records > 0)
+    return observer.close(), reports
 
 
 def observe_kept(stored: StoredTraces, scratch: Path) -> Observation:

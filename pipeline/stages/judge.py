@@ -39,6 +39,36 @@ FEW = 0.75  # share of addresses known to a whole truth, below which it may be o
 
 
 @dataclass(frozen=True)
+class _LeftOut:
+    """What of some files was not used.
+
+    Attributes
+    ----------
+    warnings : list of str
+    is_much : bool
+        A file was not read to its end, or most of its records were not used.
+    """
+
+    warnings: list[str]
+    is_much: bool
+
+    @classmethod
+    def of(cls, reports: Iterable[ReadReport]) -> _LeftOut:
+        told, is_much = [], False
+        for report in reports:
+            if n := report.rejected.total():
+                told.append(
+                    f"{report.path}: {report.mostly_rejected}"
+                    if report.mostly_rejected
+                    else f"{report.path}: {rejects_text(n, report.rejected)}"
+                )
+            if report.error:
+                told.append(report.error)
+            is_much |= report.status != "ok" or bool(report.mostly_rejected)
+        return cls(told, is_much)
+
+
+@dataclass(frozen=True)
 class Known:
     """What is true, and where that came from.
 
@@ -47,11 +77,13 @@ class Known:
     truth : Truth
     place : Path
         Traces in that folder say what can be found.
+    left_out : _LeftOut
+        What of its files was not used.
     """
 
     truth: Truth
     place: Path
-    warnings: Sequence[str] = ()
+    left_out: _LeftOut
 
 
 @dataclass
@@ -61,6 +93,7 @@ class _Traces:
     observation: Observation | None
     source: str | None
     warnings: list[str] = field(default_factory=list)
+    is_whole: bool = True  # every file was read to its end
 
     @property
     def n(self) -> int:
@@ -83,7 +116,8 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
         ``addresses``: ``stated``, and of these ``known`` to the truth; ``figures`` by name:
         ``right``, ``of``, ``share``, ``standard_error``, ``reason``; ``hops``: ``mean_excess``;
         ``left_out``; ``confidence``: rows of ``of``, ``class``, ``n``, ``right``, ``stated``,
-        ``share``, ``standard_error``; ``errors``: ``kinds`` with counts, ``file``; ``warnings``.
+        ``share``, ``standard_error``; ``errors``: ``kinds`` with counts, ``file``;
+        ``complete``: every file was used to its end, most of its records too; ``warnings``.
 
     Raises
     ------
@@ -95,7 +129,7 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
         If there is no such snapshot, or it is broken.
     """
     if config.errors is not None:
-        check_file(config.errors, "errors.csv")
+        check_file(config.errors, "errors.csv", "--errors")
     known = read_known(config.truth)
     if url_of(config.store) or has_store(config.store) or not config.store.exists():
         with open_snapshot(config.store, config.snapshot) as snapshot:
@@ -113,18 +147,7 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
 def read_known(place: Path) -> Known:
     """Read a truth; FormatError if it cannot be used."""
     truth, reports = read_truth(place)
-    return Known(truth, place, _told(reports))
-
-
-def _told(reports: Iterable[ReadReport]) -> list[str]:
-    """What was left out of files."""
-    told = []
-    for report in reports:
-        if n := report.rejected.total():
-            told.append(f"{report.path}: {rejects_text(n, report.rejected)}")
-        if report.error:
-            told.append(report.error)
-    return told
+    return Known(truth, place, _LeftOut.of(reports))
 
 
 def judge_snapshot(
@@ -154,7 +177,8 @@ def judge_output(
 ) -> tuple[dict[str, Any], list[Error]]:
     """As ``judge_snapshot``, of the output of another method."""
     output, report = read_output(path)
-    warnings = _told([report])
+    left_out = _LeftOut.of([report])
+    warnings = left_out.warnings
     if output.n_several:
         warnings.append(
             f"{number(output.n_several, 'router')} of {path} with addresses in several ASes: that "
@@ -166,6 +190,7 @@ def judge_output(
         visible = _visible(known.truth, output, shown)
     shared, few = _shared(output.addrs, known)
     shown.warnings[:0] = [*few, *warnings]
+    shown.is_whole &= not left_out.is_much
     reasons = unsaid(
         known.truth,
         has_traces=bool(shown.observations),
@@ -231,7 +256,8 @@ def _compared(
             if one["of"] == "address" or "ingresses" not in reasons
         ],
         "errors": {"kinds": _kinds(errors)},
-        "warnings": [*shown.warnings, *known.warnings],
+        "complete": shown.is_whole and not known.left_out.is_much,
+        "warnings": [*shown.warnings, *known.left_out.warnings],
     }
     return facts, errors
 
@@ -267,8 +293,10 @@ def _traces_beside(place: Path, given: Sequence[Path], scratch: Path) -> _Traces
     paths = tuple(given) or (tuple(measurements_of(place)) if place.is_dir() else ())
     if not paths:
         return _Traces(None, None)
-    observation, faults = observe_files(paths, scratch)
-    return _Traces(observation, "that were given" if given else "beside the truth", faults)
+    observation, reports = observe_files(paths, scratch)
+    left_out = _LeftOut.of(reports)
+    source = "that were given" if given else "beside the truth"
+    return _Traces(observation, source, left_out.warnings, not left_out.is_much)
 
 
 def _traces_of(snapshot: Snapshot, place: Path, given: Sequence[Path], scratch: Path) -> _Traces:

@@ -115,7 +115,7 @@ def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> Non
     earlier_report(_folder_of(config.out, new.name), "a comparison")
 
 
-def check_file(out: Path, such_as: str) -> None:
+def check_file(out: Path, such_as: str, option: str = "--out") -> None:
     """Check where a single file is to be written, before time goes into what it is to hold.
 
     Parameters
@@ -123,6 +123,8 @@ def check_file(out: Path, such_as: str) -> None:
     out : Path
     such_as : str
         A file that could be given, for the message.
+    option : str
+        By which it is given.
 
     Raises
     ------
@@ -130,17 +132,17 @@ def check_file(out: Path, such_as: str) -> None:
         If it is a folder, cannot be in one, or lies where a store has files of its own.
     """
     if out.is_dir():
-        raise UsageError(f"--out {out} is a folder: give a file, such as {such_as}")
+        raise UsageError(f"{option} {out} is a folder: give a file, such as {such_as}")
     parent = next(each for each in out.absolute().parents if each.exists())
     if not parent.is_dir():
-        raise UsageError(f"--out {out}: {parent} is not a folder")
+        raise UsageError(f"{option} {out}: {parent} is not a folder")
     real = Path(os.path.realpath(out))
     for folder in real.parents[1:]:
         if all((folder / each).is_dir() for each in (POINTERS, VERSIONS)):
             own = real.relative_to(folder).parts[0]
             if own in _FOLDERS or own.startswith("."):
                 raise UsageError(
-                    f"--out {out}: lies in {own} of the store {folder}, and may be one of its "
+                    f"{option} {out}: lies in {own} of the store {folder}, and may be one of its "
                     "files; give another place"
                 )
 

@@ -54,6 +54,7 @@ def test_without_links_nothing_is_said_of_neighbours(tmp_path):
         ("20.1.0.1,,a\n", None, "no address has an AS"),
         ("address,asn\n", None, "no line of `address,asn`"),
         ("20.1.0.1,1,a\n", "x,y\n", "no line of two routers"),
+        ("fe80::1%eth0,1,a\n", None, "no line of `address,asn`"),
         ("\x00\x01\x02", None, "no line of `address,asn`"),
     ],
 )

@@ -229,3 +229,25 @@ def test_a_file_has_no_snapshots(store, tmp_path, capfd):
     status, _, err = said(capfd, "judge", tmp_path / "nothing", LAB)
     assert status == 2
     assert len(err.splitlines()) <= 2
+
+
+def test_a_file_that_is_mostly_broken_is_named_and_ends_with_1(store, tmp_path, capfd):
+    owners = owners_of(store, tmp_path / "owners.csv")
+    owners.write_text(owners.read_text() + "x,1\n" * 10)
+    status, _, err = said(capfd, "judge", owners, LAB)
+    assert status == 0
+    assert "owners.csv: 10 broken records rejected: not an address (10)" in err
+    owners.write_text(owners.read_text() + "x,1\n" * 1000)
+    status, out, err = said(capfd, "judge", owners, LAB, "--json")
+    assert status == 1
+    assert "1,010 of 1,316 records rejected" in err
+    assert json.loads(out)["complete"] is False
+
+
+def test_traces_that_are_cut_short_are_used_to_the_fault(store, tmp_path, capfd):
+    cut = tmp_path / "h1.warts.gz"
+    cut.write_bytes((LAB / "h1.icmp-paris.warts.gz").read_bytes()[:-2000])
+    status, out, err = said(capfd, "judge", store, LAB, "--traces", cut, "--json")
+    assert status == 1
+    assert "h1.warts.gz: " in err
+    assert json.loads(out)["traces"]["n"] > 0
