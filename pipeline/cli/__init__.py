@@ -173,10 +173,11 @@ def compare(given: Given) -> None:
 def generate(given: Given) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
     config = replace(given.config(GenerateConfig), said=given.said)
-    if config.out is not None and "store" not in given.said:
-        config = replace(config, store=None)  # the variable is meant for other commands
-    model = model_of(config)
-    check_sizes(model, parameters_of(config, model))  # before anything is shown
+    if config.like is None:
+        if config.out is not None and "store" not in given.said:
+            config = replace(config, store=None)  # the variable is meant for other commands
+        model = model_of(config)
+        check_sizes(model, parameters_of(config, model))  # before anything is shown
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.generate import generate_topology

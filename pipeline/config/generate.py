@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.config import completing
 from pipeline.config.shared import asn_option, ingresses_option, snapshot_option, store_option
-from pipeline.config.values import bandwidth_law, given_as_number, weight_law
+from pipeline.config.values import bandwidth_law, given_as_number, snapshot_name, weight_law
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, flat_models, is_brite, models_named, models_that_take
 from pipeline.model.choices import ADJACENCY_SUFFIX
@@ -25,6 +26,7 @@ from pipeline.model.synthetic import (
     Parameters,
 )
 from pipeline.options import option
+from pipeline.places import folder_of
 
 _OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in model.options)
 _WITHOUT_INGRESSES = ", ".join(name for name, model in MODELS.items() if not model.makes_graphs)
@@ -37,16 +39,25 @@ class GenerateConfig:
     Numbers are those of ``Parameters``; ``internet`` puts many ASes of the model side by side.
     """
 
-    model: str = option(
-        help=f"{models_named()}.",
+    model: str | None = option(
+        default=None,
+        help=f"{models_named()}; none with --like.",
         variable=None,
         metavar="MODEL",
         choices=lambda: tuple(MODELS),
         is_argument=True,
     )
+    like: str | None = option(
+        default=None,
+        help="Snapshot of --store to make a topology in the likeness of: all of it, or --asn N.",
+        variable=None,
+        metavar="SNAPSHOT",
+        parser=snapshot_name,
+        completes=completing.snapshots,
+    )
     routers: int | None = option(
         default=None,
-        help="Total number of routers; needed, unless --config gives it.",
+        help="Total number of routers; needed, unless --config gives it, or --like.",
         variable=None,
         metavar="N",
         unit="routers",
@@ -55,7 +66,7 @@ class GenerateConfig:
     )
     ases: int = option(
         default=Parameters.n_ases,
-        help=f"Number of ASes ({models_that_take('n_ases')}).",
+        help=f"Number of ASes ({models_that_take('n_ases')}) (--like) [those of the snapshot].",
         variable=None,
         metavar="N",
         unit="ASes",
@@ -296,10 +307,21 @@ class GenerateConfig:
         metavar="FILE",
     )
     store: Path | None = store_option(
-        default=None, help="Store to write a snapshot to.", is_parameter=False
+        default=None,
+        help="Store to write a snapshot to; with --like to read one from, too.",
+        is_parameter=False,
+    )
+    out_store: Path | None = option(
+        default=None,
+        help="Another store to write a snapshot to (--like).",
+        variable=None,
+        metavar="DIR",
+        parser=folder_of,
     )
     snapshot: str | None = snapshot_option("Name of the snapshot in --store [today's date].")
-    asn: int | None = asn_option(f"AS of all routers ({_OF_ONE_AS}).", given_as_number)
+    asn: int | None = asn_option(
+        f"AS of all routers ({_OF_ONE_AS}), or to imitate (--like).", given_as_number
+    )
     ingresses: int | None = ingresses_option(f"Number of ingresses to draw ({_WITHOUT_INGRESSES}).")
     config: Path | None = option(
         default=None,
@@ -345,11 +367,24 @@ def model_in(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
     return "internet" if "--internet" in words else named, ("internet",)
 
 
+# Options of --like, which takes no model.
+OF_LIKENESSES = (
+    *("like", "asn", "routers", "ases", "seed", "out", "store", "out_store", "snapshot"),
+)
+
 OF_SNAPSHOTS = ("snapshot", "asn", "ingresses")  # options that a file has no place for
 
 
 def model_of(config: GenerateConfig) -> str:
-    """Key of MODELS; ``internet`` for ``ba --internet``, whose ASes are made as in ``ba``."""
+    """Key of MODELS; ``internet`` for ``ba --internet``, whose ASes are made as in ``ba``.
+
+    Raises
+    ------
+    UsageError
+        Without a model, or for ``--internet`` of another one.
+    """
+    if config.model is None:
+        raise UsageError(f"give a MODEL ({', '.join(MODELS)}), or --like SNAPSHOT; see --help")
     if not config.internet:
         return config.model
     if config.model != "ba":

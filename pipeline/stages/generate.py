@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import asdict
-from pathlib import Path
 
 from kernels.compiled import FIRST_RUN, has_compiled
-from pipeline import __version__
 from pipeline.config import GenerateConfig
 from pipeline.config.generate import (
     OF_SNAPSHOTS,
@@ -17,7 +14,7 @@ from pipeline.config.generate import (
     options_of_model,
     parameters_of,
 )
-from pipeline.errors import StoreError, UsageError
+from pipeline.errors import UsageError
 from pipeline.generate import MODELS, Parameters, check, generate, generate_graphs, is_brite
 from pipeline.generate.files.adjacency_file import write_adjacency
 from pipeline.generate.files.brite_conf import model_lines
@@ -26,14 +23,11 @@ from pipeline.generate.shares import shares_told
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.choices import ADJACENCY_SUFFIX
-from pipeline.model.measured.origins import origins_of
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import links_text, number
-from pipeline.stages.contents.replaced import replaced_by, replacement_warnings
 from pipeline.stages.places import check_file
-from pipeline.store import check_name, open_snapshot, snapshot_names, write_snapshot
-from pipeline.store.pointers.nights import DefaultName, origin_of
-from pipeline.store.versions.names import name_of_version
+from pipeline.stages.saving import flag_of, refuse_measured, save_generated
+from pipeline.store import check_name
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +41,10 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         If the model is unknown, a number is out of range, or there is nowhere to write to.
     """
     started = time.time()
+    if config.like is not None:
+        from pipeline.stages.likeness import generate_likeness
+
+        return generate_likeness(config, progress)
     if (config.out is None) == (config.store is None):
         raise UsageError("give either --out FILE.brite or --store DIR")
     if config.snapshot is not None:
@@ -66,7 +64,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         check_file(config.out, f"{config.out / model}.brite")
     check(model, given)
     if config.store is not None and config.snapshot is not None:
-        _refuse_measured(config.store, config.snapshot)
+        refuse_measured(config.store, config.snapshot)
     detail = f"{model}{_first_run(model)}"
 
     def on_share(share: float) -> None:  # of the work; so are the routers that are shown
@@ -100,33 +98,9 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
         graphs = build_graphs([declared])
         progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
-    options = {
-        key: str(value) if isinstance(value, Path) else value
-        for key, value in asdict(config).items()
-        if key != "said"
-    }
-    options |= {"command": command, "hopscope": __version__}
-    progress(Progress("write", 0, 1, "snapshot", config.snapshot or ""))
-    path = write_snapshot(
-        config.store,
-        config.snapshot or DefaultName(started, origin_of({"options": options})),
-        graphs,
-        as_names={},
-        inputs=[],
-        options=options,
-        counts=dict(graphs.counts),
-        rejects=[],
-    )
-    name = name_of_version(path.name)
-    progress(Progress("write", 1, 1, "snapshot", name))
-    for line in replacement_warnings(config.store, replaced_by(config.store, path)):
-        logger.warning(line)
     links = links_text(len(graphs.indices) // 2, len(graphs.border_near))
     made = f"{number(n_nodes, 'router')}, {links}"
-    made += f" -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
-    if len(snapshot_names(config.store)) > 1:
-        made += "; it is now the newest in the store: to analyze another one, give --snapshot"
-    return made
+    return made + save_generated(config, config.store, graphs, command, started, progress)
 
 
 def _first_run(model: str) -> str:
@@ -135,20 +109,6 @@ def _first_run(model: str) -> str:
         return ""
     row = MODELS[model]
     return "" if has_compiled(row.compiles or row.module) else f", {FIRST_RUN}"
-
-
-def _refuse_measured(store: Path, name: str) -> None:
-    """Raise UsageError if a snapshot of this name is there and was measured, also in part."""
-    try:
-        snapshot = open_snapshot(store, name)
-    except StoreError:  # there is none, or it is broken
-        return
-    with snapshot:
-        if not origins_of(snapshot.manifest, snapshot.asn).all_synthetic:
-            raise UsageError(
-                f"snapshot {name} of {store} was measured: give --snapshot another name, so that "
-                "what is generated does not replace it"
-            )
 
 
 def _has_ases(model: str) -> bool:
@@ -166,12 +126,10 @@ def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
     for name in config.said:
         if name not in (*takes, "model", "internet"):
             where = "" if config.store is not None else " to a file"
-            known = ", ".join(_flag(each) for each in takes)
-            raise UsageError(f"{_flag(name)} is not an option of {model}{where}; it takes {known}")
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+            known = ", ".join(flag_of(each) for each in takes)
+            raise UsageError(
+                f"{flag_of(name)} is not an option of {model}{where}; it takes {known}"
+            )
 
 
 def _command(config: GenerateConfig, model: str, given: Parameters) -> str:
@@ -186,7 +144,7 @@ def _command(config: GenerateConfig, model: str, given: Parameters) -> str:
     if config.store is not None:  # a file has neither
         names += ["asn", "ingresses"]
     words = [
-        _flag(name) if values[name] is True else f"{_flag(name)} {values[name]}"
+        flag_of(name) if values[name] is True else f"{flag_of(name)} {values[name]}"
         for name in dict.fromkeys(names)
         if values[name] is not None and values[name] is not False
     ]

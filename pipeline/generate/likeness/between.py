@@ -1,0 +1,189 @@
+"""Links between the ASes of a likeness, and the ingresses at which they end.
+
+The graph of ASes is made like the graph of an AS (``blocks``): which ASes are linked follows the
+joint law of their numbers of linked ASes, and how many links two have follows that of the original
+between ASes of such numbers. An AS is in the likeness of one that is linked to as many, so that
+size and number of linked ASes go together. How many of its links end at each ingress is as in the
+AS that it is like.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.csr import Shard
+from pipeline.generate.csr import csr_from_links
+from pipeline.generate.likeness.blocks import make_block
+from pipeline.generate.likeness.original import Original
+from pipeline.model.random_words import GOLDEN, mix_words
+
+_KEY = (1 << 50) + (1 << 41)  # of streams
+_FIRST = (1 << 30) + (1 << 29)  # number of the graph of ASes among graphs: there are fewer ASes
+
+
+@dataclass(frozen=True, eq=False)
+class AsLinks:
+    """ASes to make, and which of them are linked.
+
+    Attributes
+    ----------
+    donor : (n_ases,) int64
+        Row of the original that each AS is in the likeness of.
+    near, far, n_links : (n_pairs,) int64
+        Rows of linked ASes, near < far, and how many links they have.
+    """
+
+    donor: np.ndarray
+    near: np.ndarray
+    far: np.ndarray
+    n_links: np.ndarray
+
+
+def ases_like(original: Original, n_ases: int, seed: int) -> AsLinks:
+    """ASes in the likeness of the original's, as many as are wanted."""
+    shard, n_links = as_graph(original)
+    n = original.n_ases
+    none = np.zeros(0, np.int64)
+    if n == 1:
+        return AsLinks(np.zeros(n_ases, np.int64), none, none, none)
+    made = make_block(
+        shard,
+        n_links.astype(np.float32),
+        np.zeros(n, bool),
+        np.zeros(1, np.int64),
+        np.array([n_ases]),
+        seed,
+        _FIRST,
+    )
+    donor = _donors(made.law, made.of_original, original.sizes())
+    place = np.argsort(donor, kind="stable")  # of the same number: each AS where its own is
+    name = np.empty(n_ases, np.int64)
+    name[place] = np.arange(n_ases)
+    tail = np.repeat(np.arange(n_ases), np.diff(made.indptr))
+    once = tail < made.indices
+    ends = np.sort([name[tail[once]], name[made.indices[once]]], axis=0)
+    order = np.lexsort((ends[1], ends[0]))
+    assert made.values is not None
+    counts = made.values[once][order].astype(np.int64)
+    return AsLinks(donor[place], ends[0][order], ends[1][order], counts)
+
+
+def as_graph(original: Original) -> tuple[Shard, np.ndarray]:
+    """The graph of ASes, and how many links each arc stands for, int64."""
+    n = original.n_ases
+    near, far = original.rows_of(original.border_near), original.rows_of(original.border_far)
+    keys, counts = np.unique(np.minimum(near, far) * n + np.maximum(near, far), return_counts=True)
+    one, other = (ends.astype(np.int32) for ends in np.divmod(keys, n))
+    graph = csr_from_links(n, one, other)
+    tail = np.repeat(np.arange(n), np.diff(graph.indptr))
+    pair = np.minimum(tail, graph.indices) * n + np.maximum(tail, graph.indices)
+    shard = Shard(graph.indptr, graph.indices, np.array([0, n], np.int64), trusted=True)
+    return shard, counts[np.searchsorted(keys, pair)]
+
+
+def _donors(law: np.ndarray, of_original: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """For each AS to make one of the original's of its class: each as often as any other."""
+    members = np.lexsort((sizes, of_original))
+    first = np.searchsorted(of_original[members], np.arange(of_original.max(initial=0) + 2))
+    order = np.argsort(law, kind="stable")
+    sorted_law = law[order]
+    begin = np.searchsorted(sorted_law, sorted_law)
+    n_new = np.searchsorted(sorted_law, sorted_law, side="right") - begin
+    n_old = np.diff(first)[sorted_law]
+    place = ((np.arange(len(law)) - begin + 0.5) * n_old / n_new).astype(np.int64)
+    donor = np.empty(len(law), np.int64)
+    donor[order] = members[first[sorted_law] + place]
+    return donor
+
+
+def borders_like(
+    original: Original,
+    links: AsLinks,
+    asn: np.ndarray,
+    ingress_ptr: np.ndarray,
+    ingress_node: np.ndarray,
+    seed: int,
+) -> dict[str, Any]:
+    """The columns of GraphSet about neighbours of ingresses and about links between ASes.
+
+    Parameters
+    ----------
+    original : Original
+    links : AsLinks
+    asn : (n_ases,) int64
+    ingress_ptr : (n_ases + 1,) int64; ingress_node : (n_ingresses,) int32
+        Ingresses of each AS, local node ids.
+    seed : int
+    """
+    near_row, far_row = np.repeat(links.near, links.n_links), np.repeat(links.far, links.n_links)
+    n_each = np.diff(ingress_ptr)
+    held = (n_each[near_row] > 0) & (n_each[far_row] > 0)
+    near_row, far_row = near_row[held], far_row[held]
+    ends = _ends(original, links.donor, ingress_ptr, np.concatenate([near_row, far_row]), seed)
+    pairs = np.unique(np.stack(np.split(ends, 2)), axis=1) if len(ends) else np.empty((2, 0), int)
+    near, far = pairs  # rows of near are smaller, so near < far
+    row = np.repeat(np.arange(len(asn)), n_each)
+    entries = np.unique(np.stack([np.append(near, far), row[np.append(far, near)]]), axis=1)
+    return {
+        "neighbor_ptr": np.searchsorted(entries[0], np.arange(len(ingress_node) + 1)).astype(
+            np.int64
+        ),
+        "neighbor_asn": asn[entries[1]].astype(np.int64),
+        "neighbor_n_direct": np.zeros(entries.shape[1], np.int64),
+        "border_near_asn": asn[row[near]].astype(np.int64),
+        "border_near": ingress_node[near],
+        "border_far_asn": asn[row[far]].astype(np.int64),
+        "border_far": ingress_node[far],
+    }
+
+
+def _ends(
+    original: Original, donor: np.ndarray, ingress_ptr: np.ndarray, row: np.ndarray, seed: int
+) -> np.ndarray:
+    """An ingress for each end of a link, by the AS row of the end.
+
+    The ends of an AS are spread over its ingresses as in the AS that it is like: its ingresses in
+    the order of their number of ends there take the same shares.
+    """
+    counts = _ends_of_routers(original)
+    old_row = original.rows_of(counts[0])
+    old_ptr = np.searchsorted(old_row, np.arange(original.n_ases + 1))
+    chance = mix_words(
+        (np.arange(len(row), dtype=np.uint64) + np.uint64((seed ^ _KEY) % 2**64)) * GOLDEN
+    )
+    order = np.lexsort((chance, row))
+    found = np.empty(len(row), np.int64)
+    n_each = np.diff(ingress_ptr)
+    ptr = np.searchsorted(row[order], np.arange(len(donor) + 1))
+    for i in np.flatnonzero(np.diff(ptr)).tolist():
+        own = slice(old_ptr[donor[i]], old_ptr[donor[i] + 1])
+        n_ends = int(ptr[i + 1] - ptr[i])
+        found[order[ptr[i] : ptr[i + 1]]] = ingress_ptr[i] + _spread(
+            np.sort(counts[1][own])[::-1], int(n_each[i]), n_ends
+        )
+    return found
+
+
+def _ends_of_routers(original: Original) -> tuple[np.ndarray, np.ndarray]:
+    """Routers at which links between ASes end, and how many."""
+    return np.unique(
+        np.concatenate([original.border_near, original.border_far]), return_counts=True
+    )
+
+
+def _spread(counts: np.ndarray, n_ingresses: int, n_ends: int) -> np.ndarray:
+    """Which of ``n_ingresses`` each of ``n_ends`` is at, by descending counts of the original."""
+    if not len(counts):
+        counts = np.ones(1, np.int64)
+    at = (np.arange(n_ingresses) + 0.5) * len(counts) / n_ingresses
+    share = counts[at.astype(np.int64)].astype(np.float64)
+    # One each, as far as there are ends; the rest by shares.
+    once = np.arange(min(n_ingresses, n_ends))
+    rest = n_ends - len(once)
+    more = np.maximum(share - 1, 0)
+    more = np.ones(n_ingresses) if more.sum() == 0 else more
+    bounds = np.cumsum(more) / more.sum()
+    return np.append(once, np.searchsorted(bounds, (np.arange(rest) + 0.5) / max(rest, 1)))

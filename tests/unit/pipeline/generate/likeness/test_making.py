@@ -1,0 +1,97 @@
+"""An AS or an Internet like a measured one: the same on any number of threads, of any size."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pipeline.errors import UsageError
+from pipeline.generate.likeness import making
+from pipeline.generate.likeness.making import likeness_topology, make_likeness
+from pipeline.generate.likeness.original import Original
+from tests.unit.pipeline.generate.likeness.originals import original_of
+
+
+def internet(n_ases: int = 12, seed: int = 5) -> Original:
+    """ASes of different sizes, linked as a Barabasi-Albert graph, some of them twice."""
+    graphs = [nx.barabasi_albert_graph(20 + 9 * i, 2, seed=i) for i in range(n_ases)]
+    first = np.cumsum([0, *map(len, graphs)])
+    chosen = np.random.default_rng(seed)
+    borders = set()
+    for i, j in [*nx.barabasi_albert_graph(n_ases, 2, seed=seed).edges, (0, 1), (2, 5)]:
+        i, j = sorted((i, j))
+        borders.add((int(first[i] + chosen.integers(0, 9)), int(first[j] + chosen.integers(0, 9))))
+    return original_of(
+        *graphs, ingress=sorted({end for pair in borders for end in pair}), borders=sorted(borders)
+    )
+
+
+def as_degrees(near: np.ndarray, far: np.ndarray) -> list[int]:
+    pairs = {tuple(sorted(pair)) for pair in zip(near.tolist(), far.tolist(), strict=True)}
+    return sorted(Counter(end for pair in pairs for end in pair).values())
+
+
+def arrays(graphs) -> list[np.ndarray]:
+    return [value for value in vars(graphs).values() if isinstance(value, np.ndarray)]
+
+
+@pytest.mark.parametrize("n_routers", [None, 4000])
+def test_any_number_of_threads_gives_the_same(n_routers, monkeypatch):
+    monkeypatch.setattr(making, "_BLOCK_NODES", 150)  # so that there are several blocks
+    one, three = (
+        make_likeness(internet(), n_routers=n_routers, seed=3, n_threads=n) for n in (1, 3)
+    )
+    assert one.graph_hash == three.graph_hash
+    for mine, its in zip(arrays(one), arrays(three), strict=True):
+        assert np.array_equal(mine, its)
+
+
+def test_each_as_has_its_size_and_its_ingresses_and_links_its_number_of_ases():
+    original = internet()
+    graphs = make_likeness(original, seed=2)
+    assert np.array_equal(graphs.asn, original.asn)
+    assert np.array_equal(np.diff(graphs.node_ptr), original.sizes())
+    was = np.bincount(original.rows_of(original.ingress), minlength=12)
+    assert np.array_equal(np.diff(graphs.ingress_ptr), was)
+    assert as_degrees(graphs.border_near_asn, graphs.border_far_asn) == as_degrees(
+        original.rows_of(original.border_near), original.rows_of(original.border_far)
+    )
+    assert (graphs.component_count == 1).all()
+
+
+def test_neighbours_of_ingresses_are_the_ases_at_the_other_ends():
+    graphs = make_likeness(internet(), seed=2)
+    row = np.searchsorted(graphs.ingress_ptr, np.arange(len(graphs.ingress_node)), side="right") - 1
+    found = {
+        (int(graphs.asn[row[i]]), int(graphs.ingress_node[i]), int(asn))
+        for i in range(len(row))
+        for asn in graphs.neighbor_asn[graphs.neighbor_ptr[i] : graphs.neighbor_ptr[i + 1]]
+    }
+    near, far = graphs.border_near_asn.tolist(), graphs.border_far_asn.tolist()
+    ends = [graphs.border_near.tolist(), graphs.border_far.tolist()]
+    assert found == {*zip(near, ends[0], far, strict=True), *zip(far, ends[1], near, strict=True)}
+
+
+def test_more_ases_and_routers():
+    graphs = make_likeness(internet(), n_routers=20_000, n_ases=60, seed=2)
+    assert graphs.n_ases == 60
+    assert graphs.asn.tolist() == list(range(1, 61))
+    assert graphs.node_ptr[-1] == 20_000
+    assert len({*graphs.border_near_asn.tolist(), *graphs.border_far_asn.tolist()}) > 50
+
+
+def test_fewer_routers_than_ases_are_refused():
+    with pytest.raises(UsageError, match="5 routers for 12 ASes: give --routers 12 or more"):
+        make_likeness(internet(), n_routers=5)
+
+
+def test_the_columns_of_a_file_are_those_graphs():
+    graphs = make_likeness(internet(), seed=2)
+    topology = likeness_topology(graphs)
+    assert topology.n_nodes == graphs.node_ptr[-1]
+    assert topology.n_links == len(graphs.indices) // 2 + len(graphs.border_near)
+    near, far = topology.node_asn[topology.near], topology.node_asn[topology.far]
+    assert (near != far).sum() == len(graphs.border_near)
