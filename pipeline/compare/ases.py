@@ -26,7 +26,7 @@ from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted
 from pipeline.compare.silence import Passed
-from pipeline.model.columns.keys import distinct_keys, is_among
+from pipeline.model.columns.keys import distinct_keys, is_among, position_of
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
@@ -198,7 +198,7 @@ def _seen_again(
     night = sides.new if reverse else sides.old
     paths, n_targets = here.seen.paths, sides.n_targets
     owner = night.asn_of(here.seen.steps.far.astype(np.int64))
-    label = np.where(is_among(owner, asn), np.searchsorted(asn, owner), -1)
+    label = position_of(asn, owner)
     on_both = is_among(here.pair, there.pair)
     found = list(crossings(here, label, on_both))
     if not found:

@@ -24,7 +24,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.columns.keys import distinct_keys, first_rows, packed_keys, pair_keys
+from pipeline.compare.trees import mark_below
+from pipeline.model.columns.keys import (
+    distinct_keys,
+    first_rows,
+    packed_keys,
+    pair_keys,
+    position_of,
+)
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations, Steps
 
@@ -105,20 +112,11 @@ def walk_back(steps: Steps, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.n
         rows = steps.before[rows]
 
 
-def paths_with(steps: Steps, marked: np.ndarray) -> np.ndarray:
-    """(n_steps,) bool: whether a path that ends at each step holds a marked one."""
-    marked, above = marked.copy(), steps.before.copy()
-    while (on := np.flatnonzero(above != FIRST)).size:  # doubles the way looked at each time
-        marked[on] |= marked[above[on]]
-        above[on] = above[above[on]]
-    return marked
-
-
 def _holds_one(steps: Steps, marked: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """(n_paths,) bool: whether paths that end at these steps hold a marked one; not without one."""
     holds = np.zeros(len(ends), bool)
     some = np.flatnonzero(ends != FIRST)
-    holds[some] = paths_with(steps, marked)[ends[some]]
+    holds[some] = mark_below(steps.before, marked)[ends[some]]
     return holds
 
 
@@ -167,14 +165,6 @@ def label_links(view: View, keys: np.ndarray) -> np.ndarray:
     link = np.full(len(steps), -1, np.int64)
     link[direct] = position_of(keys, link_keys(view.group, steps.near[direct], steps.far[direct]))
     return link
-
-
-def position_of(table: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Position of each value in a sorted table, -1 where it is not there."""
-    if not len(table):
-        return np.full(len(values), -1)
-    at = np.minimum(np.searchsorted(table, values), len(table) - 1)
-    return np.where(table[at] == values, at, -1)
 
 
 def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:

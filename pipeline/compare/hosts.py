@@ -97,11 +97,11 @@ def _of_ases(
     by_host = np.argsort(host, kind="stable")
     of_host = offsets(np.bincount(host, minlength=len(first)))
     columns: dict[str, list] = {name: [] for name in _COLUMNS}
-    for of, begin, end in zip(ases.tolist(), start.tolist(), stop.tolist(), strict=True):
-        own = order[begin:end]
+    n_of_as = offsets(is_dead[order])
+    asked = np.flatnonzero(n_of_as[stop] - n_of_as[start] >= _MIN_HOSTS)
+    for i in asked.tolist():
+        of, own = int(ases[i]), order[start[i] : stop[i]]
         dead = np.flatnonzero(is_dead[own])
-        if len(dead) < _MIN_HOSTS:
-            continue
         n_others = max(1, len(order) - len(own))
         churn = max(_CHURN, (n_dead - len(dead)) / n_others)
         part = own[dead[0] : dead[-1] + 1]

@@ -46,7 +46,7 @@ from pipeline.compare.cities import (
     number_cities,
     routers_in,
 )
-from pipeline.compare.evidence import View, crossings, position_of
+from pipeline.compare.evidence import View, crossings
 from pipeline.compare.figures.hops import tally
 from pipeline.compare.figures.medians import MIN_VANTAGES
 from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
@@ -63,8 +63,16 @@ from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, paths_by_step
 from pipeline.compare.routes import Routes, is_renamed, spell_out
 from pipeline.model.columns import concat, take
-from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, pair_keys, split_key
+from pipeline.model.columns.keys import (
+    distinct_keys,
+    is_among,
+    ordered_keys,
+    pair_keys,
+    position_of,
+    split_key,
+)
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value, run_starts
+from pipeline.model.columns.sorted_keys import places_of_keys
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.topology import NO_ASN
 
@@ -145,6 +153,14 @@ class _Names:
     n_groups: int
     cities: list[str]
     city: np.ndarray
+
+    def row_of(self, asn: np.ndarray) -> np.ndarray:
+        """Row of each AS, (n,) int64; where it would be if it is not there."""
+        return places_of_keys(self.asn, asn)
+
+    def rows_of_nodes(self, night: Night) -> np.ndarray:
+        """(n_nodes,) int64: row of the AS of each node."""
+        return np.repeat(self.row_of(night.asn), np.diff(night.node_ptr))
 
     def count(self, level: int) -> int:
         sizes = {AS: len(self.asn), EXCHANGE: len(self.exchanges), CITY: len(self.cities)}
@@ -266,7 +282,7 @@ def join_outages(changes: Changes, outages: Outages, found: Rerouted | None) -> 
         known = np.isin(changes.asn[ases], names.asn)
         ases = ases[known]
         of_as = _explained(side.keys[AS], outages.claims, len(names.asn))
-        event[ases] = of_as[np.searchsorted(names.asn, changes.asn[ases])]
+        event[ases] = of_as[names.row_of(changes.asn[ases])]
         between = np.flatnonzero(of_side & (changes.what == "neighbour"))
         number = _adjacency(names, changes.asn[between], changes.other_asn[between])
         of_two = _explained(side.keys[ADJACENCY], outages.claims, len(names.adjacencies))
@@ -370,11 +386,10 @@ def _names_of(sides: Sides) -> _Names:
     found = []
     for night, view in ((sides.old, sides.old_view), (sides.new, sides.new_view)):
         assert view is not None
-        steps = view.seen.steps
-        at = np.flatnonzero(steps.near != FIRST)
-        near = np.searchsorted(asn, night.asn_of(steps.near[at].astype(np.int64)))
-        far = np.searchsorted(asn, night.asn_of(steps.far[at].astype(np.int64)))
-        found.append(distinct_keys(pair_keys(near, far)[near != far]))
+        row = np.repeat(places_of_keys(asn, night.asn), np.diff(night.node_ptr))
+        near, far = view.seen.steps.near, view.seen.steps.far
+        across = np.flatnonzero((near != FIRST) & (row[near] != row[far]))
+        found.append(distinct_keys(pair_keys(row[near[across]], row[far[across]])))
     exchanges = {
         name
         for night in (sides.old, sides.new)
@@ -388,11 +403,7 @@ def _names_of(sides: Sides) -> _Names:
 
 def _adjacency(names: _Names, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Number of the adjacency of two ASes, (n,) int64; -1 for none."""
-    keys = pair_keys(np.searchsorted(names.asn, one), np.searchsorted(names.asn, other))
-    if not len(names.adjacencies):
-        return np.full(len(keys), -1)
-    at = np.minimum(np.searchsorted(names.adjacencies, keys), len(names.adjacencies) - 1)
-    return np.where(names.adjacencies[at] == keys, at, -1)
+    return position_of(names.adjacencies, pair_keys(names.row_of(one), names.row_of(other)))
 
 
 def _side(
@@ -402,13 +413,13 @@ def _side(
     main = (found.common.new if is_new else found.common.old)[found.pairs]
     numbers = view.pair[main]
     order = np.argsort(numbers)
-    at = np.minimum(np.searchsorted(numbers[order], view.pair), len(order) - 1)
-    paths = np.flatnonzero(numbers[order][at] == view.pair)
+    at = position_of(numbers[order], view.pair)
+    paths = np.flatnonzero(at >= 0)
     row = order[at[paths]]
     routes = spell_out(view, night, paths)
     side = _Side(night, view, group, routes, row)
     pair = row[row_of_value(routes.ptr)]
-    own = np.searchsorted(names.asn, routes.asn)
+    own = names.row_of(routes.asn)
     side.keys[ROUTER] = distinct_keys(ordered_keys(pair, routes.group))
     ends = np.flatnonzero(view.at_target[paths] & (np.diff(routes.ptr) > 0))
     last = routes.ptr[1:][ends] - 1
@@ -442,13 +453,11 @@ def _exchange_of(
     number = {name: i for i, name in enumerate(names.exchanges)}
     known = np.array([number.get(name, -1) for name in night.neighbor_ixp.tolist()], np.int64)
     node = np.repeat(night.ingress, np.diff(night.neighbor_ptr))
-    keys = ordered_keys(group[node], np.searchsorted(names.asn, night.neighbor_asn))
+    keys = ordered_keys(group[node], names.row_of(night.neighbor_asn))
     keys, first = np.unique(keys, return_index=True)
-    asked = ordered_keys(far, np.searchsorted(names.asn, neighbor))
-    if not len(keys):
-        return np.full(len(far), -1)
-    at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    return np.where(keys[at] == asked, known[first[at]], -1)
+    asked = ordered_keys(far, names.row_of(neighbor))
+    at = position_of(keys, asked)
+    return np.where(at >= 0, np.append(known[first], -1)[at], -1)
 
 
 def _count_steady(side: _Side, found: Rerouted, names: _Names, *, is_new: bool) -> None:
@@ -456,28 +465,30 @@ def _count_steady(side: _Side, found: Rerouted, names: _Names, *, is_new: bool) 
     steps = side.view.seen.steps
     same = (found.common.new if is_new else found.common.old)[found.same]
     n_paths = paths_by_step(side.view, same)
-    far = steps.far.astype(np.int64)
-    asn = side.night.asn_of(far)
-    inner = steps.near != FIRST
-    before = np.where(inner, side.night.asn_of(np.where(inner, steps.near, 0)), NO_ASN)
+    at = np.flatnonzero(n_paths)  # with the steps before these
+    n_paths = n_paths[at]
+    row = names.rows_of_nodes(side.night)
+    far, near = steps.far[at], steps.near[at]
+    inner = near != FIRST
+    own, before = row[far], np.where(inner, row[near], -1)
     side.n_steady[ROUTER] = np.bincount(side.group[far], n_paths, names.n_groups)
-    own = np.searchsorted(names.asn, asn)
-    enters = asn != before
+    enters = own != before
     side.n_steady[AS] = np.bincount(own[enters], n_paths[enters], len(names.asn))
     across = np.flatnonzero(enters & inner)
-    number = _adjacency(names, before[across], asn[across])
+    number = position_of(names.adjacencies, pair_keys(before[across], own[across]))
     side.n_steady[ADJACENCY] = np.bincount(number, n_paths[across], len(names.adjacencies))
-    ixp = _exchange_of(side.night, side.group, names, side.group[far[across]], before[across])
-    on = (ixp >= 0) & ~steps.across_gap[across]
+    neighbor = names.asn[before[across]]
+    ixp = _exchange_of(side.night, side.group, names, side.group[far[across]], neighbor)
+    on = (ixp >= 0) & ~steps.across_gap[at[across]]
     side.n_steady[EXCHANGE] = np.bincount(
         ixp[on], n_paths[across][on], max(1, len(names.exchanges))
     )
     city = names.city[side.group[far]]
-    came = (city >= 0) & ~(inner & (names.city[side.group[np.where(inner, steps.near, 0)]] == city))
+    came = (city >= 0) & ~(inner & (names.city[side.group[np.where(inner, near, 0)]] == city))
     side.n_steady[CITY] = np.bincount(city[came], n_paths[came], max(1, len(names.cities)))
-    third = inner & (asn == before)
-    above = np.where(inner, steps.before, 0)
-    third &= inner[above] & (before[above] == asn)
+    third = np.flatnonzero(inner & (own == before))
+    above = steps.near[steps.before[at[third]]]
+    third = third[(above != FIRST) & (row[above] == own[third])]
     side.n_steady[HIDING] = np.bincount(own[third], n_paths[third], len(names.asn))
 
 
@@ -504,7 +515,7 @@ def _candidates(
     shortcut = hop[verdict == SHORTCUT]
     skipped = {
         ROUTER: ordered_keys(pair[passing], own.group[passing]),
-        AS: ordered_keys(pair[passing], np.searchsorted(names.asn, own.asn[passing])),
+        AS: ordered_keys(pair[passing], names.row_of(own.asn[passing])),
         CITY: crossings_of(pair[passing], names.city[own.group[passing]]),
     }
     skipped[ADJACENCY] = skipped[EXCHANGE] = _adjacencies_of(names, own, pair, passing)
@@ -515,7 +526,7 @@ def _candidates(
     found_: list[_Candidate] = []
     hidden = _hidden(here, there, names, own, pair, shortcut, least)
     nodes = np.maximum(first_nodes(here.group, names.n_groups), 0)
-    of_groups = np.searchsorted(names.asn, here.night.asn_of(nodes))
+    of_groups = names.row_of(here.night.asn_of(nodes))
     of_hidden = {int(group) for each in hidden for group in each.groups}
     lost_routers: dict[int, list[tuple[int, np.ndarray]]] = {}
     sure = distinct_keys(ordered_keys(pair[hop[verdict == 0]], own.group[hop[verdict == 0]]))
@@ -546,9 +557,7 @@ def _candidates(
         if level in (AS, CITY):  # else it may as well be silent
             at = hop[verdict != UNKNOWN]
             if level == AS:
-                known = distinct_keys(
-                    ordered_keys(pair[at], np.searchsorted(names.asn, own.asn[at]))
-                )
+                known = distinct_keys(ordered_keys(pair[at], names.row_of(own.asn[at])))
             else:
                 known = crossings_of(pair[at], names.city[own.group[at]])
             n_known = np.bincount(split_key(left[is_among(left, known)])[1], minlength=n)
@@ -621,19 +630,21 @@ def _only_renamed(here: _Side, there: _Side, names: _Names) -> dict[int, np.ndar
     pair = here.row[row_of_value(routes.ptr)]
     renamed = is_renamed(routes, there.night, there.group, names.n_groups)
     is_there = is_among(ordered_keys(pair, routes.group), there.keys[ROUTER])
-    own = np.searchsorted(names.asn, routes.asn)
+    own = names.row_of(routes.asn)
     at = np.flatnonzero(routes.direct)
     at = at[routes.asn[at] != routes.asn[at - 1]]
     links = pair_keys(routes.group[at - 1], routes.group[at])
     keys = distinct_keys(links)
-    own_link = ordered_keys(pair[at], np.searchsorted(keys, links))
+    own_link = ordered_keys(pair[at], places_of_keys(keys, links))
     again = is_there[at] & is_there[at - 1] & is_among(own_link, _link_keys(there, keys))
     again |= renamed[at] | renamed[at - 1]
     is_there |= renamed
     number = _adjacency(names, routes.asn[at - 1], routes.asn[at])
     ixp = _exchange_of(here.night, here.group, names, routes.group[at], routes.asn[at - 1])
     of_two = again & (number >= 0)
-    of_ixp = (ixp >= 0) & (again | is_among(links, _direct_links(there.view)))
+    of_ixp = ixp >= 0
+    if of_ixp.any():  # else there is no need to look at all links of a night
+        of_ixp &= again | is_among(links, _direct_links(there.view))
     return {
         AS: distinct_keys(ordered_keys(pair[is_there], own[is_there])),
         ADJACENCY: distinct_keys(ordered_keys(pair[at], number)[of_two]),
@@ -756,11 +767,11 @@ def _hidden(
     """ASes whose inner routers pairs no longer see between the same routers of it."""
     if not len(shortcut):
         return []
-    of = np.searchsorted(names.asn, own.asn[shortcut])
+    of = names.row_of(own.asn[shortcut])
     order = np.argsort(of, kind="stable")
     of, shortcut = of[order], shortcut[order]
     routes = there.routes
-    asn = np.searchsorted(names.asn, routes.asn)
+    asn = names.row_of(routes.asn)
     row = there.row[row_of_value(routes.ptr)]
     inner = np.zeros(len(asn), bool)
     if len(asn) > 2:
@@ -771,7 +782,7 @@ def _hidden(
     n_still = n_still + there.n_steady[HIDING]
     found = []
     for at in np.split(shortcut, run_starts(of)[1:]):
-        thing = int(np.searchsorted(names.asn, own.asn[at[0]]))
+        thing = int(names.row_of(own.asn[at[:1]])[0])
         pairs, groups = np.unique(pair[at]), np.unique(own.group[at])
         if len(groups) < 2 or n_still[thing] > _FEW_HIDDEN * len(pairs):
             continue
@@ -858,9 +869,9 @@ def _label_places(
     steps = view.seen.steps
     into = ordered_keys(before, router)
     links = distinct_keys(into)
-    wanted = ordered_keys(np.searchsorted(links, into), np.maximum(after, 0))
+    wanted = ordered_keys(places_of_keys(links, into), np.maximum(after, 0))
     keys = distinct_keys(wanted[after >= 0])
-    number = np.where(after >= 0, np.searchsorted(keys, wanted), -1)
+    number = np.where(after >= 0, places_of_keys(keys, wanted), -1)
     label = np.full(len(steps), -1, np.int64)
     direct = ~steps.across_gap & (steps.near != FIRST)
     at = np.flatnonzero(direct & (steps.before != FIRST))
@@ -1028,10 +1039,8 @@ def _link_keys(side: _Side, keys: np.ndarray) -> np.ndarray:
     routes = side.routes
     at = np.flatnonzero(routes.direct)
     link = pair_keys(routes.group[at - 1], routes.group[at])
-    if not len(keys):
-        return np.empty(0, np.int64)
-    row = np.minimum(np.searchsorted(keys, link), len(keys) - 1)
-    on = keys[row] == link
+    row = position_of(keys, link)
+    on = row >= 0
     pair = side.row[row_of_value(routes.ptr)][at[on]]
     return distinct_keys(ordered_keys(pair, row[on]))
 

@@ -26,8 +26,9 @@ from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
-from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
-from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys
+from pipeline.compare.routes import Common, Routes, common_pairs, spell_out
+from pipeline.compare.trees import sum_below
+from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, position_of
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.references import References
@@ -229,8 +230,8 @@ def measure_events(changes: Changes, events: Events, found: Rerouted) -> Events:
     event = changes.event[of_link][first]
     hop = np.flatnonzero(found.old.direct)
     key = pair_keys(found.old.group[hop - 1], found.old.group[hop])
-    at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-    hop, at = hop[keys[at] == key], at[keys[at] == key]
+    at = position_of(keys, key)
+    hop, at = hop[at >= 0], at[at >= 0]
     pair = row_of_value(found.old.ptr)[hop]
     both = ~np.isnan(found.longer_by[pair])
     (of, pair), _ = tally(event[at[both]], pair[both])
@@ -293,7 +294,4 @@ def paths_by_step(view: View, paths: np.ndarray) -> np.ndarray:
     steps = view.seen.steps
     ends = view.seen.paths.step[paths]
     n_paths = np.bincount(ends[ends != FIRST], minlength=len(steps))
-    for rows in reversed(levels_of(steps)):
-        below = rows[steps.before[rows] != FIRST]
-        np.add.at(n_paths, steps.before[below], n_paths[below])
-    return n_paths
+    return sum_below(steps.before, n_paths)

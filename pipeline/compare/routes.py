@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.compare.evidence import View, walk_back
+from pipeline.compare.evidence import View
 from pipeline.compare.night import Night
-from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys
-from pipeline.model.columns.ragged import offsets, run_starts
-from pipeline.model.measured.observations import FIRST, Steps
+from pipeline.compare.trees import sign_ways, steps_of
+from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, position_of
+from pipeline.model.columns.ragged import run_starts
+from pipeline.model.measured.observations import FIRST
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with its bits spread
 
@@ -65,8 +66,8 @@ def common_pairs(old: View, new: View) -> Common:
     """Find the pairs of both nights, by their number."""
     old_pair, old_path, n_old = routes_of_pairs(old.pair, old.seen.paths.n_traces)
     new_pair, new_path, n_new = routes_of_pairs(new.pair, new.seen.paths.n_traces)
-    at_new = np.minimum(np.searchsorted(new_pair, old_pair), max(0, len(new_pair) - 1))
-    at_old = np.flatnonzero(new_pair[at_new] == old_pair) if len(new_pair) else at_new[:0]
+    at_new = position_of(new_pair, old_pair)
+    at_old = np.flatnonzero(at_new >= 0)
     at_new = at_new[at_old]
     old_path, new_path = old_path[at_old], new_path[at_new]
     changed = _signature(old, old_path) != _signature(new, new_path)
@@ -77,14 +78,7 @@ def common_pairs(old: View, new: View) -> Common:
 def spell_out(view: View, night: Night, paths: np.ndarray) -> Routes:
     """The routers of some paths."""
     steps = view.seen.steps
-    levels = list(walk_back(steps, view.seen.paths.step[paths]))
-    n_hops = np.zeros(len(paths), np.int64)
-    for which, _ in levels:
-        n_hops[which] += 1
-    ptr = offsets(n_hops)
-    row = np.empty(ptr[-1], np.int64)
-    for back, (which, at) in enumerate(levels, start=1):
-        row[ptr[which + 1] - back] = at
+    ptr, row = steps_of(steps.before, view.seen.paths.step[paths])
     far = steps.far[row]
     direct = ~steps.across_gap[row] & (steps.before[row] != FIRST)
     return Routes(ptr, view.group[far], night.asn_of(far), direct)
@@ -127,22 +121,5 @@ def _signature(view: View, paths: np.ndarray) -> np.ndarray:
     ).astype(np.uint64)
     own = (own + np.uint64(1)) * MIX
     own ^= own >> np.uint64(31)
-    sign = np.zeros(len(steps) + 1, np.uint64)  # the last one is of no step
-    for rows in levels_of(steps):
-        sign[rows] = (sign[steps.before[rows]] ^ own[rows]) * MIX
-        sign[rows] ^= sign[rows] >> np.uint64(29)
-    return sign[view.seen.paths.step[paths]]
-
-
-def levels_of(steps: Steps) -> list[np.ndarray]:
-    """Rows of steps by how many steps come before."""
-    depth = np.zeros(len(steps), np.int16)
-    above = steps.before
-    on = np.flatnonzero(above != FIRST)
-    while len(on):
-        depth[on] += 1
-        above = above.copy() if above is steps.before else above
-        above[on] = steps.before[above[on]]
-        on = on[above[on] != FIRST]
-    order = np.argsort(depth, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
+    signs = np.append(sign_ways(steps.before, own, MIX, 29), np.uint64(0))  # of no step
+    return signs[view.seen.paths.step[paths]]

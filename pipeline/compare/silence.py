@@ -31,8 +31,9 @@ from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.model.columns import Flat, concat, take
-from pipeline.model.columns.keys import distinct_keys, is_among
+from pipeline.model.columns.keys import distinct_keys, is_among, position_of
 from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.columns.sorted_keys import places_of_keys
 from pipeline.model.measured.observations import FIRST
 
 _Z = 2.58  # of 99 %: thousands of routers are asked
@@ -165,7 +166,7 @@ def find_passed(sides: Sides, found: Rerouted | None, *, reverse: bool) -> Passe
     hop = np.flatnonzero(~is_seen[routes.group] & is_among(routes.asn, asn))
     verdict = passages_of(own, others, hop)
     hop, verdict = hop[verdict != UNKNOWN], verdict[verdict != UNKNOWN]
-    of, pair = np.searchsorted(asn, routes.asn[hop]), row_of_value(routes.ptr)[hop]
+    of, pair = places_of_keys(asn, routes.asn[hop]), row_of_value(routes.ptr)[hop]
     (every, _), _ = tally(of, pair)
     passes = verdict == PASSES
     (passing, by), _ = tally(of[passes], pair[passes])
@@ -185,7 +186,7 @@ def describe_passed(sides: Sides, passed: Passed, *, reverse: bool) -> Changes:
     which = np.flatnonzero(passed.is_silent)
     asn = passed.asn[which]
     owner = night.asn_of(view.seen.steps.far.astype(np.int64))
-    label = np.where(is_among(owner, asn), np.searchsorted(asn, owner), -1)
+    label = position_of(asn, owner)
     old, new = passed.n_routers[which], passed.n_left[which]
     if reverse:
         old, new = new, old

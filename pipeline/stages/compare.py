@@ -23,7 +23,7 @@ from pipeline.report.published import bring_reports
 from pipeline.stages.nights.drift import drifts_up_to
 from pipeline.stages.nights.flapping import turns_up_to
 from pipeline.stages.nights.inferences import agreement
-from pipeline.stages.nights.references import keep_up_to, references_up_to
+from pipeline.stages.nights.references import before_next, keep_up_to, usual_up_to
 from pipeline.stages.nights.snapshots import (
     before,
     figures_warning,
@@ -95,15 +95,21 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         warnings += [figures_warning(night, config.out) for night in (old, new)]
         warnings = [line for line in warnings if line]
         nights = open_night(old, config.out), open_night(new, config.out)
-        usual = references_up_to(config.store, config.out, old, nights[0])
+        usual = usual_up_to(config.store, config.out, old, nights[0])
         changes, events = compare_nights(*nights, usual)
         drifts = drifts_up_to(config.out, new.name) if is_night(old.name) else None
         if drifts is not None:
             changes, events = with_drifts(changes, events, drifts)
         agrees = agreement(old, new)
         progress(Progress("compare", 1, 1, "nights"))
-        keep_up_to(config.store, config.out, new, nights[1], config.old, usual)
-        names = nights[0].names | nights[1].names
+        has_traces = all(night.observations is not None for night in nights)
+        names, covers = nights[0].names | nights[1].names, (usual.n_nights, usual.since)
+        known = before_next(config.store, config.out, new, old, nights[0], usual)
+        night = nights[1]
+        del nights  # of millions of paths: the older one is not needed where new ones are kept
+        if known is not None:
+            keep_up_to(config.store, new, night, known)
+        del night, known, usual
         with report_turn(config.out, new.name):
             files = write_comparison(
                 config.out,
@@ -113,10 +119,10 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
                 events,
                 names,
                 "; ".join(warnings),
-                (usual.n_nights, usual.since),
+                covers,
                 _kind_of_nodes(old, new),
                 (old.version, new.version),
-                has_traces=all(night.observations is not None for night in nights),
+                has_traces=has_traces,
                 turns=turns_up_to(config.out, old.name, changes, events),
             )
             unshown = _not_shown(config, new.version)
@@ -132,7 +138,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         count_changes(changes),
         time.time() - started,
         [*warnings, *filter(None, [unshown])],
-        usual.n_nights,
+        covers[0],
         agrees,
     )
 

@@ -97,7 +97,8 @@ def _read(path: Path, kind: type[Table]) -> Table:
     for name in names:
         column = table.column(name)
         if column.null_count:
-            column = column.cast(pa.int64()).fill_null(-1)
+            signed = pa.types.is_signed_integer(column.type)
+            column = (column if signed else column.cast(pa.int64())).fill_null(-1)
         columns[name] = column.to_numpy()
     return kind(**columns)
 

@@ -80,6 +80,18 @@ def read_references(store: Path, version: str) -> References | None:
     return None
 
 
+def nights_of_references(store: Path, version: str) -> tuple[int, str] | None:
+    """How many nights kept references cover, and the first; None: not kept, or of other rules."""
+    path = reference_file(store, version)
+    with contextlib.suppress(StoreError, ValueError, KeyError, TypeError, OSError):
+        bring_small(path)
+        if path.is_file():
+            facts = orjson.loads((pq.read_schema(path).metadata or {})[_FACTS])
+            if facts["rules"] == _RULES:
+                return int(facts["n_nights"]), str(facts["since"])
+    return None
+
+
 def copy_references(store: Path, old: str, new: str) -> None:
     """Keep the baselines of a version for a copy of it, too, if there are any."""
     path = reference_file(store, old)

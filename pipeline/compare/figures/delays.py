@@ -25,7 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.compare.changes import ALL_AGREE, FASTER, SLOWER, Changes
-from pipeline.compare.evidence import count_crossings, label_links
+from pipeline.compare.evidence import View, count_crossings, label_links
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts
 from pipeline.compare.figures.references import (
     MIN_MS,
@@ -42,23 +42,27 @@ from pipeline.model.measured.references import References
 AGREE_MS = 2.0  # by which a link differs from each vantage point, where these are few
 
 
+def _votes(view: View, is_one: np.ndarray) -> tuple[np.ndarray, ...]:
+    """``added_ms`` of links between routers that are one."""
+    votes = added_ms(view.seen, view.group, view.vantage)
+    kept = is_one[votes[0]] & is_one[votes[1]]
+    return tuple(column[kept] for column in votes)
+
+
 def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     """Links of both nights that began to add more or less to the RTT than their baseline."""
     if sides.old_view is None or sides.new_view is None:
         return
-    old, new = (
-        added_ms(view.seen, view.group, view.vantage) for view in (sides.old_view, sides.new_view)
-    )
-    number, _ = number_rows(*(np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True)))
-    of_old, of_new = np.split(number, [len(old[0])])
-    at, now = common_rows(of_old, of_new)
     is_one = np.ones(sides.groups.n, bool)
     for group in (sides.groups.old, sides.groups.new):
         is_one &= np.bincount(group, minlength=sides.groups.n) == 1
-    alike = is_one[old[0][at]] & is_one[old[1][at]]
-    at, now = at[alike], now[alike]
+    old, new = (_votes(view, is_one) for view in (sides.old_view, sides.new_view))
+    number, _ = number_rows(*(np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True)))
+    at, now = common_rows(*np.split(number, [len(old[0])]))
+    del number
     near, far, vantage, before = (column[at] for column in old)
     after = new[3][now]
+    del old, new, at, now
     link, n_links = number_rows(near, far)
     usual, usual_before = usual_ms(sides, references, (near, far, vantage, before))
     which = tuple(

@@ -32,7 +32,7 @@ from pipeline.compare.routes import routes_of_pairs
 from pipeline.model.columns import take
 from pipeline.model.columns.keys import packed_keys
 from pipeline.model.columns.ragged import run_starts
-from pipeline.model.measured.observations import FIRST, Observations
+from pipeline.model.measured.observations import FIRST, Observations, Steps
 from pipeline.model.measured.references import References
 
 ALPHA = 0.1  # weight of a night
@@ -158,17 +158,33 @@ def added_ms(seen: Observations, group: np.ndarray, vantage: np.ndarray) -> tupl
         Number of each vantage point.
     """
     steps = seen.steps
-    rows = np.flatnonzero(~steps.across_gap & (steps.before != FIRST))
-    added = steps.rtt_ms[rows].astype(np.float64) - steps.rtt_ms[steps.before[rows]]
-    rows, added = rows[~np.isnan(added)], added[~np.isnan(added)]
-    near, far = group[steps.near[rows]], group[steps.far[rows]]
-    by = vantage[steps.vantage[rows]]
-    keys = packed_keys(near, far, by, -steps.n_traces[rows].astype(np.int64))
-    one = len(keys) == 1
-    order = np.argsort(keys[0], kind="stable") if one else np.lexsort(keys[::-1])
-    columns = (near[order], far[order], by[order])
-    starts = run_starts(*columns)
-    return *(column[starts] for column in columns), added[order][starts]
+    rows = np.flatnonzero(~steps.across_gap & (steps.before != FIRST)).astype(np.int32)
+    known = ~np.isnan(steps.rtt_ms[rows]) & ~np.isnan(steps.rtt_ms[steps.before[rows]])
+    rows = rows[known]
+    # Tens of millions of steps: what is not needed is not kept.
+    first = rows[_first_of_most_traces(steps, rows, group.astype(np.int32), vantage)]
+    added = steps.rtt_ms[first].astype(np.float64) - steps.rtt_ms[steps.before[first]]
+    near, far = group[steps.near[first]], group[steps.far[first]]
+    return near, far, vantage[steps.vantage[first]], added
+
+
+def _first_of_most_traces(
+    steps: Steps, rows: np.ndarray, group: np.ndarray, vantage: np.ndarray
+) -> np.ndarray:
+    """Of the steps over each link from each vantage point the one of most traces, in their order.
+
+    Positions in ``rows``; of equal ones it is the first.
+    """
+    columns = group[steps.near[rows]], group[steps.far[rows]], vantage[steps.vantage[rows]]
+    times = -steps.n_traces[rows].astype(np.int64)
+    keys = packed_keys(*columns, times)
+    if len(keys) > 1:
+        order = np.lexsort(keys[::-1])
+        return order[run_starts(*(column[order] for column in columns))]
+    del columns
+    order = np.argsort(keys[0], kind="stable")
+    by_link = keys[0][order] // (int(np.ptp(times)) + 1 if len(times) else 1)
+    return order[run_starts(by_link)]
 
 
 def usual_ms(

@@ -110,9 +110,17 @@ def is_among(keys: np.ndarray, others: np.ndarray) -> np.ndarray:
         found = (keys >= low) & (keys <= high)
         found[found] = is_there[keys[found] - low]
         return found
-    others = np.sort(others)
-    at = np.minimum(np.searchsorted(others, keys), len(others) - 1)
-    return others[at] == keys
+    return position_of(np.sort(others), keys) >= 0
+
+
+def position_of(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Position of each key in an ascending table, (n,) int64; -1 where it is not there."""
+    from pipeline.model.columns.sorted_keys import places_of_keys  # compiled: not for each command
+
+    if not len(table):
+        return np.full(len(keys), -1)
+    at = np.minimum(places_of_keys(table, keys), len(table) - 1)
+    return np.where(table[at] == keys, at, -1)
 
 
 def first_rows(keys: np.ndarray) -> np.ndarray:
@@ -128,6 +136,5 @@ def common_rows(keys: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.nd
     if not len(rows) or not len(there):
         return rows[:0], there[:0]
     here, known = keys[rows], others[there]
-    at = np.minimum(np.searchsorted(known, here), len(known) - 1)
-    same = known[at] == here
-    return rows[same], there[at[same]]
+    at = position_of(known, here)
+    return rows[at >= 0], there[at[at >= 0]]

@@ -461,8 +461,17 @@ def _or_null(column: np.ndarray) -> pa.Array:
 
 def _addrs(high: np.ndarray, low: np.ndarray) -> pa.Array:
     """Texts; null where there is none."""
-    pairs = zip(high.tolist(), low.tolist(), strict=True)
-    return pa.array([_addr(h, w) if h or w else None for h, w in pairs], pa.string())
+    is_v4 = (high == 0) & (low >> np.uint64(32) == np.uint64(0xFFFF))
+    bytes_of = low.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 4:]
+    octets = [_OCTETS.take(pa.array(np.ascontiguousarray(each))) for each in bytes_of.T]
+    others = np.full(len(low), None)
+    for row in np.flatnonzero(~is_v4 & ((high != 0) | (low != 0))).tolist():
+        others[row] = _addr(int(high[row]), int(low[row]))
+    texts = pc.binary_join_element_wise(*octets, ".")
+    return pc.if_else(pa.array(is_v4), texts, pa.array(others, pa.string()))
+
+
+_OCTETS = pa.array([str(octet) for octet in range(256)])
 
 
 def _addr(high: int, low: int) -> str:

@@ -17,16 +17,24 @@ from pipeline.model.addresses import format_addr
 from pipeline.model.topology import NO_ASN
 from pipeline.report.compared import compared_in
 
-# What has names of its own, besides the ASes that it is in.
-_NAMED = ("exchange", "city", "vantage point", "link", "router")
+_WITH_NAMES = ("exchange", "city", "vantage point", "link", "router")
 _BY_ONE = ("routers lost", "routers gained")  # whose change names one of several routers
+# What has names of its own besides the ASes that it is in, and by which changes it comes or goes.
+_NAMED = {
+    kind: begun_by
+    for kind, begun_by in BEGUN_BY.items()
+    if kind in TAKES_BACK and kind not in _BY_ONE and begun_by[0] in _WITH_NAMES
+}
+_WHATS = {what for what, _ in _NAMED.values()}
+_KINDS = {kind for _, kinds in _NAMED.values() for kind in kinds}
 
 
 def turns_up_to(out: Path, old: str, changes: Changes, events: Events) -> list[int]:
     """``count_turns`` of the events of a night, by the comparisons from its older night back."""
     if not len(events):
         return []
-    rows = np.flatnonzero((changes.event != NO_ROW) & np.isin(changes.what, _NAMED))
+    rows = np.flatnonzero(changes.event != NO_ROW)  # most changes are of none
+    rows = rows[np.isin(changes.what[rows], [*_WHATS]) & np.isin(changes.kind[rows], [*_KINDS])]
     columns = (changes.event, changes.what, changes.kind, changes.reason)
     addrs = (
         map(format_addr, high[rows].tolist(), low[rows].tolist())
@@ -71,9 +79,7 @@ def _names(kinds: list[str], rows: Iterable[tuple]) -> dict[int, set[str]]:
     """
     found: dict[int, set[str]] = {}
     for event, what, kind, reason, addr, other in rows:
-        if kinds[event] not in TAKES_BACK or kinds[event] in _BY_ONE:
-            continue
-        begun_by, of_kinds = BEGUN_BY[kinds[event]]
+        begun_by, of_kinds = _NAMED.get(kinds[event], ("", ()))
         if what != begun_by or kind not in of_kinds:
             continue
         if what == "link":
@@ -93,7 +99,9 @@ def _turns_of(folder: Path) -> list[Turn] | None:
         rows = pq.read_table(
             folder / "changes.parquet",
             columns=["event", "what", "kind", "reason", "addr", "other_addr"],
-            filters=pc.field("event").is_valid() & pc.field("what").isin(_NAMED),
+            filters=pc.field("event").is_valid()
+            & pc.field("what").isin([*_WHATS])
+            & pc.field("kind").isin([*_KINDS]),
         )
         columns = (table[name].to_pylist() for name in ("event", known[0], "asn", "other_asn"))
         events = list(zip(*columns, strict=True))
