@@ -1,9 +1,9 @@
-"""Links to sorted, symmetric adjacency lists, by counting sort; compiled, one pass per step.
+"""Links to sorted, symmetric adjacency lists; compiled, on several threads.
 
-The lists are sorted without comparing: every link is first filed under each of its ends in the
-order of the links, then the lists are read by ascending node and each entry is filed under the
-node it names. So a list comes out ascending, and equal neighbours stay in the order of their
-links. Work and memory are linear in nodes and links, whatever their distribution over ASes.
+Every link is first filed under both of its ends by bucket of nodes, in the order of the links, then
+each bucket is sorted by itself: it fits into a core's cache. Equal neighbours stay in the order of
+their links, so the lists are the same on any number of threads. Work and memory are linear in nodes
+and links, whatever their distribution over ASes.
 
 Parallel links (several between the same two nodes) become one: **the lightest, the first of equal
 ones**; a weight that is NaN loses against any other. The columns of that link are kept, so a
@@ -12,10 +12,44 @@ row of the store never mixes two links, and both directions name the same link.
 
 from __future__ import annotations
 
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
+from kernels.host import n_cores
+
 NOT_PLACED = -1  # place of a node that belongs to no AS
+
+_BUCKET_SHIFT = 15  # nodes of a bucket are 2 to this power, at most 16
+_IN_BUCKET = (1 << _BUCKET_SHIFT) - 1
+_SHORT_ROW = 32  # arcs; longer rows are sorted by numba's merge sort
+_FEW_LINKS = 1 << 16  # not worth a second thread
+
+
+class Adjacency(NamedTuple):
+    """Adjacency lists of the nodes of all ASes, side by side, and what is in none.
+
+    Attributes
+    ----------
+    degree : (n_placed,) int32
+    indices : (n_arcs,) int32
+        Local ids, ascending within a node.
+    link : (n_arcs,) int32 or int64
+        The link behind each arc; empty if none is kept.
+    n_parallel, n_loops, n_unmapped, n_border : int
+        Links that another replaced, from a node to itself, with an end in no AS, between two ASes.
+    """
+
+    degree: np.ndarray
+    indices: np.ndarray
+    link: np.ndarray
+    n_parallel: int
+    n_loops: int
+    n_unmapped: int
+    n_border: int
 
 
 @njit(cache=True, nogil=True)
@@ -60,9 +94,90 @@ def nodes_by_place(place: np.ndarray, n_placed: int) -> np.ndarray:
     return node
 
 
+def adjacency(
+    near: np.ndarray,
+    far: np.ndarray,
+    row: np.ndarray,
+    place: np.ndarray,
+    node_ptr: np.ndarray,
+    weight: np.ndarray,
+    keep_links: bool,
+) -> Adjacency:
+    """Sorted neighbours of the nodes of all ASes, from links; threads share the work.
+
+    Parameters
+    ----------
+    near, far : (n_links,) int64
+    row : (n_nodes,) int32
+        AS row of each node; negative: none.
+    place, node_ptr
+        Of ``place_nodes``.
+    weight : (n_links,) float32
+        By which one of parallel links is kept; empty: the first is.
+    keep_links : bool
+        Whether to say which link is behind each arc.
+
+    Notes
+    -----
+    Peak memory besides the result is 6 bytes per arc, 10 with links.
+    """
+    n_placed = int(node_ptr[-1])
+    n_buckets = (max(n_placed, 1) - 1 >> _BUCKET_SHIFT) + 1
+    n_threads = n_cores() if len(near) > _FEW_LINKS else 1
+    cuts = np.linspace(0, len(near), n_threads + 1).astype(np.int64).tolist()
+    parts = [(near[a:b], far[a:b], row, place) for a, b in itertools.pairwise(cuts)]
+    link_dtype = np.int32 if len(near) < 2**31 else np.int64
+    with ThreadPoolExecutor(n_threads) as pool:
+        counts = np.zeros((n_threads, n_buckets), np.int64)
+        found = list(pool.map(_count_links, *zip(*parts, strict=True), counts))
+        # Bucket after bucket, and in each the arcs of one thread after those of another.
+        at = np.cumsum(counts.T.ravel()) - counts.T.ravel()
+        at = at.reshape(n_buckets, n_threads).T.copy()
+        n_arcs = int(counts.sum())
+        bucket_ptr = np.append(at[0], n_arcs)
+        n_kept_links = n_arcs if keep_links else 0
+        own, neighbor = np.empty(n_arcs, np.uint16), np.empty(n_arcs, np.int32)
+        behind = np.empty(n_kept_links, link_dtype)
+        list(
+            pool.map(
+                lambda i: _file_links(*parts[i], node_ptr, cuts[i], at[i], own, neighbor, behind),
+                range(n_threads),
+            )
+        )
+        indices, link = np.empty(n_arcs, np.int32), np.empty(n_kept_links, link_dtype)
+        degree = np.zeros(n_placed, np.int32)
+
+        def fill(bucket: int) -> int:
+            arcs = slice(bucket_ptr[bucket], bucket_ptr[bucket + 1])
+            of_links = arcs if keep_links else slice(0, 0)
+            nodes = slice(bucket << _BUCKET_SHIFT, bucket + 1 << _BUCKET_SHIFT)
+            return _fill_bucket(
+                own[arcs],
+                neighbor[arcs],
+                behind[of_links],
+                weight,
+                degree[nodes],
+                indices[arcs],
+                link[of_links],
+            )
+
+        n_left = np.array(list(pool.map(fill, range(n_buckets))), np.int64)
+    left_ptr = np.append(0, np.cumsum(n_left))
+    if left_ptr[-1] < n_arcs:  # what was behind a bucket's parallel links moves up
+        for column in (indices, link) if keep_links else (indices,):
+            for bucket in range(n_buckets):
+                moved = column[bucket_ptr[bucket] : bucket_ptr[bucket] + n_left[bucket]]
+                column[left_ptr[bucket] : left_ptr[bucket + 1]] = moved
+        indices = indices[: left_ptr[-1]].copy()
+        link = link[: left_ptr[-1]]
+    n_loops, n_unmapped, n_border = np.sum(found, axis=0).tolist()
+    n_parallel = (n_arcs - int(left_ptr[-1])) // 2
+    return Adjacency(degree, indices, link, n_parallel, n_loops, n_unmapped, n_border)
+
+
 @njit(cache=True, nogil=True)
-def count_links(near, far, row, place, degree):
-    """Add the links within ASes to ``degree`` (by place).
+def _count_links(near, far, row, place, counts):
+    """Add the ends of links within ASes to ``counts`` by bucket.
 
     Returns how many loops, links with an end in no AS, and links between ASes there are.
     """
@@ -76,78 +191,99 @@ def count_links(near, far, row, place, degree):
         elif row[a] != row[b]:
             n_border += 1
         else:
-            degree[place[a]] += 1
-            degree[place[b]] += 1
+            counts[place[a] >> _BUCKET_SHIFT] += 1
+            counts[place[b] >> _BUCKET_SHIFT] += 1
     return n_loops, n_unmapped, n_border
 
 
 @njit(cache=True, nogil=True)
-def file_links(near, far, row, place, node_ptr, start, neighbor, link):
-    """File each link within an AS under both of its ends, in the order of the links.
+def _file_links(near, far, row, place, node_ptr, first, at, own, neighbor, behind):
+    """File the arcs of links within ASes by bucket, in the order of the links from ``first`` on.
 
-    ``neighbor`` takes local ids, ``link`` positions of links unless it is empty.
+    ``own`` takes the place within the bucket, ``neighbor`` the local id of the other end,
+    ``behind`` the link unless it is empty.
     """
-    cursor = start[:-1].copy()
-    with_links = link.size > 0
+    with_links = behind.size > 0
     for i in range(near.size):
         a, b = near[i], far[i]
         r = row[a]
         if a == b or r < 0 or r != row[b]:
             continue
         base = node_ptr[r]
-        p, q = place[a], place[b]
-        neighbor[cursor[p]] = q - base
-        neighbor[cursor[q]] = p - base
-        if with_links:
-            link[cursor[p]] = i
-            link[cursor[q]] = i
-        cursor[p] += 1
-        cursor[q] += 1
+        for p, q in ((place[a], place[b]), (place[b], place[a])):
+            k = at[p >> _BUCKET_SHIFT]
+            at[p >> _BUCKET_SHIFT] = k + 1
+            own[k] = p & _IN_BUCKET
+            neighbor[k] = q - base
+            if with_links:
+                behind[k] = first + i
 
 
 @njit(cache=True, nogil=True)
-def sort_lists(node_ptr, start, neighbor, link, sorted_neighbor, sorted_link):
-    """Read the lists by ascending node and file each entry under the node it names."""
-    cursor = start[:-1].copy()
+def _fill_bucket(own, neighbor, behind, weight, degree, indices, link):
+    """Sort the arcs of a bucket by node, neighbour and link, and merge parallel ones.
+
+    Sets ``degree`` to what is left of each node; returns how many arcs are left in all.
+    """
+    with_links, with_weights = behind.size > 0, weight.size > 0
+    for k in range(own.size):
+        degree[own[k]] += 1
+    cursor = np.empty(degree.size, np.int64)
+    total = 0
+    for v in range(degree.size):
+        cursor[v] = total
+        total += degree[v]
+    for k in range(own.size):
+        v = own[k]
+        indices[cursor[v]] = neighbor[k]
+        if with_links:
+            link[cursor[v]] = behind[k]
+        cursor[v] += 1
+    n_kept = 0
+    for v in range(degree.size):
+        begin, end = cursor[v] - degree[v], cursor[v]
+        _sort_row(indices[begin:end], link[begin:end] if with_links else link[:0])
+        first = n_kept
+        for k in range(begin, end):
+            if n_kept > first and indices[n_kept - 1] == indices[k]:
+                if with_weights and is_lighter(weight[link[k]], weight[link[n_kept - 1]]):
+                    link[n_kept - 1] = link[k]
+                continue
+            indices[n_kept] = indices[k]
+            if with_links:
+                link[n_kept] = link[k]
+            n_kept += 1
+        degree[v] = n_kept - first
+    return n_kept
+
+
+@njit(cache=True, nogil=True)
+def _sort_row(neighbor, link):
+    """Sort neighbours, those that are equal in the order in which they are; links go with them."""
     with_links = link.size > 0
-    for r in range(node_ptr.size - 1):
-        base = node_ptr[r]
-        for v in range(base, node_ptr[r + 1]):
-            for k in range(start[v], start[v + 1]):
-                u = base + neighbor[k]
-                sorted_neighbor[cursor[u]] = v - base
-                if with_links:
-                    sorted_link[cursor[u]] = link[k]
-                cursor[u] += 1
+    if neighbor.size > _SHORT_ROW:
+        order = np.argsort(neighbor, kind="mergesort")
+        neighbor[:] = neighbor[order]
+        if with_links:
+            link[:] = link[order]
+        return
+    for i in range(1, neighbor.size):
+        value, j = neighbor[i], i
+        moved = np.int64(link[i]) if with_links else np.int64(0)
+        while j > 0 and neighbor[j - 1] > value:
+            neighbor[j] = neighbor[j - 1]
+            if with_links:
+                link[j] = link[j - 1]
+            j -= 1
+        neighbor[j] = value
+        if with_links:
+            link[j] = moved
 
 
 @njit(cache=True, nogil=True)
 def is_lighter(a, b):
     """Whether weight a beats weight b; NaN loses against any number."""
     return a < b or (b != b and a == a)
-
-
-@njit(cache=True, nogil=True)
-def merge_parallel(start, neighbor, link, weight, degree):
-    """Keep the lightest of equal neighbours, in place; returns the number of arcs left.
-
-    ``degree`` is set to what is left of each list. ``weight`` is by link, or empty.
-    """
-    n_kept = 0
-    with_links, with_weights = link.size > 0, weight.size > 0
-    for v in range(start.size - 1):
-        first = n_kept
-        for k in range(start[v], start[v + 1]):
-            if n_kept > first and neighbor[n_kept - 1] == neighbor[k]:
-                if with_weights and is_lighter(weight[link[k]], weight[link[n_kept - 1]]):
-                    link[n_kept - 1] = link[k]
-                continue
-            neighbor[n_kept] = neighbor[k]
-            if with_links:
-                link[n_kept] = link[k]
-            n_kept += 1
-        degree[v] = n_kept - first
-    return n_kept
 
 
 @njit(cache=True, nogil=True)

@@ -20,15 +20,13 @@ from dataclasses import replace
 import numpy as np
 
 from kernels.csr import hash_arrays
+from kernels.host import n_cores
 from pipeline.graphs.adjacency import (
+    adjacency,
     collect_borders,
     collect_unmapped,
-    count_links,
-    file_links,
-    merge_parallel,
     nodes_by_place,
     place_nodes,
-    sort_lists,
 )
 from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
@@ -67,8 +65,8 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
 
     Notes
     -----
-    Peak memory besides the input is about 20 bytes per node and 16 bytes per arc (8 without weights
-    and link columns).
+    Peak memory besides the input is about 20 bytes per node and 18 per arc (10 without weights
+    and link columns), and what the columns of nodes and links take.
     """
     topology = combine(topologies) if topologies else _nothing()
     _check_nodes("link", topology.n_nodes, topology.near, topology.far)
@@ -81,34 +79,42 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
     node_ptr, place = place_nodes(row, len(asn))
     n_nodes = int(node_ptr[-1])
 
-    degree = np.zeros(n_nodes, np.int32)
-    n_loops, n_unmapped_links, n_border = count_links(near, far, row, place, degree)
-    indices, link, n_parallel = _adjacency(topology, near, far, row, place, node_ptr, degree)
-    border, n_border_parallel = _borders(topology, near, far, row, place, node_ptr, asn, n_border)
-    adjacent_unmapped = _adjacent_unmapped(near, far, row, len(asn), n_unmapped_links)
+    keep_links = topology.weight is not None or bool(topology.link_columns)
+    lists = adjacency(near, far, row, place, node_ptr, _weights(topology), keep_links)
+    degree, indices, link = lists.degree, lists.indices, lists.link
+    border, n_border_parallel = _borders(
+        topology, near, far, row, place, node_ptr, asn, lists.n_border
+    )
+    adjacent_unmapped = _adjacent_unmapped(near, far, row, len(asn), lists.n_unmapped)
     arc_ptr = _summed_degrees(degree, node_ptr)
     component_count, largest = count_components(node_ptr, arc_ptr, degree, indices)
     by_place = nodes_by_place(place, n_nodes)
+    of_links = {n: c for n, c in topology.link_columns.items() if n not in BETWEEN_ASES}
+    with ThreadPoolExecutor(n_cores()) as pool:
+        hashes = pool.submit(_graph_hashes, node_ptr, arc_ptr, degree, indices)
+        node_columns = _taken(topology.node_columns, by_place, pool)
+        weights = None
+        if topology.weight is not None:
+            weights = pool.submit(np.take, _weights(topology), link)
+        arc_columns = _taken(of_links, link, pool)
     return GraphSet(
         asn=asn,
         node_ptr=node_ptr,
         arc_ptr=arc_ptr,
         degree=degree,
         indices=indices,
-        graph_hash=_graph_hashes(node_ptr, arc_ptr, degree, indices),
+        graph_hash=hashes.result(),
         component_count=component_count,
         largest_component=largest,
         **_ingress_columns(topology.ingresses, place, row, node_ptr),
         exits=_exits(topology.exits, place, row, node_ptr),
         **border,
-        weights=None if topology.weight is None else topology.weight[link].astype(np.float32),
+        weights=None if weights is None else weights.result(),
         node_addr=None if topology.node_addr is None else topology.node_addr[by_place],
         node_id=None if topology.node_id is None else topology.node_id[by_place],
         **_address_columns(topology, asn, place, node_ptr),
-        node_columns={name: c[by_place] for name, c in topology.node_columns.items()},
-        arc_columns={
-            name: c[link] for name, c in topology.link_columns.items() if name not in BETWEEN_ASES
-        },
+        node_columns=node_columns,
+        arc_columns=arc_columns,
         weight_unit=topology.weight_unit,
         kind=topology.kind,
         n_unmapped=topology.n_nodes - n_nodes,
@@ -123,36 +129,26 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         counts=topology.counts
         | {
             "n_links_given": topology.n_links,
-            "n_loops_dropped": n_loops,
-            "n_parallel_dropped": n_parallel + n_border_parallel,
-            "n_unmapped_links": n_unmapped_links,
+            "n_loops_dropped": lists.n_loops,
+            "n_parallel_dropped": lists.n_parallel + n_border_parallel,
+            "n_unmapped_links": lists.n_unmapped,
             "n_border_links": len(border["border_near"]),
         },
     )
 
 
-def _adjacency(
-    topology: Topology, near, far, row, place, node_ptr, degree
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Sorted neighbours, the link behind each arc, and how many parallel links were dropped.
+def _taken(
+    columns: dict[str, np.ndarray], rows: np.ndarray, pool: ThreadPoolExecutor
+) -> dict[str, np.ndarray]:
+    """Rows of some columns; a column of one value for all (``np.broadcast_to``) stays one."""
 
-    ``degree`` comes in with parallel links counted and leaves without them.
-    """
-    start = np.zeros(len(degree) + 1, np.int64)
-    np.cumsum(degree, out=start[1:])
-    n_arcs = int(start[-1])
-    keep_links = topology.weight is not None or bool(topology.link_columns)
-    link_dtype = np.int32 if topology.n_links < 2**31 else np.int64
-    n_kept_links = n_arcs if keep_links else 0
-    neighbor = np.empty(n_arcs, np.int32)
-    link = np.empty(n_kept_links, link_dtype)
-    file_links(near, far, row, place, node_ptr, start, neighbor, link)
-    indices = np.empty(n_arcs, np.int32)
-    sorted_link = np.empty(n_kept_links, link_dtype)
-    sort_lists(node_ptr, start, neighbor, link, indices, sorted_link)
-    del neighbor, link
-    n_left = merge_parallel(start, indices, sorted_link, _weights(topology), degree)
-    return indices[:n_left].copy(), sorted_link[:n_left], (n_arcs - n_left) // 2
+    def take_rows_of(column: np.ndarray) -> np.ndarray:
+        if column.strides == (0,) and len(column):
+            return np.broadcast_to(column[0], rows.shape)
+        return np.take(column, rows)
+
+    taken = {name: pool.submit(take_rows_of, column) for name, column in columns.items()}
+    return {name: done.result() for name, done in taken.items()}
 
 
 def _borders(

@@ -81,7 +81,10 @@ def _with_asn(topology: Topology, asn: int | None) -> Topology:
 
 def _border_routers(topology: Topology) -> IngressTable:
     """Ends of links between two ASes, with the ASes at the other ends."""
-    near_asn, far_asn = topology.node_asn[topology.near], topology.node_asn[topology.far]
+    asn = topology.node_asn
+    if (asn[1:] == asn[:-1]).all():
+        return IngressTable.empty()
+    near_asn, far_asn = asn[topology.near], asn[topology.far]
     inter = (near_asn != far_asn) & (near_asn != NO_ASN) & (far_asn != NO_ASN)
     node = np.concatenate([topology.near[inter], topology.far[inter]])
     neighbor = np.concatenate([far_asn[inter], near_asn[inter]])

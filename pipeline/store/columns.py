@@ -8,8 +8,9 @@ an altered byte is an error and not a wrong hop count.
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from pipeline.store.versions.schemas import checked_table
 
 ROW_GROUP = 250_000  # rows; one AS among many then costs about a millisecond
 HUGE_ROW_GROUP = 4_000_000  # rows; a graph beyond it takes several row groups, read one by one
+_PARTS_AHEAD = 2  # row groups that are made while one is written
 CACHE_BYTES = 64 << 20  # decoded row groups that each thread keeps: neighbours are read together
 
 
@@ -65,6 +67,29 @@ def write_columns(path: Path, table: pa.Table, ends: Sequence[int] | np.ndarray)
             start += n
 
 
+def write_parts(
+    path: Path, table_of: Callable[[int, int], pa.Table], ends: Sequence[int] | np.ndarray
+) -> int:
+    """Write a table of which ``table_of(start, stop)`` makes rows, a row group each; its rows.
+
+    Some row groups are made by other threads while one is written, so no more are in memory.
+    """
+    bounds = [0, *(int(end) for end in ends)]
+    cuts = [(start, stop) for start, stop in itertools.pairwise(bounds) if start < stop]
+    empty = table_of(0, 0)
+    with (
+        ThreadPoolExecutor(_PARTS_AHEAD) as pool,
+        writing_columns(path, empty.schema) as writer,
+    ):
+        waiting = deque(pool.submit(table_of, *cut) for cut in cuts[:_PARTS_AHEAD])
+        for later in [*cuts[_PARTS_AHEAD:], *[None] * len(waiting)]:
+            table = waiting.popleft().result()
+            if later is not None:
+                waiting.append(pool.submit(table_of, *later))
+            writer.write_table(table, row_group_size=table.num_rows)
+    return bounds[-1]
+
+
 def writing_columns(
     path: Path, schema: pa.Schema, lists_split: Sequence[str] = (), compression: str = "lz4"
 ) -> pq.ParquetWriter:
@@ -90,7 +115,11 @@ def writing_columns(
 
 def as_arrow(column: np.ndarray) -> pa.Array:
     """A NumPy column for Parquet; numbers are not copied, texts are UTF-8 (None is null)."""
-    if column.dtype.kind in "OUS":
+    if column.strides == (0,) and len(column):  # one value for all
+        return pa.repeat(column[0].item(), len(column)).cast(as_arrow(column[:1].copy()).type)
+    if column.dtype.kind == "U":
+        return pa.array(column, pa.string())
+    if column.dtype.kind in "OS":
         return pa.array([None if v is None else str(v) for v in column.tolist()], pa.string())
     return pa.array(np.ascontiguousarray(column))
 

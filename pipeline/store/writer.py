@@ -6,6 +6,7 @@ import datetime
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,14 @@ import orjson
 import pyarrow as pa
 
 from kernels.csr import hash_arrays
+from kernels.host import n_cores
 from pipeline.errors import StoreError, said_by_system
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.locations import Locations
 from pipeline.model.topology import SILENT
-from pipeline.store.columns import as_arrow, row_group_ends, write_columns
+from pipeline.store.columns import as_arrow, row_group_ends, write_columns, write_parts
 from pipeline.store.delays import delay_columns
 from pipeline.store.observations import observation_tables
 from pipeline.store.pointers import (
@@ -52,6 +54,7 @@ from pipeline.store.versions.pointer import fsync_file, fsync_folder
 # Bytes of arrays in one pair of nodes and arcs files; on disk it is about half. A larger AS has a
 # pair of its own, so no AS is ever spread over files.
 FILE_BYTES = 1 << 30
+_FILES_AT_ONCE = 4  # of nodes or of arcs
 SMALL_ROW_GROUP = 1_000_000  # rows of tables that are read whole
 RESERVED = {"degree", "addr_high", "addr_low", "id", "indices", "weight"}
 
@@ -138,7 +141,7 @@ def write_snapshot(
                 "warnings": list(warnings),
                 "options": options,
                 "inputs": inputs,
-                "files": {path.name: _entry(path, rows) for path in sorted(folder.glob("*.*"))},
+                "files": _entries(folder, rows),
             }
             while True:
                 fsync_file(write_manifest(folder, {"name": chosen} | content))
@@ -168,19 +171,8 @@ def _write_files(
     rejects: Iterable[dict],
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write all but the manifest; rows of each Parquet file by name, and counts of traces."""
-    rows: dict[str, int] = {}
     first_of_file = _cut_files(graphs)
-    bounds = np.append(first_of_file, graphs.n_ases)
-    for number, (first, last) in enumerate(itertools.pairwise(bounds)):
-        for kind, ptr, table_of in (
-            ("nodes", graphs.node_ptr, _nodes_table),
-            ("arcs", graphs.arc_ptr, _arcs_table),
-        ):
-            table = table_of(graphs, slice(int(ptr[first]), int(ptr[last])))
-            name = graph_file(kind, number)
-            ends = row_group_ends(ptr[first : last + 1] - ptr[first])
-            write_columns(folder / name, table, ends)
-            rows[name] = table.num_rows
+    rows = _write_graphs(folder, graphs, np.append(first_of_file, graphs.n_ases))
     tables: list[tuple[str, pa.Table]] = [
         (ASES, _ases_table(graphs, as_names, organisations, first_of_file)),
         (INGRESSES, _ingresses_table(graphs)),
@@ -213,6 +205,33 @@ def _write_files(
         of_traces, n_kept["n_traces_kept"] = write_traces(folder, graphs.traces)
         rows |= of_traces
     return rows, n_kept
+
+
+def _write_graphs(folder: Path, graphs: GraphSet, bounds: np.ndarray) -> dict[str, int]:
+    """Write the files of nodes and of arcs, some at once; rows of each by name."""
+    writing: dict[str, Future[int]] = {}
+    with ThreadPoolExecutor(min(n_cores(), _FILES_AT_ONCE)) as pool:
+        for number, (first, last) in enumerate(itertools.pairwise(bounds)):
+            for kind, ptr, table_of in (
+                ("arcs", graphs.arc_ptr, _arcs_table),
+                ("nodes", graphs.node_ptr, _nodes_table),
+            ):
+                base, ends = int(ptr[first]), row_group_ends(ptr[first : last + 1] - ptr[first])
+
+                def rows_of(start: int, stop: int, base=base, table_of=table_of) -> pa.Table:
+                    return table_of(graphs, slice(base + start, base + stop))
+
+                name = graph_file(kind, number)
+                writing[name] = pool.submit(write_parts, folder / name, rows_of, ends)
+        return {name: written.result() for name, written in writing.items()}
+
+
+def _entries(folder: Path, rows: dict[str, int]) -> dict[str, dict]:
+    """Manifest entries of the files by name, once these are on disk."""
+    paths = sorted(folder.glob("*.*"))
+    with ThreadPoolExecutor(n_cores()) as pool:
+        entries = pool.map(lambda path: _entry(path, rows), paths)
+        return {path.name: entry for path, entry in zip(paths, entries, strict=True)}
 
 
 def _entry(path: Path, rows: dict[str, int]) -> dict:
