@@ -9,6 +9,7 @@ import numpy as np
 from pipeline.generate.barabasi_albert import check_numbers
 from pipeline.generate.laws.plane import place, routers_in_plane
 from pipeline.generate.shares import part
+from pipeline.model.columns.ragged import offsets
 from pipeline.model.synthetic import Parameters
 from pipeline.model.topology import Topology
 
@@ -49,3 +50,24 @@ def make_flat(links: Links, given: Parameters) -> Topology:
         places=places,
         bandwidth=given.bandwidth,
     )
+
+
+def side_by_side(
+    pairs: list[tuple[np.ndarray, np.ndarray]], node_ptr: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Links of graphs, each of its own nodes from 0 on, as ``flat_links`` gives them.
+
+    Parameters
+    ----------
+    pairs : list of two (n_links,) int32
+        near and far of each graph.
+    node_ptr : (n_graphs + 1,) int64
+        Nodes of graph i are node_ptr[i] .. node_ptr[i + 1] - 1.
+    """
+    link_ptr = offsets([len(near) for near, _ in pairs])
+    near, far = np.empty((2, int(link_ptr[-1])), np.int64)
+    for graph, ends in enumerate(pairs):
+        own = slice(link_ptr[graph], link_ptr[graph + 1])
+        np.add(ends[0], node_ptr[graph], out=near[own])
+        np.add(ends[1], node_ptr[graph], out=far[own])
+    return near, far

@@ -18,7 +18,9 @@ a router that joins twice, the C++ engine forgets the added links of a GLP graph
 here preferences follow the degrees.
 
 An end is drawn in constant time, as the end of a random link: a router of degree d is drawn d times
-as often. beta is a refusal with probability beta / d.
+as often. beta is a refusal with probability beta / d. A random link of a random router, which is to
+get another end, is a random end that is refused with probability 1 - 1 / d. Each step has a random
+stream of its own, so what it will draw first is known and fetched into the cache some steps before.
 """
 
 from __future__ import annotations
@@ -28,15 +30,30 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from kernels.cache import prefetch
 from pipeline.errors import UsageError
+from pipeline.generate.flat import side_by_side
 from pipeline.generate.laws.plane import check_plane
-from pipeline.model.random_words import draw_below, draw_unit, mix, start_stream
+from pipeline.generate.threads import call_by_graph
+from pipeline.model.random_words import (
+    GOLDEN,
+    below,
+    draw,
+    draw_unit,
+    mix,
+    stream_start,
+    unit,
+    word_at,
+)
 from pipeline.model.synthetic import MAX_LINKS, Parameters, check_others
 from pipeline.model.words import number
 
 _KEY = np.uint64(1 << 53)  # streams apart from those of places and bandwidths
 _FREE = np.int64(-1)  # of a table of pairs
 _PATIENCE = 1 << 14  # draws of a link before it is left out: all that may be are there
+_ADDED, _MOVED, _JOINED = 0, 1, 2  # what a step does
+_FAR_AHEAD, _AHEAD = 24, 12  # steps whose ends of links, and whose degrees and pairs, are fetched
+_ENDS_AT_ONCE = 8  # drawn for a link to be moved
 
 
 @dataclass(frozen=True)
@@ -117,62 +134,83 @@ def _check(given: Parameters, model: _Growth) -> None:
 def _links(
     node_ptr: np.ndarray, given: Parameters, model: _Growth
 ) -> tuple[np.ndarray, np.ndarray]:
-    p, q, beta = model.law(given)
-    nears, fars = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for graph in range(len(node_ptr) - 1):
+    law, seed = model.law(given), np.uint64(given.seed)
+    pairs = [(np.empty(0, np.int32), np.empty(0, np.int32))] * (len(node_ptr) - 1)
+
+    def make(graph: int, n_threads: int | None) -> None:
         n_nodes = node_ptr[graph + 1] - node_ptr[graph]
         m = min(np.int64(given.m), max(n_nodes - 1, 0))
-        near, far = _grow(
-            n_nodes, m, p, q, beta, model.is_complete, np.uint64(given.seed), np.uint64(graph)
-        )
-        nears.append(near.astype(np.int64) + node_ptr[graph])
-        fars.append(far.astype(np.int64) + node_ptr[graph])
-    return np.concatenate(nears), np.concatenate(fars)
+        start = np.uint64(stream_start(seed, _KEY + np.uint64(graph)))
+        pairs[graph] = _grow(n_nodes, m, *law, model.is_complete, start)
+
+    call_by_graph(make, node_ptr)
+    return side_by_side(pairs, node_ptr)
 
 
 @njit(cache=True, nogil=True)
-def _slot(a, b, table):
-    """Where the pair of nodes stands in a table of pairs, or the free place where it would."""
-    key = (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
-    mask = len(table) - 1
-    at = np.int64(mix(np.uint64(key))) & mask
+def _key(a, b):
+    """A pair of nodes as one number."""
+    return (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
+
+
+@njit(cache=True, nogil=True)
+def _home(key, table):
+    """Where a pair would stand in an empty table."""
+    return np.int64(mix(np.uint64(key))) & (len(table) - 1)
+
+
+@njit(cache=True, nogil=True)
+def _slot(key, table):
+    """Where a pair stands in a table of pairs, or the free place where it would."""
+    at = _home(key, table)
     while table[at] != _FREE and table[at] != key:
-        at = (at + 1) & mask
-    return at, key
+        at = (at + 1) & (len(table) - 1)
+    return at
 
 
 @njit(cache=True, nogil=True)
-def _table_of(ends, n_ends, n_more):
-    """A table of the links with room for more; at most half of it will be taken."""
+def _table_for(n_pairs, pairs):
+    """A table with room for ``n_pairs``, which take half of it, and those of another in it."""
     size = 64
-    while size < 2 * n_ends + 2 * n_more:
+    while size < 2 * n_pairs:
         size *= 2
     table = np.full(size, _FREE, np.int64)
-    for i in range(0, n_ends, 2):
-        at, key = _slot(ends[i], ends[i + 1], table)
-        table[at] = key
+    for key in pairs:
+        if key != _FREE:
+            table[_slot(key, table)] = key
     return table
 
 
 @njit(cache=True, nogil=True)
-def _preferred(n_ends, beta, ends, degree, state):
+def _is_linked(a, b, m, joined, table):
+    """Whether two nodes are linked: the newer joined by this link, or it was added later."""
+    newer, older = max(a, b), min(a, b)
+    for i in range(newer * m, newer * m + m):
+        if joined[i] == older:
+            return True
+    key = _key(a, b)
+    return table[_slot(key, table)] == key
+
+
+@njit(cache=True, nogil=True)
+def _preferred(word, n_ends, beta, ends, degree, state):
+    """A node in proportion to degree - beta; ``word`` is what the first draw takes."""
     while True:
-        node = ends[draw_below(state, n_ends)]
-        # In proportion to degree - beta; a negative beta prefers nodes of small degrees.
+        node = ends[below(word, n_ends)]
+        # A negative beta prefers nodes of small degrees.
         share = (degree[node] - beta) / degree[node]
         if beta < 0.0:
             share /= 1.0 - beta
         if share >= 1.0 or draw_unit(state) < share:
             return node
+        word = draw(state)
 
 
 @njit(cache=True, nogil=True)
-def _append(a, b, n_ends, ends, degree, table):
+def _append(a, b, n_ends, ends, degree):
     ends[n_ends], ends[n_ends + 1] = a, b
     degree[a] += 1
     degree[b] += 1
-    at, key = _slot(a, b, table)
-    table[at] = key
     return n_ends + 2
 
 
@@ -184,119 +222,169 @@ def _longer(values):
 
 
 @njit(cache=True, nogil=True)
-def _grow(n_nodes, m, p, q, beta, is_complete, seed, graph):
+def _kind(stream, p, q):
+    """What a step does, by the first word of its stream."""
+    what = unit(word_at(stream, 0))
+    return _ADDED if what < p else _MOVED if what < p + q else _JOINED
+
+
+@njit(cache=True, nogil=True)
+def _fetch_ends(stream, kind, m, n_ends, ends):
+    """Fetch the ends that a step will draw first, if there will be ``n_ends`` then."""
+    if kind == _MOVED:
+        return
+    for i in range(2 * m if kind == _ADDED else m):
+        more = 2 * (i // 2) if kind == _ADDED else 0
+        prefetch(1, ends, np.uintp(below(word_at(stream, 1 + i), n_ends + more)) >> np.uintp(1))
+
+
+@njit(cache=True, nogil=True)
+def _fetch_nodes(stream, kind, m, n_ends, n_there, ends, degree, joined, table):
+    """Fetch what a step will need of the nodes that it draws first; ``n_there``: ends by now."""
+    if kind == _MOVED:
+        return
+    before = np.int64(-1)
+    for i in range(2 * m if kind == _ADDED else m):
+        more = 2 * (i // 2) if kind == _ADDED else 0
+        at = below(word_at(stream, 1 + i), n_ends + more)
+        node = np.int64(ends[at]) if at < n_there else np.int64(-1)
+        if node >= 0:
+            prefetch(1, degree, np.uintp(node) >> np.uintp(1))
+        if kind == _ADDED and i & 1 == 1 and node >= 0 and before >= 0:
+            prefetch(1, table, np.uintp(_home(_key(before, node), table)))
+            prefetch(1, joined, np.uintp(max(before, node) * m) >> np.uintp(1))
+        before = node
+
+
+@njit(cache=True, nogil=True)
+def _grow(n_nodes, m, p, q, beta, is_complete, start):
     """Links of one graph of the nodes 0 .. n_nodes - 1."""
     state = np.empty(1, np.uint64)
-    start_stream(state, seed, _KEY + graph)
     n_first = min(n_nodes, m + 1)
     # Link i ends at ends[2 i] and ends[2 i + 1].
-    ends = np.empty(2 * (n_nodes * m + n_first * n_first) + 16, np.int32)
+    n_expected = np.int64(n_nodes * m * (1.0 + 1.02 * p / (1.0 - p - q))) + n_first * n_first
+    ends = np.empty(2 * n_expected + 16, np.int32)
     degree = np.zeros(n_nodes, np.int32)
-    table = _table_of(ends, 0, 0)
-    n_ends = 0
-    # Entries of a node among the ends, each with its neighbours; they are kept where links move.
-    head = np.full(n_nodes if q > 0.0 else 0, -1, np.int32)
-    following = np.empty(len(ends) if q > 0.0 else 0, np.int32)
-    preceding = np.empty_like(following)
-    n_listed = 0
+    # The links by which a node joined, and all others.
+    joined = np.full(n_nodes * m, -1, np.int32)
+    n_others = np.int64(n_nodes * m * 1.02 * (p + q) / (1.0 - p - q)) + n_first * n_first
+    table = _table_for(n_others, np.empty(0, np.int64))
+    n_ends, n_in_table = 0, 0
     for node in range(1, n_first):
         for other in range(0 if is_complete else node - 1, node):
-            if 2 * (n_ends + 2) > len(table):
-                table = _table_of(ends, n_ends, 2)
-            n_ends = _append(node, other, n_ends, ends, degree, table)
-    there = n_first
+            key = _key(node, other)
+            table[_slot(key, table)] = key
+            n_in_table += 1
+            n_ends = _append(node, other, n_ends, ends, degree)
+    there, step = n_first, 0
+    # Ends that there will be at the steps that are fetched, if none leaves a link out.
+    n_far_ahead, n_ahead = n_ends, n_ends
+    for soon in range(_FAR_AHEAD):
+        kind = _kind(word_at(start, soon), p, q)
+        n_far_ahead += 0 if kind == _MOVED else 2 * m
+        n_ahead += 0 if kind == _MOVED or soon >= _AHEAD else 2 * m
     while there < n_nodes:
-        what = draw_unit(state)
+        stream = word_at(start, step + _FAR_AHEAD)
+        kind = _kind(stream, p, q)
+        _fetch_ends(stream, kind, m, n_far_ahead, ends)
+        n_far_ahead += 0 if kind == _MOVED else 2 * m
+        stream = word_at(start, step + _AHEAD)
+        kind = _kind(stream, p, q)
+        _fetch_nodes(stream, kind, m, n_ahead, n_ends, ends, degree, joined, table)
+        n_ahead += 0 if kind == _MOVED else 2 * m
+        stream = word_at(start, step)
+        step += 1
+        kind = _kind(stream, p, q)
+        n_foreseen = n_ends + (0 if kind == _MOVED else 2 * m)
         if n_ends // 2 >= there * (there - 1) // 2 - 2 * (m + 1):
-            what = 1.0  # nearly complete: routers join
+            kind = _JOINED  # nearly complete
         while n_ends + 2 * m > len(ends):
             ends = _longer(ends)
-            if q > 0.0:
-                following, preceding = _longer(following), _longer(preceding)
-        if 2 * (n_ends + 2 * m) > len(table):
-            table = _table_of(ends, n_ends, 2 * m)
-        if what < p:
-            for _ in range(m):
+        if 2 * (n_in_table + m) > len(table):
+            table = _table_for(len(table), table)
+        # Words of numbers 1 .. 2 m are what is drawn first, those after them what is drawn again.
+        state[0] = stream + np.uint64(2 * m + 1) * GOLDEN
+        if kind == _ADDED:
+            for i in range(m):
+                word_a, word_b = word_at(stream, 1 + 2 * i), word_at(stream, 2 + 2 * i)
                 for _ in range(_PATIENCE):
-                    a = _preferred(n_ends, beta, ends, degree, state)
-                    b = _preferred(n_ends, beta, ends, degree, state)
-                    if a != b and table[_slot(a, b, table)[0]] == _FREE:
-                        n_ends = _append(a, b, n_ends, ends, degree, table)
+                    a = _preferred(word_a, n_ends, beta, ends, degree, state)
+                    b = _preferred(word_b, n_ends, beta, ends, degree, state)
+                    if a != b and not _is_linked(a, b, m, joined, table):
+                        key = _key(a, b)
+                        table[_slot(key, table)] = key
+                        n_in_table += 1
+                        n_ends = _append(a, b, n_ends, ends, degree)
                         break
-        elif what < p + q:
-            while n_listed < n_ends:
-                _list(n_listed, ends[n_listed], head, following, preceding)
-                n_listed += 1
+                    word_a, word_b = draw(state), draw(state)
+        elif kind == _MOVED:
             for _ in range(m):
-                lists = (head, following, preceding)
-                _move(there, n_ends, beta, ends, lists, degree, table, state)
+                n_in_table += _move(n_ends, beta, m, ends, degree, joined, table, state)
         else:
-            before = n_ends
-            for _ in range(m):
-                other = _preferred(before, beta, ends, degree, state)
-                while table[_slot(there, other, table)[0]] != _FREE:
-                    other = _preferred(before, beta, ends, degree, state)
-                n_ends = _append(there, other, n_ends, ends, degree, table)
+            before, row = n_ends, there * m
+            for i in range(m):
+                other = _preferred(word_at(stream, 1 + i), before, beta, ends, degree, state)
+                while other in joined[row : row + i]:
+                    other = _preferred(draw(state), before, beta, ends, degree, state)
+                joined[row + i] = other
+                n_ends = _append(there, other, n_ends, ends, degree)
             there += 1
+        n_far_ahead += n_ends - n_foreseen
+        n_ahead += n_ends - n_foreseen
     return ends[0:n_ends:2].copy(), ends[1:n_ends:2].copy()
 
 
 @njit(cache=True, nogil=True)
-def _list(entry, node, head, following, preceding):
-    """Put an entry before the others of a node."""
-    following[entry], preceding[entry] = head[node], -1
-    if head[node] >= 0:
-        preceding[head[node]] = entry
-    head[node] = entry
+def _end_of_any(n_ends, ends, degree, state):
+    """An end of a link: first its node, uniformly among those with links, then one of its ends."""
+    at, node = np.empty(_ENDS_AT_ONCE, np.int64), np.empty(_ENDS_AT_ONCE, np.int32)
+    while True:
+        for i in range(_ENDS_AT_ONCE):  # the cache serves them at once
+            at[i] = below(draw(state), n_ends)
+            node[i] = ends[at[i]]
+        for i in range(_ENDS_AT_ONCE):
+            if draw_unit(state) * degree[node[i]] < 1.0:
+                return at[i]
 
 
 @njit(cache=True, nogil=True)
-def _unlist(entry, node, head, following, preceding):
-    if preceding[entry] < 0:
-        head[node] = following[entry]
-    else:
-        following[preceding[entry]] = following[entry]
-    if following[entry] >= 0:
-        preceding[following[entry]] = preceding[entry]
-
-
-@njit(cache=True, nogil=True)
-def _move(there, n_ends, beta, ends, lists, degree, table, state):
-    """A random link of a random node gets another end, drawn by preference."""
-    head, following, preceding = lists
+def _move(n_ends, beta, m, ends, degree, joined, table, state):
+    """A random link of a random node gets another end, by preference; how many pairs are new."""
     for _ in range(_PATIENCE):
-        node = np.int32(draw_below(state, there))
-        if degree[node] == 0:
+        moved = _end_of_any(n_ends, ends, degree, state) ^ 1
+        node, left = ends[moved ^ 1], ends[moved]
+        other = _preferred(draw(state), n_ends, beta, ends, degree, state)
+        if other == node or _is_linked(node, other, m, joined, table):
             continue
-        entry = head[node]
-        for _ in range(draw_below(state, np.int64(degree[node]))):
-            entry = following[entry]
-        other = _preferred(n_ends, beta, ends, degree, state)
-        if other == node or table[_slot(node, other, table)[0]] != _FREE:
-            continue
-        moved, left = entry ^ 1, ends[entry ^ 1]
-        _remove_pair(node, left, table)
-        degree[left] -= 1
-        _unlist(moved, left, head, following, preceding)
+        n_more = 1
+        newer, older = max(node, left), min(node, left)
+        for i in range(newer * m, newer * m + m):
+            if joined[i] == older:
+                joined[i] = -1
+                break
+        else:
+            _remove_pair(_key(node, left), table)
+            n_more = 0
         ends[moved] = other
+        degree[left] -= 1
         degree[other] += 1
-        _list(moved, other, head, following, preceding)
-        at, key = _slot(node, other, table)
-        table[at] = key
-        return
+        key = _key(node, other)
+        table[_slot(key, table)] = key
+        return n_more
+    return 0
 
 
 @njit(cache=True, nogil=True)
-def _remove_pair(a, b, table):
+def _remove_pair(key, table):
     """Take a pair out; those behind it move up (Knuth, TAOCP 3, 6.4, R)."""
     mask = len(table) - 1
-    hole = _slot(a, b, table)[0]
+    hole = _slot(key, table)
     at = hole
     while True:
         at = (at + 1) & mask
         if table[at] == _FREE:
             break
-        home = np.int64(mix(np.uint64(table[at]))) & mask
+        home = _home(table[at], table)
         if ((at - home) & mask) >= ((at - hole) & mask):
             table[hole] = table[at]
             hole = at

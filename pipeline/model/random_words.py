@@ -68,6 +68,12 @@ def draw_below(state, bound):
 
 
 @njit(cache=True, nogil=True)
+def unit(word):
+    """A word as a float64 in [0, 1), a multiple of 2**-53."""
+    return np.float64(word >> _S11) * 1.1102230246251565e-16
+
+
+@njit(cache=True, nogil=True)
 def draw_unit(state):
     """Next float64 in [0, 1), a multiple of 2**-53."""
-    return np.float64(draw(state) >> _S11) * 1.1102230246251565e-16
+    return unit(draw(state))

@@ -10,15 +10,26 @@ of its cells, until all have a place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
+from kernels.cache import prefetch
 from pipeline.errors import UsageError
-from pipeline.generate.shares import part, tell_share
-from pipeline.model.random_words import draw_below, draw_unit, start_stream
+from pipeline.generate.shares import part
+from pipeline.generate.threads import call_each
+from pipeline.model.random_words import (
+    draw_below,
+    draw_unit,
+    start_stream,
+    stream_start,
+    unit,
+    word_at,
+)
 from pipeline.model.synthetic import (
     BANDWIDTH,
     BANDWIDTHS,
@@ -33,6 +44,9 @@ from pipeline.model.words import number
 PLANE_SIDE = 1000  # cells; BRITE's HS. Grows so that no more than a quarter of the cells is taken
 LIGHT_KM_PER_MS = 299.792458
 
+_Y = (1 << 32) - 1  # the half of a cell that holds y
+_AHEAD = 16  # links whose routers are fetched into the cache
+_LINKS_AT_ONCE = 1 << 17  # that a thread measures at a time
 _FULL = 0.75  # share of the cells of a plane, or of a square, that may be taken
 _MOST_IN_A_SQUARE = 1e6  # times the cells of a square: where BRITE cuts the Pareto law
 _PLACES_KEY = np.uint64(1 << 40)  # streams apart from those that draw links, keyed by AS
@@ -180,22 +194,37 @@ def _with_geometry(
 ) -> Topology:
     first_node_id, first_edge_id = first_ids
     n_nodes, n_edges = len(node_asn), len(near)
-    tell_share(0.1)
     x, y = places
-    # Squares of whole numbers and IEEE square roots: exact alike on every machine.
-    length = np.sqrt((x[near] - x[far]) ** 2 + (y[near] - y[far]) ** 2).astype(np.float32)
-    tell_share(0.3)
-    inter = node_asn[near] != node_asn[far]
-    mbit_per_s = _bandwidths(n_edges, laws[0], seed)
-    if laws[1] != laws[0]:
-        mbit_per_s = np.where(inter, _bandwidths(n_edges, laws[1], seed), mbit_per_s)
-    degree = np.bincount(near, minlength=n_nodes) + np.bincount(far, minlength=n_nodes)
-    degree = degree.astype(np.int32)
-    tell_share(0.5)
-    border = np.zeros(n_nodes, bool)
-    border[near[inter]] = True
-    border[far[inter]] = True
-    tell_share(0.6)
+    degree = np.zeros(n_nodes, np.int32)
+    length, delay, mbit_per_s = np.empty(n_edges, np.float32), np.empty(n_edges), np.empty(n_edges)
+    cell = x.astype(np.int64) << 32 | y.astype(np.int64)
+    has_ases = bool((node_asn[1:] != node_asn[:-1]).any())
+    inter = node_asn[near] != node_asn[far] if has_ases else None
+    start = np.uint64(stream_start(np.uint64(seed), _BANDWIDTH_KEY))
+
+    def fill(begin: int, end: int) -> None:
+        some = slice(begin, end)
+        _measure(cell, near[some], far[some], length[some], delay[some])
+        share = np.empty(end - begin)
+        _draw_shares(start, begin, share)
+        drawn = _bandwidths(share, laws[0])
+        if inter is not None and laws[1] != laws[0]:
+            drawn = np.where(inter[some], _bandwidths(share, laws[1]), drawn)
+        mbit_per_s[some] = drawn
+
+    cuts = [*range(0, n_edges, _LINKS_AT_ONCE), n_edges]
+    parts: list[tuple] = [(_count_degrees, near, far, degree)]
+    call_each(lambda call, *given: call(*given), parts + [(fill, *c) for c in pairwise(cuts)])
+    asn = node_asn[0] if n_nodes else NO_ASN
+    node_type, link_type = np.broadcast_to("RT_NODE", n_nodes), np.broadcast_to("E_RT", n_edges)
+    asn_from = asn_to = np.broadcast_to(np.int64(asn), n_edges)
+    if inter is not None:
+        border = np.zeros(n_nodes, bool)
+        border[near[inter]] = True
+        border[far[inter]] = True
+        node_type = np.where(border, "RT_BORDER", "RT_NODE")
+        link_type = np.where(inter, "E_AS", "E_RT")
+        asn_from, asn_to = node_asn[near], node_asn[far]
     return Topology(
         node_asn=node_asn,
         node_id=np.arange(first_node_id, first_node_id + n_nodes, dtype=np.int64),
@@ -203,24 +232,45 @@ def _with_geometry(
         far=far,
         weight=length,
         weight_unit="length",
-        node_columns={
-            "x": x,
-            "y": y,
-            "indegree": degree,
-            "outdegree": degree.copy(),
-            "type": np.where(border, "RT_BORDER", "RT_NODE"),
-        },
+        node_columns={"x": x, "y": y, "indegree": degree, "outdegree": degree, "type": node_type},
         link_columns={
             "edge_id": np.arange(first_edge_id, first_edge_id + n_edges, dtype=np.int64),
-            "delay": length.astype(np.float64) / LIGHT_KM_PER_MS,
+            "delay": delay,
             "bandwidth": mbit_per_s,
-            "asn_from": node_asn[near],
-            "asn_to": node_asn[far],
-            "type": np.where(inter, "E_AS", "E_RT"),
-            "directed": np.zeros(n_edges, bool),
+            "asn_from": asn_from,
+            "asn_to": asn_to,
+            "type": link_type,
+            "directed": np.broadcast_to(False, n_edges),
         },
         kind="router",
     )
+
+
+@njit(cache=True, nogil=True)
+def _count_degrees(near, far, degree):
+    for i in range(len(near)):
+        later = min(i + _AHEAD, len(near) - 1)
+        prefetch(1, degree, np.uintp(near[later]) >> np.uintp(1))
+        prefetch(1, degree, np.uintp(far[later]) >> np.uintp(1))
+        degree[near[i]] += 1
+        degree[far[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _measure(cell, near, far, length, delay):
+    """Length of links and the time that light takes for it; ``cell``: x in the upper half, and y.
+
+    Squares of whole numbers and IEEE square roots: exactly alike on every machine.
+    """
+    for i in range(len(near)):
+        later = min(i + _AHEAD, len(near) - 1)
+        prefetch(1, cell, np.uintp(near[later]))
+        prefetch(1, cell, np.uintp(far[later]))
+        a, b = cell[near[i]], cell[far[i]]
+        dx = np.float64((a >> 32) - (b >> 32))
+        dy = np.float64((a & _Y) - (b & _Y))
+        length[i] = math.sqrt(dx * dx + dy * dy)
+        delay[i] = np.float64(length[i]) / LIGHT_KM_PER_MS
 
 
 def as_ases(topology: Topology) -> Topology:
@@ -243,26 +293,36 @@ def as_ases(topology: Topology) -> Topology:
 
 
 @njit(cache=True, nogil=True)
+def _is_taken(taken, cell):
+    return (taken[cell >> 3] >> np.uint8(cell & 7)) & np.uint8(1) != 0
+
+
+@njit(cache=True, nogil=True)
+def _take(taken, cell):
+    taken[cell >> 3] |= np.uint8(1) << np.uint8(cell & 7)
+
+
+@njit(cache=True, nogil=True)
 def _place(node_ptr, side, seed, x, y):
     state = np.empty(1, np.uint64)
-    taken = np.zeros(side * side, np.uint8)
+    taken = np.zeros((side * side >> 3) + 1, np.uint8)
     for plane in range(len(node_ptr) - 1):
         start_stream(state, seed, _PLACES_KEY + np.uint64(plane))
         for node in range(node_ptr[plane], node_ptr[plane + 1]):
             row, column = draw_below(state, side), draw_below(state, side)
-            while taken[row * side + column] == 1:
+            while _is_taken(taken, row * side + column):
                 row, column = draw_below(state, side), draw_below(state, side)
-            taken[row * side + column] = 1
+            _take(taken, row * side + column)
             x[node] = row
             y[node] = column
         for node in range(node_ptr[plane], node_ptr[plane + 1]):
-            taken[np.int64(x[node]) * side + np.int64(y[node])] = 0
+            taken[np.int64(x[node]) * side + np.int64(y[node]) >> 3] = 0
 
 
 @njit(cache=True, nogil=True)
 def _place_in_squares(node_ptr, side, square, seed, x, y):
     state = np.empty(1, np.uint64)
-    taken = np.zeros(side * side, np.uint8)
+    taken = np.zeros((side * side >> 3) + 1, np.uint8)
     per_side = side // square
     in_square = np.zeros(per_side * per_side, np.int64)
     most = max(np.int64(_FULL * square * square), 1)
@@ -280,27 +340,25 @@ def _place_in_squares(node_ptr, side, square, seed, x, y):
             for _ in range(wanted):
                 row = which % per_side * square + draw_below(state, square)
                 column = which // per_side * square + draw_below(state, square)
-                while taken[row * side + column] == 1:
+                while _is_taken(taken, row * side + column):
                     row = which % per_side * square + draw_below(state, square)
                     column = which // per_side * square + draw_below(state, square)
-                taken[row * side + column] = 1
+                _take(taken, row * side + column)
                 x[node] = row
                 y[node] = column
                 node += 1
             which = (which + 1) % (per_side * per_side)
         for node in range(node_ptr[plane], node_ptr[plane + 1]):
-            taken[np.int64(x[node]) * side + np.int64(y[node])] = 0
+            taken[np.int64(x[node]) * side + np.int64(y[node]) >> 3] = 0
 
 
-def _bandwidths(n_links: int, law: str, seed: int) -> np.ndarray:
-    """(n_links,) float64 in Mbit/s, with two digits, as BRITE's C++ engine.
+def _bandwidths(share: np.ndarray, law: str) -> np.ndarray:
+    """(n,) float64 in Mbit/s of shares from 0 to 1, with two digits, as BRITE's C++ engine.
 
     Laws with a tail may differ in their last digit between machines: they take logarithms and
     powers.
     """
     name, numbers = bandwidth_law_of(law)
-    share = np.empty(n_links)
-    _draw_shares(np.uint64(seed), share)
     return np.floor(_BANDWIDTHS[name](share, *numbers) * 100.0) / 100.0
 
 
@@ -327,8 +385,7 @@ _BANDWIDTHS: dict[str, Callable[..., np.ndarray]] = dict(
 
 
 @njit(cache=True, nogil=True)
-def _draw_shares(seed, share):
-    state = np.empty(1, np.uint64)
-    start_stream(state, seed, _BANDWIDTH_KEY)
+def _draw_shares(start, first, share):
+    """Numbers from 0 to 1 of the links from ``first`` on."""
     for i in range(len(share)):
-        share[i] = draw_unit(state)
+        share[i] = unit(word_at(start, first + i))

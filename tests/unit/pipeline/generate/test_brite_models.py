@@ -14,7 +14,6 @@ from pipeline.errors import UsageError
 from pipeline.generate import Parameters, check, flat_models, generate
 from pipeline.generate import threads as generate_threads
 from pipeline.generate.laws.plane import place
-from pipeline.generate.waxman import _exp_negative
 from pipeline.model.synthetic import (
     ASSIGNMENTS,
     EDGE_CONNECTIONS,
@@ -34,12 +33,6 @@ def is_simple(topology: Topology) -> bool:
     low = np.minimum(topology.near, topology.far)
     pairs = low * topology.n_nodes + np.maximum(topology.near, topology.far)
     return bool((topology.near != topology.far).all()) and len(np.unique(pairs)) == len(pairs)
-
-
-def test_the_exponential_is_exact_to_the_last_digits():
-    for x in [0.0, 1e-9, 0.3, 0.34657, 0.34658, 1.0, 7.5, 100.0, 699.0]:
-        assert math.isclose(_exp_negative(x), math.exp(-x), rel_tol=4e-15)
-    assert _exp_negative(701.0) == 0.0
 
 
 @pytest.mark.parametrize("beta", [0.05, 0.2, 1.0])

@@ -105,3 +105,6 @@ def test_the_table_of_the_docs_is_that_of_the_models():
         (row,) = [row for row in rows if row.startswith(f"| `{name}`")]
         flags = [f"`--{OPTIONS[option].replace('_', '-')}`" for option in model.options]
         assert row.endswith(f"| {', '.join(flags)} |")
+    # Options stand nowhere but in the rows of models.
+    others = [line for line in text.splitlines() if line.startswith("| ") and line not in rows]
+    assert not [line for line in others if line.count("`--") > 3]
