@@ -114,10 +114,11 @@ def _network(data: Any) -> Truth:
     links = set()
     for link in _list(data, "links"):
         ends = frozenset(link[end] for end in _ends(link))
-        if ends.isdisjoint(hosts):
-            if unknown := ends - asn_of.keys():
-                raise ValueError(f"asn_of has no router {_quoted(min(map(str, unknown)))} of links")
-            links.add(ends)
+        if any(end in hosts for end in ends):
+            continue
+        if unknown := [str(end) for end in ends if end not in asn_of]:
+            raise ValueError(f"asn_of has no router {_quoted(min(unknown))} of links")
+        links.add(ends)
     plan = _table(data, "plan")
     return Truth(
         asn_of,
