@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from benchmarks.pages.named_networks_page import recorded_figures, recorded_networks
 from pipeline.ingest import FORMATS, Format
 from pipeline.metrics import METRICS
 from pipeline.metrics.columns import WEIGHTED
@@ -269,6 +270,10 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "widths": recorded_widths,
     },
     DOCS / "accuracy-tables.md": {"confidence by kind": recorded_kinds},
+    DOCS / "named-networks.md": {
+        "named networks": recorded_networks,
+        "figures of named networks": recorded_figures,
+    },
     DOCS / "ablation.md": {"ablation": recorded_part, "subtracted": recorded_comparison},
     REPOSITORY / "README.md": {
         "formats": formats_in_a_line,
