@@ -3,48 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from pipeline.model.columns.ragged import offsets
-from pipeline.model.measured.observations import FIRST
-
-
-@njit(cache=True, nogil=True)
-def _mark(before, marked):
-    for i in range(len(before)):
-        if before[i] != FIRST and marked[before[i]]:
-            marked[i] = True
-
-
-@njit(cache=True, nogil=True)
-def _sum_up(before, n):
-    for i in range(len(before) - 1, -1, -1):
-        if before[i] != FIRST:
-            n[before[i]] += n[i]
-
-
-@njit(cache=True, nogil=True)
-def _sign(before, own, mix, shift, signs):
-    for i in range(len(before)):
-        above = signs[before[i]] if before[i] != FIRST else np.uint64(0)
-        value = (above ^ own[i]) * mix
-        signs[i] = value ^ (value >> shift)
-
-
-@njit(cache=True, nogil=True)
-def _depths(before, depth):
-    for i in range(len(before)):
-        if before[i] != FIRST:
-            depth[i] = depth[before[i]] + 1
-
-
-@njit(cache=True, nogil=True)
-def _spell(before, ends, ptr, row):
-    for i in range(len(ends)):
-        step = ends[i]
-        for at in range(ptr[i + 1] - 1, ptr[i] - 1, -1):
-            row[at] = step
-            step = before[step]
 
 
 def mark_below(before: np.ndarray, marked: np.ndarray) -> np.ndarray:
@@ -56,22 +16,28 @@ def mark_below(before: np.ndarray, marked: np.ndarray) -> np.ndarray:
         Row of the step before, less than its own, or ``FIRST``.
     marked : (n_steps,) bool
     """
+    from pipeline.compare import loops  # compiled code: a second, not for each import
+
     below = marked.copy()
-    _mark(before, below)
+    loops.mark(before, below)
     return below
 
 
 def sum_below(before: np.ndarray, n: np.ndarray) -> np.ndarray:
     """(n_steps,) int64: the sum over each step and all that follow it; ``n`` (n_steps,) int64."""
+    from pipeline.compare import loops  # compiled code: a second, not for each import
+
     total = n.copy()
-    _sum_up(before, total)
+    loops.sum_up(before, total)
     return total
 
 
 def sign_ways(before: np.ndarray, own: np.ndarray, mix: np.uint64, shift: int) -> np.ndarray:
     """(n_steps,) uint64: a hash of all steps up to each, of ``own`` (n_steps,) uint64."""
+    from pipeline.compare import loops  # compiled code: a second, not for each import
+
     signs = np.empty(len(before), np.uint64)
-    _sign(before, own, mix, np.uint64(shift), signs)
+    loops.sign(before, own, mix, np.uint64(shift), signs)
     return signs
 
 
@@ -89,10 +55,12 @@ def steps_of(before: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarr
     ptr : (n_ways + 1,) int64
     step : (n,) int64
     """
+    from pipeline.compare import loops  # compiled code: a second, not for each import
+
     depth = np.zeros(len(before) + 1, np.int32)
-    _depths(before, depth[:-1])
+    loops.depths(before, depth[:-1])
     depth[-1] = -1  # of ``FIRST``
     ptr = offsets(depth[ends] + 1)
     row = np.empty(ptr[-1], np.int64)
-    _spell(before, ends, ptr, row)
+    loops.spell(before, ends, ptr, row)
     return ptr, row

@@ -36,9 +36,10 @@ from pipeline.compare.figures.references import (
 )
 from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
-from pipeline.model.columns.keys import common_rows, pair_keys
+from pipeline.model.columns.keys import pair_keys, position_of
 from pipeline.model.measured.references import References
 
+_MOST_KEYS = 1 << 62
 AGREE_MS = 2.0  # by which a link differs from each vantage point, where these are few
 
 
@@ -49,6 +50,21 @@ def _votes(view: View, is_one: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(column[kept] for column in votes)
 
 
+def _common(
+    old: tuple[np.ndarray, ...], new: tuple[np.ndarray, ...], n_groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the votes of both nights, of the same link from the same vantage point."""
+    n_by = int(max(old[2].max(initial=0), new[2].max(initial=0))) + 1
+    if n_groups * n_groups * n_by < _MOST_KEYS:
+        keys = [(near * n_groups + far) * n_by + by for near, far, by, _ in (old, new)]
+    else:
+        every = (np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True))
+        keys = np.split(number_rows(*every)[0], [len(old[0])])
+    found = position_of(keys[1], keys[0])  # in order, and each once
+    at = np.flatnonzero(found >= 0)
+    return at, found[at]
+
+
 def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     """Links of both nights that began to add more or less to the RTT than their baseline."""
     if sides.old_view is None or sides.new_view is None:
@@ -57,9 +73,7 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     for group in (sides.groups.old, sides.groups.new):
         is_one &= np.bincount(group, minlength=sides.groups.n) == 1
     old, new = (_votes(view, is_one) for view in (sides.old_view, sides.new_view))
-    number, _ = number_rows(*(np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True)))
-    at, now = common_rows(*np.split(number, [len(old[0])]))
-    del number
+    at, now = _common(old, new, sides.groups.n)
     near, far, vantage, before = (column[at] for column in old)
     after = new[3][now]
     del old, new, at, now

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.model.columns.ragged import run_starts
+from pipeline.model.columns.sorted_keys import places_of_keys
 
 _MOST_NUMBERS = 1 << 62  # that a packed key tells apart
 _OF_A_TABLE = 8  # numbers for each key: as many are looked up in a table of bool
@@ -115,8 +116,6 @@ def is_among(keys: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def position_of(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Position of each key in an ascending table, (n,) int64; -1 where it is not there."""
-    from pipeline.model.columns.sorted_keys import places_of_keys  # compiled: not for each command
-
     if not len(table):
         return np.full(len(keys), -1)
     at = np.minimum(places_of_keys(table, keys), len(table) - 1)

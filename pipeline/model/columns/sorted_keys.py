@@ -3,31 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 _FEW = 1 << 12  # keys, and fewer, are searched for by halving
-
-
-@njit(cache=True, nogil=True)
-def _place(table, starts, shift, keys, out):
-    low, high = table[0], table[-1]
-    for i in range(len(keys)):
-        key = keys[i]
-        if key <= low:
-            out[i] = 0
-            continue
-        if key > high:
-            out[i] = len(table)
-            continue
-        part = (key - low) >> shift
-        left, right = starts[part], starts[part + 1]
-        while left < right:
-            middle = (left + right) >> 1
-            if table[middle] < key:
-                left = middle + 1
-            else:
-                right = middle
-        out[i] = left
 
 
 def places_of_keys(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -48,6 +25,8 @@ def places_of_keys(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
     if len(keys) < _FEW or len(table) < 2 or table.dtype != np.int64 or keys.dtype == np.uint64:
         return np.searchsorted(table, keys)
     low, high = int(table[0]), int(table[-1])
+    from pipeline.model.columns.key_loops import place  # compiled code: a second
+
     shift = max(0, (high - low).bit_length() - len(table).bit_length())
     if (high - low).bit_length() > 62:
         return np.searchsorted(table, keys)
@@ -55,5 +34,5 @@ def places_of_keys(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
     starts = np.searchsorted(table, low + (np.arange(n_parts + 1) << shift))
     starts[-1] = len(table)
     out = np.empty(len(keys), np.int64)
-    _place(table, starts, shift, np.asarray(keys, np.int64), out)
+    place(table, starts, shift, np.asarray(keys, np.int64), out)
     return out
