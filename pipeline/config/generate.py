@@ -318,6 +318,12 @@ class GenerateConfig:
         metavar="DIR",
         parser=folder_of,
     )
+    report: Path | None = option(
+        default=None,
+        help="Folder for a page and a table of how near it came to the original (--like).",
+        variable=None,
+        metavar="DIR",
+    )
     snapshot: str | None = snapshot_option("Name of the snapshot in --store [today's date].")
     asn: int | None = asn_option(
         f"AS of all routers ({_OF_ONE_AS}), or to imitate (--like).", given_as_number
@@ -369,7 +375,7 @@ def model_in(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
 
 # Options of --like, which takes no model.
 OF_LIKENESSES = (
-    *("like", "asn", "routers", "ases", "seed", "out", "store", "out_store", "snapshot"),
+    *("like", "asn", "routers", "ases", "seed", "out", "store", "out_store", "snapshot", "report"),
 )
 
 OF_SNAPSHOTS = ("snapshot", "asn", "ingresses")  # options that a file has no place for

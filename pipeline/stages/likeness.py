@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 
+from pipeline import __version__
 from pipeline.config import GenerateConfig
 from pipeline.config.generate import OF_LIKENESSES
 from pipeline.errors import UsageError
@@ -15,8 +17,11 @@ from pipeline.generate.likeness.making import likeness_topology, make_likeness
 from pipeline.generate.likeness.original import Original
 from pipeline.generate.shares import shares_told
 from pipeline.model.choices import ADJACENCY_SUFFIX
+from pipeline.model.graphs import GraphSet
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.synthetic import MAX_SEED
 from pipeline.model.words import links_text, number
+from pipeline.report.pages.likeness_page import write_likeness
 from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.places import check_file
 from pipeline.stages.saving import flag_of, refuse_measured, save_generated
@@ -56,6 +61,19 @@ def generate_likeness(config: GenerateConfig, progress: ProgressCallback = no_pr
     with shares_told(on_share):
         graphs = make_likeness(original, n_routers=n_routers, n_ases=n_ases, seed=config.seed)
     progress(Progress("generate", n_routers, n_routers, "routers", config.like))
+    written = _put(config, graphs, started, progress)
+    if config.report is not None:
+        with shares_told(lambda share: None):
+            page = _report(config, original, graphs, n_routers, n_ases, progress)
+        written += f"; how near it came -> {page}"
+    return written
+
+
+def _put(
+    config: GenerateConfig, graphs: GraphSet, started: float, progress: ProgressCallback
+) -> str:
+    """Write the likeness; says what it is and where."""
+    assert config.store is not None
     n_nodes = number(len(graphs.degree), "router")
     made = f"{n_nodes}, {links_text(len(graphs.indices) // 2, len(graphs.border_near))}"
     command = _command(config)
@@ -71,6 +89,38 @@ def generate_likeness(config: GenerateConfig, progress: ProgressCallback = no_pr
         write_brite(topology, config.out, command)
     progress(Progress("save", 1, 1, "file", config.out.name))
     return f"{made} -> {config.out} ({time.time() - started:.1f} s)"
+
+
+def _report(
+    config: GenerateConfig,
+    original: Original,
+    graphs: GraphSet,
+    n_routers: int,
+    n_ases: int | None,
+    progress: ProgressCallback,
+) -> Path:
+    """Compare with the original and with the likeness of another seed; the page."""
+    from pipeline.generate.likeness.figures import as_original, compared, figures_of
+
+    assert config.report is not None
+    progress(Progress("compare", 0, 3, "topologies", "original"))
+    was = figures_of(original)
+    progress(Progress("compare", 1, 3, "topologies", "likeness"))
+    made = figures_of(as_original(graphs))
+    progress(Progress("compare", 2, 3, "topologies", "another seed"))
+    seed = config.seed + 1 if config.seed < MAX_SEED else 0
+    again = make_likeness(original, n_routers=n_routers, n_ases=n_ases, seed=seed)
+    other = figures_of(as_original(again))
+    progress(Progress("compare", 3, 3, "topologies", "another seed"))
+    name = (config.like or "") + ("" if config.asn is None else f", AS{config.asn}")
+    facts = {
+        "original": name,
+        "command": _command(config),
+        "other_seed": str(seed),
+        "version": __version__,
+    }
+    drawn = [("Original", was.degrees, was.hops), ("Likeness", made.degrees, made.hops)]
+    return write_likeness(config.report, compared(was, made, other), drawn, facts)
 
 
 def read_original(snapshot: Snapshot, asn: int | None) -> Original:

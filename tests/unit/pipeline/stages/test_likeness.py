@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,17 @@ def test_another_store_and_more_ases(store, tmp_path, capsys):
     with open_snapshot(tmp_path / "other", "large") as large:
         assert large.asn.tolist() == list(range(1, 41))
         assert large.n_nodes.sum() == 4000
+
+
+def test_how_near_it_came_is_a_page_and_a_table(store, tmp_path, capsys):
+    words = ("--like", "real", "--store", store, "--out", tmp_path / "a.brite")
+    assert run("generate", *words, "--report", tmp_path / "near") == 0
+    assert f"how near it came -> {tmp_path / 'near' / 'index.html'}" in capsys.readouterr().out
+    table = json.loads((tmp_path / "near" / "likeness.json").read_text())
+    rows = {row["figure"]: row for row in table["figures"]}
+    assert table["command"] == "hopscope generate --like real --seed 1"
+    assert rows["links inside ASes"]["likeness"] == rows["links inside ASes"]["original"]
+    assert rows["joint degrees elsewhere"]["likeness"] == 0
 
 
 @pytest.mark.parametrize(
