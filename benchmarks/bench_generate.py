@@ -39,11 +39,11 @@ MODELS: tuple[tuple[str, dict], ...] = (
     ("ba", {}),
     ("waxman", {}),
     ("waxman", {"preferential": True}),
-    ("waxman", {"growth": "all"}),
     ("ba2", {}),
     ("glp", {}),
     ("top-down", {"n_ases": 1000}),
     ("bottom-up", {"n_ases": 1000}),
+    ("waxman", {"growth": "all"}),
 )
 
 
@@ -105,7 +105,7 @@ def brite_file(n_routers: int, folder: str) -> dict:
 
 def model(name: str, n_routers: int, changes: dict) -> dict:
     """A topology of a model with places, lengths, delays and bandwidths; not written."""
-    generate(name, Parameters(2000, **changes))
+    generate(name, Parameters(10_000, **changes))
     before = time.process_time()
     wall_s, topology = timed(lambda: generate(name, Parameters(n_routers, **changes)), 1)
     return {
@@ -204,9 +204,12 @@ def main() -> None:
         subjects += [(model, name, arguments.routers, changes) for name, changes in MODELS]
         if arguments.models:
             subjects = [subject for subject in subjects if subject[0] is model]
-        rows = [pool.apply(with_memory, subject) for subject in subjects]
-    what = "generate_models" if arguments.models else "generate"
-    record(f"{what}_{n_cores}_cores", rows, load_average=os.getloadavg()[0])
+        rows: list[dict] = []
+        try:
+            rows.extend(pool.apply(with_memory, subject) for subject in subjects)
+        finally:  # stopped or failed: what was measured is kept
+            what = "generate_models" if arguments.models else "generate"
+            record(f"{what}_{n_cores}_cores", rows, load_average=os.getloadavg()[0])
 
 
 if __name__ == "__main__":

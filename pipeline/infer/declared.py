@@ -107,6 +107,9 @@ def _draw(topology: Topology, table: IngressTable, n_each: int) -> np.ndarray:
     key = _hash(
         _hash(np.uint64(DRAW_SEED) ^ asn[nodes].view(np.uint64)) ^ ids[nodes].view(np.uint64)
     )
+    if len(nodes) > n_each and (asn[nodes] == asn[nodes[0]]).all():  # no need to sort all
+        near = key <= np.partition(key, n_each - 1)[n_each - 1]
+        nodes, key = nodes[near], key[near]
     nodes = nodes[np.lexsort((nodes, key, asn[nodes]))]
     _, start, size = np.unique(asn[nodes], return_index=True, return_counts=True)
     rank = np.arange(len(nodes)) - np.repeat(start, size)
