@@ -54,10 +54,10 @@ FIGURES = {
 }
 GROWING = frozenset(
     {
-        *("routers", "links inside ASes", "routers of the largest component", "components"),
-        *("ingresses", "links between ASes", "pairs of linked ASes"),
+        *("routers", "links inside ASes", "routers of the largest component", "ingresses"),
     }
 )
+BY_ASES = frozenset({"links between ASes", "pairs of linked ASes"})  # these grow with ASes
 NOT_SCALED = frozenset({"largest degree", "most linked ASes"})  # they grow by a law of their own
 
 
@@ -190,12 +190,19 @@ def compared(original: Figures, made: Figures, other: Figures) -> list[dict]:
     for name, law in FIGURES.items():
         values: list[float | None]
         if name in _DISTANCES:
-            values = [None, 0.0, *(_DISTANCES[name](original, each) for each in (made, other))]
+            nothing = None if scale != 1 and law == _FOLLOWS else 0.0
+            values = [None, nothing, *(_DISTANCES[name](original, each) for each in (made, other))]
         else:
             was, now, its = (each.values.get(name, math.nan) for each in (original, made, other))
             asked: float | None = was * scale if name in GROWING else was
+            more_ases = made.values["ASes"] / original.values["ASes"]
             if name == "ASes":
                 asked = now
+            if name in BY_ASES:
+                asked = was * more_ases
+            if name == "components":  # one of each AS is large, the others grow in number
+                ases = original.values["ASes"]
+                asked = ases * more_ases + (was - ases) * scale
             if scale != 1 and (name in NOT_SCALED or law == _FOLLOWS):
                 asked = None
             values = [was, asked, now, its]

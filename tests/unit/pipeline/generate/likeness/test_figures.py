@@ -69,6 +69,7 @@ def test_what_is_asked_grows_with_the_routers_and_hops_are_not_asked():
     }
     assert rows["routers"]["asked"] == rows["routers"]["likeness"] == 900
     assert rows["ingresses"]["likeness"] == 90
+    assert rows["components"]["asked"] == rows["components"]["likeness"] == 1
     assert rows["mean degree"]["likeness"] == pytest.approx(rows["mean degree"]["asked"], rel=0.01)
     assert rows["mean hops"]["asked"] is None
     assert rows["joint degrees elsewhere"]["likeness"] < 0.35
