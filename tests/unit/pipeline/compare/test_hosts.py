@@ -91,7 +91,7 @@ def test_few_of_many_hosts_are_as_likely_as_the_binomial_distribution_says():
 
 
 def of_hosts(is_dead: np.ndarray, n_hosts: int) -> Changes:
-    """What is told of hosts of ASes of equal size, each seen from three vantage points."""
+    """What is reported of hosts of ASes of equal size, each seen from three vantage points."""
     n = len(is_dead)
     target, vantage = np.tile(np.arange(n), 3), np.repeat(np.arange(3), n)
     addr = np.stack([np.zeros(n, np.uint64), np.arange(n).astype(np.uint64)], axis=1)
