@@ -23,6 +23,7 @@ from pipeline.compare.outages import (
     least_pairs,
     measure_together,
     number_outages,
+    pairs_of_events,
     without_told,
 )
 from pipeline.compare.rerouted import (
@@ -87,8 +88,11 @@ def compare_nights(
     told[len(every) - len(number) :] = number
     instead = Instead(renewed, moved)
 
-    def measure(changes: Changes, event: np.ndarray, n: int) -> np.ndarray:
-        return measure_together(changes, event, n, outages, found)
+    def pairs_of(changes: Changes, event: np.ndarray) -> np.ndarray:
+        return pairs_of_events(changes, event, outages, found)
+
+    def measure(keys: np.ndarray, n: int) -> np.ndarray:
+        return measure_together(keys, n, found)
 
     n_links = max(len(old.low), len(new.low))
     grouped, events = group_events(
@@ -97,7 +101,7 @@ def compare_nights(
         of_inputs,
         told,
         (n_told, len(number)),
-        measure,
+        (pairs_of, measure),
         least_pairs(found, n_links),
     )
     return grouped, events if found is None else measure_events(grouped, events, found)

@@ -39,7 +39,8 @@ from pipeline.compare.links import (
 )
 from pipeline.compare.matching import label_joined, number_rows
 from pipeline.model.columns import Flat
-from pipeline.model.columns.keys import pair_keys
+from pipeline.model.columns.keys import distinct_keys, ordered_keys, pair_keys, split_key
+from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
 from pipeline.model.topology import NO_ASN
 
 # Kinds of events, most informative first: (kind, what and kinds of the changes that begin one).
@@ -86,7 +87,10 @@ _MIN_MOVED = 3  # routers
 MIN_MOVED_PAIRS = 30  # or pairs that cross one
 MIN_CONFIDENCE = 0.99  # of the owner on both nights; others come and go
 _OF_ONE_NIGHT = (kinds.REMOVED, kinds.ADDED)
-Measure: TypeAlias = Callable[[Changes, np.ndarray, int], np.ndarray]
+# What the changes of each event touch: keys of events and pairs, and counts of these.
+Measure: TypeAlias = tuple[
+    Callable[[Changes, np.ndarray], np.ndarray], Callable[[np.ndarray, int], np.ndarray]
+]
 _NAMES = tuple(name for name, *_ in _CAUSES)
 BEGUN_BY = {name: (what, of_kinds) for name, what, of_kinds in _CAUSES}
 DRIFTS = "figures drift"  # over several nights (``drift``)
@@ -98,6 +102,13 @@ _OF_WHOLE_ASES = _OF_LOST_ASES + _OF_SILENT_ASES
 _WITHIN = ("AS", "router", "link", "ingress", "neighbour", "traffic")  # what an AS has
 _OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
 _OF_LINKS = ("links removed", "links added", "links slower", "links faster")
+_OF_WAYS = (
+    *("adjacency lost", "adjacency gained", "routers lost", "routers gained", "routers hidden"),
+    *("routers shown", "router renumbered", "AS split in parts", "parts of an AS joined"),
+    *("ingress moved", "links removed", "links added", "load balancing gained"),
+    *("load balancing lost",),
+)
+_OF_OTHER = 0.9  # of the pairs of an event, and more, are those of another one
 _MIN_VOTES = 6  # vantage points of a slower or faster link: a few agree by chance
 
 
@@ -182,8 +193,69 @@ def group_events(
     _join_entries(changes, event)
     touched = np.zeros((3, n_events), np.int64)
     if measure is not None:
-        touched = measure(changes, event, n_events)
+        pairs_of, count = measure
+        keys = pairs_of(changes, event)
+        into = _explained_by(changes, event, cause, keys, n_events, n_outages)
+        if (into != np.arange(n_events)).any():
+            distinct, into = np.unique(into, return_inverse=True)
+            of, pair = split_key(keys)
+            keys, n_events = distinct_keys(ordered_keys(into[of], pair)), len(distinct)
+            event[event >= 0] = into[event[event >= 0]]
+        touched = count(keys, n_events)
     return _rank(changes, event, cause, n_outages, touched)
+
+
+def _explained_by(
+    changes: Changes,
+    event: np.ndarray,
+    cause: np.ndarray,
+    keys: np.ndarray,
+    n: int,
+    n_outages: int,
+) -> np.ndarray:
+    """The event that explains each one, (n,) int64: itself, or one in the same AS, of its pairs.
+
+    Nearly all pairs of what is explained are pairs of the other one, which has as many or more.
+    What was found to be an outage by itself stays so.
+
+    ``keys``: events and their pairs, ascending; ``n_outages``: of the last changes, that are one.
+    """
+    into = np.arange(n)
+    of, pair = split_key(keys)
+    n_pairs = np.bincount(of, minlength=n)
+    begins = np.full(n, len(_CAUSES))
+    rows = np.flatnonzero((event >= 0) & (cause >= 0))
+    np.minimum.at(begins, event[rows], cause[rows])
+    is_outage = np.zeros(n, bool)
+    is_outage[event[len(changes) - n_outages :]] = True
+    is_way = np.append(np.isin(_NAMES, _OF_WAYS), False)[begins]
+    if not (is_way & ~is_outage & (n_pairs > 0)).any():
+        return into
+    order = np.argsort(pair, kind="stable")
+    of, pair = of[order], pair[order]
+    starts = run_starts(pair)
+    size = np.diff(starts, append=len(pair))
+    ptr, other = positions_of_rows(
+        np.append(starts, len(pair)), np.repeat(np.arange(len(size)), size)
+    )
+    both = ordered_keys(of[row_of_value(ptr)], of[other])
+    shared, times = np.unique(both, return_counts=True)
+    one, larger = split_key(shared)
+    ok = (one != larger) & is_way[one] & ~is_outage[one] & (is_way | is_outage)[larger]
+    ok &= times >= _OF_OTHER * n_pairs[one]
+    ok &= (n_pairs[larger] > n_pairs[one]) | (
+        (n_pairs[larger] == n_pairs[one]) & (is_outage[larger] | (larger < one))
+    )
+    one, larger, times = one[ok], larger[ok], times[ok]
+    ases = np.concatenate([changes.asn, changes.other_asn])
+    of_ases = np.tile(event, 2)
+    for a, b in zip(one.tolist(), larger.tolist(), strict=True):
+        own = ases[(of_ases == a) & (ases != NO_ASN)]
+        if into[a] == a and np.isin(own, ases[of_ases == b]).any():
+            into[a] = b
+    while (into[into] != into).any():
+        into = into[into]
+    return into
 
 
 def _causes_of(changes: Changes, least: float) -> np.ndarray:
@@ -200,7 +272,8 @@ def _causes_of(changes: Changes, least: float) -> np.ndarray:
     cause[(changes.what == "router") & (changes.reason == BY_CHANCE)] = -1
     if least > 1:
         one_night = (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)
-        cause[one_night & (changes.n_turned < least)] = -1
+        measured = changes.n_turned + changes.n_silent + changes.n_elsewhere
+        cause[one_night & (measured < least)] = -1
         moved = (changes.what == "ingress") & (changes.kind == kinds.SHIFTED)
         moved |= changes.what == "paths"
         cause[moved & (changes.n_pairs < least)] = -1

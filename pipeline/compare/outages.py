@@ -28,9 +28,11 @@ import numpy as np
 from pipeline.compare.changes import (
     GAINED,
     HIDDEN,
+    JOINED,
     LOST,
     MAX_SINGLE,
     NOT_BEFORE,
+    PARTED,
     SHOWN,
     UNSEEN,
     Changes,
@@ -49,6 +51,7 @@ from pipeline.compare.cities import (
 from pipeline.compare.evidence import View, crossings
 from pipeline.compare.figures.hops import tally
 from pipeline.compare.figures.medians import MIN_VANTAGES
+from pipeline.compare.figures.passages import ELSEWHERE as GOES_ELSEWHERE
 from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
 from pipeline.compare.links import (
     MAX_STILL,
@@ -83,13 +86,18 @@ _AGREES = 1.04  # worth of a cause with which the ways of its pairs agree
 _BY_OTHERS = 0.3  # of the pairs behind a router, and more: still come from it
 _FEW_HIDDEN = 0.5  # of the pairs that cross routers inside an AS: may still see them
 
-AS, EXCHANGE, HIDING, ADJACENCY, BALANCE, PART, ROUTER, CITY, QUARTER = range(9)
-_WORTH = (1.15, 1.12, 1.06, 1.05, 1.05, 1.02, 1.0, 1.15, 1.1)
-_WORDS = ("AS", "exchange", "AS", "adjacency", "balancing", "router", "router", "city", "city")
+AS, EXCHANGE, HIDING, ADJACENCY, BALANCE, PART, ROUTER, CITY, QUARTER, PIECES = range(10)
+_WORTH = (1.15, 1.12, 1.06, 1.03, 1.05, 1.02, 1.0, 1.15, 1.1, 1.03)
+_WORDS = (
+    *("AS", "exchange", "AS", "adjacency", "balancing", "router", "router", "city", "city", "AS"),
+)
+_OF_PIECES = 0.3  # of the routers of an AS, and more, that are lost: else it fell apart
+_BY_ONE = 0.9  # of the pairs that left a router, and more: came to one new link
+_MORE = 1.1  # times these pairs, and more, came to that link: they came from other routers, too
 _KNOWN = 0.25  # of the pairs that left an AS, and more: show that they go elsewhere
 _LEAST_BALANCED = 0.15  # of the flows, over each of several ways
-_APART = 0.2  # of the pairs that changed to a balanced router, and less: go on otherwise
-_MOST = 0.5  # of the pairs of a balanced router, and more: changed to it
+_APART = 0.3  # of the pairs that changed to a balanced router, and less: go on otherwise
+_MOST = 0.4  # of the pairs of a balanced router, and more: changed to it
 _BALANCED = 0.003  # of all pairs
 _MIN_ADJACENCIES = 2  # of an exchange point
 
@@ -175,7 +183,7 @@ class _Candidate:
     pairs: np.ndarray
     groups: np.ndarray  # routers, of PART, HIDING, CITY; of BALANCE the one before, and the new one
     n_pairs: int = 0  # that cross it, where these are more
-    n_routers: int = 0  # of a city
+    n_routers: int = 0  # of a city; parts, of an AS that fell apart
 
 
 def find_outages(
@@ -233,14 +241,127 @@ def find_outages(
         *_balancing(sides, found, new.n_through(), least, is_gained=True),
         *_balancing(sides, found, old.n_through(), least, is_gained=False),
     ]
+    candidates = _without_new_links(candidates, old, new)
+    candidates = _in_pieces(candidates, ases, (old, new), found, names)
     chosen, claims = _choose(candidates, found)
     return Outages(_describe(chosen, claims, sides, found, names), claims, (old, new), names)
+
+
+def _without_new_links(candidates: list[_Candidate], old: _Side, new: _Side) -> list[_Candidate]:
+    """Without routers that pairs left, or came to, for a link that others came to, or left, too.
+
+    If a router alone were the cause, only its pairs would be found on another link.
+    """
+    of_one = {
+        is_gained: _links_of_one_night(*((old, new) if is_gained else (new, old)))
+        for is_gained in (False, True)
+    }
+    kept = []
+    for each in candidates:
+        if each.level in (ROUTER, PART):
+            ptr, link, n_pairs = of_one[each.is_gained]
+            _, at = positions_of_rows(ptr, each.pairs)
+            n_by = np.bincount(link[at], minlength=len(n_pairs))
+            n = len(each.pairs)
+            if ((n_by >= _BY_ONE * n) & (n_pairs >= _MORE * n)).any():
+                continue
+        kept.append(each)
+    return kept
+
+
+def _links_of_one_night(here: _Side, there: _Side) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Links of changed pairs that the other night does not show.
+
+    Returns
+    -------
+    ptr : (n_changed + 1,) int64
+    link : (n,) int64
+        Numbers of the links of each pair.
+    n_pairs : (n_links,) int64
+    """
+    routes = here.routes
+    at = np.flatnonzero(routes.direct)
+    key = pair_keys(routes.group[at - 1], routes.group[at])
+    on = ~is_among(key, _direct_links(there.view))
+    number = np.unique(key[on], return_inverse=True)[1]
+    pair = here.row[row_of_value(routes.ptr)][at[on]]
+    row, link = split_key(distinct_keys(ordered_keys(pair, number)))
+    n_changed = int(here.row.max(initial=-1)) + 1
+    return offsets(np.bincount(row, minlength=n_changed)), link, np.bincount(link)
+
+
+def _in_pieces(
+    candidates: list[_Candidate],
+    ases: Changes,
+    sides: tuple[_Side, _Side],
+    found: Rerouted,
+    names: _Names,
+) -> list[_Candidate]:
+    """With ASes that fell apart, or whose parts were joined, by all pairs that show it.
+
+    These are cut off inside of it, or crossed routers of it that are lost, or links inside of it
+    that only one night has. Where many of its routers are lost these are the cause, and the rest
+    follows.
+    """
+    added = []
+    most = np.nan_to_num(np.maximum(ases.old, ases.new)).astype(np.int64)
+    for kind, is_gained in ((PARTED, False), (JOINED, True)):
+        here, there = sides[::-1] if is_gained else sides
+        rows = np.flatnonzero((ases.what == "AS") & (ases.kind == kind))
+        if not len(rows):
+            continue
+        inside = split_key(_links_inside(here, there, names))
+        cut_off = split_key(_ends_in(found, names, is_gained=is_gained))
+        nodes = np.maximum(first_nodes(here.group, names.n_groups), 0)
+        of_group = np.searchsorted(names.asn, here.night.asn_of(nodes))
+        n_routers = np.bincount(of_group[here.n_through() > 0], minlength=len(names.asn))
+        for asn, n_parts in zip(ases.asn[rows].tolist(), most[rows].tolist(), strict=True):
+            thing = int(np.searchsorted(names.asn, asn))
+            lost = [
+                each
+                for each in candidates
+                if each.is_gained == is_gained
+                and each.level == ROUTER
+                and of_group[each.thing] == thing
+            ]
+            pairs = [pair[of == thing] for pair, of in (inside, cut_off)]
+            every = distinct_keys(np.concatenate([*pairs, *(each.pairs for each in lost)]))
+            groups = np.array([each.thing for each in lost], np.int64)
+            if len(lost) > 1 and len(lost) >= _OF_PIECES * n_routers[thing]:
+                added.append(_Candidate(PART, thing, is_gained, every, groups))
+            else:
+                each = _Candidate(PIECES, thing, is_gained, every, groups[:0], n_routers=n_parts)
+                added.append(each)
+    return [*candidates, *added]
+
+
+def _links_inside(here: _Side, there: _Side, names: _Names) -> np.ndarray:
+    """(pair, AS) of links inside an AS that the other night does not show."""
+    routes = here.routes
+    at = np.flatnonzero(routes.direct)
+    at = at[routes.asn[at] == routes.asn[at - 1]]
+    key = pair_keys(routes.group[at - 1], routes.group[at])
+    at = at[~is_among(key, _direct_links(there.view))]
+    pair = here.row[row_of_value(routes.ptr)][at]
+    return distinct_keys(ordered_keys(pair, np.searchsorted(names.asn, routes.asn[at])))
+
+
+def _ends_in(found: Rerouted, names: _Names, *, is_gained: bool) -> np.ndarray:
+    """(pair, AS) of pairs that reach their target on this night alone, and else end in the AS."""
+    routes = found.old if is_gained else found.new
+    ends = (
+        found.old_reached < found.new_reached
+        if is_gained
+        else (found.new_reached < found.old_reached)
+    )
+    pair = np.flatnonzero(ends & (np.diff(routes.ptr) > 0))
+    return ordered_keys(pair, np.searchsorted(names.asn, routes.asn[routes.ptr[1:][pair] - 1]))
 
 
 def without_told(changes: Changes, rows: Changes) -> Changes:
     """Changes but those of ASes that rows of outages tell of."""
     kept = np.ones(len(changes), bool)
-    for kinds in ((LOST, UNSEEN), (GAINED, NOT_BEFORE)):
+    for kinds in ((LOST, UNSEEN), (GAINED, NOT_BEFORE), (PARTED,), (JOINED,)):
         told = rows.asn[(rows.what == "AS") & (rows.kind == kinds[0])]
         own = (changes.what == "AS") & np.isin(changes.kind, kinds) & np.isin(changes.asn, told)
         kept &= ~own
@@ -283,6 +404,12 @@ def join_outages(changes: Changes, outages: Outages, found: Rerouted | None) -> 
         ases = ases[known]
         of_as = _explained(side.keys[AS], outages.claims, len(names.asn))
         event[ases] = of_as[names.row_of(changes.asn[ases])]
+        rows = outages.rows
+        told = np.flatnonzero((rows.what == "router") & (rows.kind == kinds[2]))
+        apart = np.flatnonzero((changes.what == "AS") & (changes.kind == kinds[4]))
+        by_as = dict(zip(rows.asn[told].tolist(), told.tolist(), strict=True))
+        for row in apart.tolist():  # the rest of what is left of it
+            event[row] = by_as.get(int(changes.asn[row]), event[row])
         between = np.flatnonzero(of_side & (changes.what == "neighbour"))
         number = _adjacency(names, changes.asn[between], changes.other_asn[between])
         of_two = _explained(side.keys[ADJACENCY], outages.claims, len(names.adjacencies))
@@ -290,13 +417,12 @@ def join_outages(changes: Changes, outages: Outages, found: Rerouted | None) -> 
     return event
 
 
-def measure_together(
-    changes: Changes, event: np.ndarray, n: int, outages: Outages, found: Rerouted | None
+def pairs_of_events(
+    changes: Changes, event: np.ndarray, outages: Outages, found: Rerouted | None
 ) -> np.ndarray:
-    """Traces, pairs and vantage points that the links and routers of each event touch; (3, n)."""
+    """(event, row of ``Rerouted.pairs``) that links and routers of each event touch; ascending."""
     if found is None or outages.sides is None:
-        return np.zeros((3, n), np.int64)
-    every = _sampled(found)
+        return np.empty(0, np.int64)
     told = np.flatnonzero(outages.claims >= 0)
     first = len(changes) - len(outages.rows)
     touched = [ordered_keys(event[first + outages.claims[told]], told)]
@@ -312,7 +438,15 @@ def measure_together(
         of[changes.group[routers]] = event[routers]
         pair, group = split_key(side.keys[ROUTER])
         touched.append(ordered_keys(of[group], pair)[of[group] >= 0])
-    of, pair = split_key(distinct_keys(np.concatenate(touched)))
+    return distinct_keys(np.concatenate(touched))
+
+
+def measure_together(keys: np.ndarray, n: int, found: Rerouted | None) -> np.ndarray:
+    """Traces, pairs and vantage points of each event, (3, n); ``keys``: ``pairs_of_events``."""
+    if found is None:
+        return np.zeros((3, n), np.int64)
+    every = _sampled(found)
+    of, pair = split_key(keys)
     n_traces = np.bincount(of, found.old_traces[pair], n) * every
     by = distinct_keys(ordered_keys(of, found.vantage[pair]))
     return np.array(
@@ -529,7 +663,11 @@ def _candidates(
     of_groups = names.row_of(here.night.asn_of(nodes))
     of_hidden = {int(group) for each in hidden for group in each.groups}
     lost_routers: dict[int, list[tuple[int, np.ndarray]]] = {}
-    sure = distinct_keys(ordered_keys(pair[hop[verdict == 0]], own.group[hop[verdict == 0]]))
+    # A router is gone, and not silent, if pairs go elsewhere, or no longer reach a target that
+    # answered: it would have to fall silent on the same night.
+    ends = (trips[0].reached & ~trips[1].reached)[pair[hop]]
+    at = hop[(verdict == GOES_ELSEWHERE) | ((verdict == UNKNOWN) & ends)]
+    sure = distinct_keys(ordered_keys(pair[at], own.group[at]))
     for level in (AS, EXCHANGE, ADJACENCY, ROUTER, CITY):
         source = _DIRECT if level == ADJACENCY else level
         left = here.keys[source][~is_among(here.keys[source], there.keys[level])]
@@ -600,19 +738,42 @@ def _enters_otherwise(here: _Side, there: _Side, left: np.ndarray, n_groups: int
 
     A router answers with the address that a packet came in by. Where the next address on the way is
     the only one known of its router, and pairs still see it, they come to it over the same link: a
-    link into the router is gone, and the router is not.
+    link into the router is gone, and the router is not. But if they now come to it from a router
+    that other traces show beside the one that is gone, they come over another link, and it answers
+    with the same address whichever way it is entered.
     """
     routes, n_addrs = here.routes, np.bincount(here.group, minlength=n_groups)
     at = np.flatnonzero(routes.direct)
     at = at[n_addrs[routes.group[at]] == 1]
-    pair = here.row[row_of_value(routes.ptr)][at]
-    before = ordered_keys(pair, routes.group[at - 1])
-    on = is_among(before, left)
+    path = row_of_value(routes.ptr)
+    pair = here.row[path[at]]
+    on = is_among(ordered_keys(pair, routes.group[at - 1]), left)
     at, pair = at[on], pair[on]
-    still = is_among(ordered_keys(pair, routes.group[at]), there.keys[ROUTER])
-    n = np.bincount(routes.group[at - 1], minlength=n_groups)
-    n_still = np.bincount(routes.group[at - 1], still, n_groups)
+    gone, follows = routes.group[at - 1], routes.group[at]
+    own = ordered_keys(pair, follows)
+    still = is_among(own, there.keys[ROUTER])
+    ptr, hop = positions_of_rows(routes.ptr, path[at])
+    apart = [pair_keys(gone[row_of_value(ptr)], routes.group[hop]), _neighbors(here.view)]
+    later = there.routes
+    into = np.flatnonzero(later.direct)
+    from_apart = ordered_keys(there.row[row_of_value(later.ptr)[into]], later.group[into])
+    order = np.argsort(from_apart, kind="stable")
+    from_apart, into = from_apart[order], into[order]
+    row = np.minimum(np.searchsorted(from_apart, own), max(0, len(into) - 1))
+    if len(into):
+        comes = from_apart[row] == own
+        before = np.where(comes, later.group[into[row] - 1], gone)
+        still &= ~(comes & is_among(pair_keys(gone, before), distinct_keys(np.concatenate(apart))))
+    n = np.bincount(gone, minlength=n_groups)
+    n_still = np.bincount(gone, still, n_groups)
     return n_still > _BY_OTHERS * n
+
+
+def _neighbors(view: View) -> np.ndarray:
+    """(n,) int64: ``pair_keys`` of groups that follow one another, also across a gap."""
+    steps = view.seen.steps
+    at = np.flatnonzero(steps.near != FIRST)
+    return distinct_keys(pair_keys(view.group[steps.near[at]], view.group[steps.far[at]]))
 
 
 def _said(ases: Changes, kind: str) -> np.ndarray:
@@ -945,7 +1106,7 @@ def _describe(
         ended = was[pairs] & ~reached[pairs]
         elsewhere = ~ended & (reached[pairs] | _crosses_others(here, there, pairs))
         own: dict[str, Any] = {"asn": NO_ASN}
-        if each.level in (AS, PART, HIDING):
+        if each.level in (AS, PART, HIDING, PIECES):
             own["asn"] = names.asn[each.thing]
         elif each.level == ADJACENCY:
             one, other = split_key(names.adjacencies[each.thing : each.thing + 1])
@@ -972,8 +1133,10 @@ def _describe(
                 "addr_low": night.name_addr[node, 1],
                 "group": each.groups[row],
             }
-        kinds = (SHOWN, HIDDEN) if each.level == HIDING else (GAINED, LOST)
+        kinds = {HIDING: (SHOWN, HIDDEN), PIECES: (JOINED, PARTED)}.get(each.level, (GAINED, LOST))
         n_routers = len(each.groups)
+        if each.level == PIECES:
+            own["old"], own["new"] = (each.n_routers, 1) if each.is_gained else (1, each.n_routers)
         if each.level in (CITY, QUARTER):
             own["reason"] = names.cities[each.thing]
             ends = float(each.n_routers), float(each.n_routers - n_routers)

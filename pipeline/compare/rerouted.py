@@ -256,7 +256,8 @@ def _named_by_length(changes: Changes, events: Events) -> Events:
     for of_kind in (REMOVED, ADDED):
         rows = np.flatnonzero((changes.kind == of_kind) & (changes.event >= 0))
         most.append(np.zeros(len(events), np.int64))
-        np.maximum.at(most[-1], changes.event[rows], changes.n_pairs[rows])
+        n_unknown = changes.n_no_target[rows] + changes.n_no_vantage[rows]
+        np.maximum.at(most[-1], changes.event[rows], changes.n_pairs[rows] - n_unknown)
     n_removed, n_added = most
     is_added = n_added > n_removed
     close = np.maximum(n_removed, n_added) <= _CLOSE * np.minimum(n_removed, n_added)

@@ -41,6 +41,7 @@ _Z_OF_LINKS = 3.29  # of 99.9 %: several times as many
 _MOST = 0.5  # of pairs
 _FEW = 0.2  # likewise: that go to another router
 _SEEN = 0.1  # of the routers of an AS: some answer by an address of another AS, and are seen still
+_OF_OTHERS = 0.34  # likewise: routers of neighbours that count in it as long as others of it answer
 _PASSED = "pairs that crossed it go on behind it, and none of its routers answers them"
 
 
@@ -155,7 +156,7 @@ def find_passed(sides: Sides, found: Rerouted | None, *, reverse: bool) -> Passe
     asn, row, n_routers = np.unique(owner, return_inverse=True, return_counts=True)
     n_seen = np.bincount(row, is_seen[router], len(asn))
     n_left = np.searchsorted(of_others, asn, side="right") - np.searchsorted(of_others, asn)
-    which = np.maximum(n_seen, n_left) <= _SEEN * n_routers
+    which = (n_left <= _SEEN * n_routers) & (n_seen <= _OF_OTHERS * n_routers)
     asn, n_routers, n_left = asn[which], n_routers[which], n_left[which]
     trips = [
         Trips(found.old, found.old_reached, found.old_direct),

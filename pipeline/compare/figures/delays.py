@@ -95,7 +95,8 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     for kind, sign in ((SLOWER, 1), (FASTER, -1)):
         some = np.flatnonzero(is_news(which, sign) & is_rare & (n_of >= MIN_VANTAGES))
         low, high = (least[some], most[some]) if sign > 0 else (-most[some], -least[some])
-        agree = (low >= AGREE_MS) & (high <= 2 * low)
+        # Replies to some come back over the link, and wait twice; and queues add to either.
+        agree = (low >= AGREE_MS) & (high <= 2 * low + AGREE_MS)
         keys, row = np.unique(pair_keys(near[first[some]], far[first[some]]), return_inverse=True)
         crossed = count_crossings(sides.new_view, label_links(sides.new_view, keys), len(keys))
         yield describe(

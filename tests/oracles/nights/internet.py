@@ -26,6 +26,7 @@ from pipeline.infer import Observer, infer_topology
 from pipeline.ingest.tables import read_exchanges, read_prefixes
 from pipeline.model.addresses import V4_PREFIX, format_addr
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.measured.locations import Locations
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import (
@@ -298,9 +299,25 @@ def ingest(night: Night, luck: int, folder: Path, traces: list[Trace] | None = N
         options={},
         counts={},
         rejects=[],
+        locations=places_of(net),
     )
     with open_snapshot(folder / "store") as snapshot:
         return own_otherwise(open_night(snapshot), night.owners)
+
+
+def places_of(net: Network) -> Locations:
+    """The city of every router of the network as it was drawn, as ``--locations`` files say it."""
+    drawn = Network(net.plan)
+    cities = Delays(drawn)
+    city = {
+        addr: cities.city(router)
+        for router in range(len(drawn.asn_of))
+        for addr in addresses_of(drawn, router)
+    }
+    addr = _addrs(sorted(city, key=ipaddress.IPv4Address))
+    names = np.array([city[format_addr(*map(int, each))] for each in addr], object)
+    nowhere = np.zeros(len(addr))  # where a city is matters only for the speed of light
+    return Locations.unchecked(addr, nowhere, nowhere, names, np.full(len(addr), None, object))
 
 
 def own_otherwise(night: Compared, owners: dict[str, int]) -> Compared:
@@ -330,6 +347,7 @@ def own_otherwise(night: Compared, owners: dict[str, int]) -> Compared:
         ingress=new_id[night.ingress],
         component=new_id[night.component[order]],
         name_addr=night.name_addr[order],
+        city=None if night.city is None else night.city[order],
         observations=replace(seen, steps=steps),
         confidence=None if sure is None else sure[order],
     )

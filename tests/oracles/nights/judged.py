@@ -3,21 +3,29 @@
 Each network has a plant of every kind that finds a place, up to three a night, in different ASes
 and on pairs of their own. A night with plants is compared with a night before without, and the
 night after, on which they are taken back, with it: both directions are judged.
+
+They are counted twice: as a reader would accept it, by the decisions that ``planted`` gives reasons
+for, and as before these (``once``). Standard errors are those of a ratio over networks, whose
+plants and nights depend on one another.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import math
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import numpy as np
+
 from benchmarks.lib.record import record
 from pipeline.compare import Changes, Events, References, compare_nights, follow
+from pipeline.model.addresses import format_addr
 from tests.oracles.nights.internet import CLASSIC, PARIS, Night, Trace, ingest
 from tests.oracles.nights.planted import PLANTS, Seen, Wanted, shuffled
 
@@ -29,12 +37,10 @@ _MOST = 1.2  # times the pairs of every other plant: it touches most
 
 
 @dataclass
-class Judged:
+class Counts:
     """Counts by kind of plant, of both directions.
 
     ``first``, ``most``: it is the first event, of those that touch most pairs of their night.
-    ``missed``: seed, night, kind, and the events of that night. ``false``: kinds of events that no
-    plant explains, on nights with plants.
     """
 
     planted: Counter[str] = field(default_factory=Counter)
@@ -42,14 +48,34 @@ class Judged:
     right: Counter[str] = field(default_factory=Counter)
     first: Counter[str] = field(default_factory=Counter)
     most: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Counts) -> None:
+        """Count another one too."""
+        for own, more in zip(vars(self).values(), vars(other).values(), strict=True):
+            own.update(more)
+
+
+@dataclass
+class Judged:
+    """What is found of plants; ``by_seed``: the counts of each network.
+
+    ``missed``: seed, night, kind, and the events of that night. ``false``: kinds of events that no
+    plant explains, on nights with plants.
+    """
+
+    counts: Counts = field(default_factory=Counts)
+    once: Counts = field(default_factory=Counts)
+    by_seed: list[tuple[Counts, Counts]] = field(default_factory=list)
     false: Counter[str] = field(default_factory=Counter)
     missed: list[str] = field(default_factory=list)
     n_nights: int = 0
 
     def add(self, other: Judged) -> None:
-        """Count another one too."""
-        for name in ("planted", "found", "right", "first", "most", "false"):
-            getattr(self, name).update(getattr(other, name))
+        """Count another network too."""
+        self.counts.add(other.counts)
+        self.once.add(other.once)
+        self.by_seed.append((other.counts, other.once))
+        self.false.update(other.false)
         self.missed += other.missed
         self.n_nights += other.n_nights
 
@@ -104,6 +130,53 @@ def _fits(plant: Wanted, night: Sequence[Wanted]) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class _Told:
+    """An event: ASes and addresses that its changes of the kind that began it name, and why."""
+
+    kind: str
+    asns: frozenset[int]
+    addrs: frozenset[str]
+    label: str
+    n_traces: int
+
+    @classmethod
+    def of(cls, changes: Changes, events: Events, event: int) -> _Told:
+        first = events.first[event]
+        rows = np.flatnonzero((changes.event == event) & (changes.what == changes.what[first]))
+        asns = {*changes.asn[rows].tolist(), *changes.other_asn[rows].tolist()}
+        rows = rows[changes.kind[rows] == changes.kind[first]]
+        addrs = {
+            format_addr(int(high), int(low))
+            for highs, lows in (
+                (changes.addr_high, changes.addr_low),
+                (changes.other_high, changes.other_low),
+            )
+            for high, low in zip(highs[rows], lows[rows], strict=True)
+        }
+        label, n_traces = str(changes.reason[first]), int(events.n_traces[event])
+        return cls(events.kind[event], frozenset(asns), frozenset(addrs), label, n_traces)
+
+    def is_right(self, plant: Wanted, *, back: bool) -> bool:
+        """Whether it is what was planted, by its kind."""
+        if self.kind not in (plant.back if back else plant.kinds):
+            return False
+        return self.is_about(plant) and plant.label in ("", self.label)
+
+    def is_about(self, plant: Wanted) -> bool:
+        """Whether it names an AS of the plant; a plant without any may be in all."""
+        return not plant.asns or bool(plant.asns & self.asns)
+
+    def is_as_true(self, plant: Wanted, *, back: bool) -> bool:
+        """Whether it is another true description of what was planted."""
+        return any(
+            self.kind in (alike.back if back else alike.kinds)
+            and alike.asns <= self.asns
+            and bool(not alike.addrs or alike.addrs & self.addrs)
+            for alike in plant.alike
+        )
+
+
 def _judge(
     judged: Judged,
     where: str,
@@ -113,50 +186,46 @@ def _judge(
     *,
     back: bool,
 ) -> None:
+    """Count what the events of a night say of its plants, in both ways."""
     judged.n_nights += 1
-    about: dict[int, set[int]] = defaultdict(set)
-    for event in range(len(events)):
-        what = changes.what[events.first[event]]
-        rows = (changes.event == event) & (changes.what == what)
-        about[event] = {*changes.asn[rows].tolist(), *changes.other_asn[rows].tolist()}
-    kinds = events.kind.tolist()
-    hits = {
-        plant.name: [
-            event
-            for event in about
-            if kinds[event] in (plant.back if back else plant.kinds)
-            and (not plant.asns or plant.asns & about[event])
+    told = [_Told.of(changes, events, event) for event in range(len(events))]
+    for counts, of_today in ((judged.counts, True), (judged.once, False)):
+        hits = [
+            [
+                event
+                for event, each in enumerate(told)
+                if each.is_right(plant, back=back)
+                or (of_today and each.is_as_true(plant, back=back))
+            ]
+            for plant in plants
         ]
-        for plant in plants
-    }
-    used = {event for own in hits.values() for event in own}
-    for plant in plants:
-        if back and not plant.back:
-            continue
-        name = f"{plant.name}, back" if back else plant.name
-        own = hits[plant.name]
-        near = [
-            event
-            for event in about
-            if event not in used and (not plant.asns or plant.asns & about[event])
+        used = {event for own in hits for event in own}
+        n_pairs = [
+            len(plant.pairs if of_today or plant.once is None else plant.once) for plant in plants
         ]
-        judged.planted[name] += 1
-        judged.found[name] += bool(own or near)
-        judged.right[name] += bool(own)
-        others = [len(other.pairs) for other in plants if other is not plant]
-        is_most = len(plant.pairs) >= _MOST * max(others, default=0)
-        judged.most[name] += is_most
-        judged.first[name] += is_most and 0 in own
-        if not own or (is_most and 0 not in own):
-            text = ", ".join(
-                f"{kinds[e]} {sorted(about[e])[-3:]} {events.n_traces[e]}" for e in list(about)[:5]
-            )
-            place = f"place {own[0] + 1}" if own else "missed"
-            asns = sorted(plant.asns)[:4]
-            judged.missed.append(
-                f"{where} {name} {asns} {len(plant.pairs)} pairs: {place}; {text or 'nothing'}"
-            )
-    judged.false.update(kind for event, kind in enumerate(kinds) if event not in used)
+        for row, (plant, own) in enumerate(zip(plants, hits, strict=True)):
+            if (back and not plant.back) or (of_today and plant.untold):
+                continue
+            name = f"{plant.name}, back" if back else plant.name
+            near = [e for e, each in enumerate(told) if e not in used and each.is_about(plant)]
+            others = [*n_pairs[:row], *n_pairs[row + 1 :]]
+            is_most = n_pairs[row] >= _MOST * max(others, default=0)
+            counts.planted[name] += 1
+            counts.found[name] += bool(own or near)
+            counts.right[name] += bool(own)
+            counts.most[name] += is_most
+            counts.first[name] += is_most and 0 in own
+            if of_today and (not own or (is_most and 0 not in own)):
+                text = ", ".join(
+                    f"{each.kind} {sorted(each.asns)[-3:]} {each.n_traces}" for each in told[:5]
+                )
+                place = f"place {own[0] + 1}" if own else "missed"
+                asns = sorted(plant.asns)[:4]
+                judged.missed.append(
+                    f"{where} {name} {asns} {n_pairs[row]} pairs: {place}; {text or 'nothing'}"
+                )
+        if of_today:
+            judged.false.update(each.kind for e, each in enumerate(told) if e not in used)
 
 
 @dataclass
@@ -222,23 +291,54 @@ def quiet_nights(seed: int, n_nights: int = 5, fresh: float | None = None) -> Qu
     return quiet
 
 
+def share(hits: Sequence[int], asked: Sequence[int]) -> tuple[float, float]:
+    """A share of all, of counts by network, and its standard error (that of a ratio).
+
+    >>> share([9, 10, 8], [10, 10, 10])
+    (0.9, 0.05773502691896257)
+    """
+    n, total = len(asked), sum(asked)
+    if not total:
+        return math.nan, math.nan
+    ratio = sum(hits) / total
+    spread = sum((hit - ratio * each) ** 2 for hit, each in zip(hits, asked, strict=True))
+    return ratio, math.sqrt(spread * n / max(1, n - 1)) / total
+
+
+def shares(by_network: Sequence[Counts]) -> dict[str, tuple[float, float]]:
+    """Shares of all plants that were found, by the right kind, and first, with standard errors."""
+
+    def totals(name: str) -> list[int]:
+        return [getattr(counts, name).total() for counts in by_network]
+
+    planted, most = totals("planted"), totals("most")
+    return {
+        "found": share(totals("found"), planted),
+        "right_kind": share(totals("right"), planted),
+        "first": share(totals("first"), most),
+    }
+
+
 def table(judged: Judged) -> list[str]:
-    """Lines of a table by kind."""
+    """Lines of a table by kind, and of shares with their standard errors, counted in both ways."""
     lines = [
         "| planted | changes | found | right kind | first, of those that touch most pairs |",
         "| --- | --- | --- | --- | --- |",
     ]
-    for name in sorted(judged.planted):
-        first = f"{judged.first[name]} of {judged.most[name]}"
+    counts = judged.counts
+    for name in sorted(counts.planted):
+        first = f"{counts.first[name]} of {counts.most[name]}"
         lines.append(
-            f"| {name} | {judged.planted[name]} | {judged.found[name]} | {judged.right[name]} |"
+            f"| {name} | {counts.planted[name]} | {counts.found[name]} | {counts.right[name]} |"
             f" {first} |"
         )
-    total = judged.planted.total()
-    lines.append(
-        f"| all | {total} | {judged.found.total()} | {judged.right.total()} |"
-        f" {judged.first.total()} of {judged.most.total()} |"
-    )
+    for way, each, column in (("all", counts, 0), ("all, as once", judged.once, 1)):
+        lines.append(
+            f"| {way} | {each.planted.total()} | {each.found.total()} | {each.right.total()} |"
+            f" {each.first.total()} of {each.most.total()} |"
+        )
+        for name, (value, error) in shares([both[column] for both in judged.by_seed]).items():
+            lines.append(f"{way}, {name}: {value:.3f} ± {error:.3f}")
     return lines
 
 
@@ -257,18 +357,27 @@ def _record_changes(judged: Judged, seeds: Sequence[int]) -> None:
     rows = [
         {
             "planted": name,
-            "n": judged.planted[name],
-            "found": judged.found[name],
-            "right_kind": judged.right[name],
-            "touches_most": judged.most[name],
-            "first": judged.first[name],
+            "counted": way,
+            "n": counts.planted[name],
+            "found": counts.found[name],
+            "right_kind": counts.right[name],
+            "touches_most": counts.most[name],
+            "first": counts.first[name],
         }
-        for name in sorted(judged.planted)
+        for way, counts in (("as accepted", judged.counts), ("as once", judged.once))
+        for name in sorted(counts.planted)
     ]
+    ways = {
+        way: {
+            name: {"share": round(value, 4), "standard_error": round(error, 4)}
+            for name, (value, error) in shares([both[column] for both in judged.by_seed]).items()
+        }
+        for way, column in (("as accepted", 0), ("as once", 1))
+    }
     others = dict(judged.false.most_common())
     more = {"seeds": [*seeds], "n_nights": judged.n_nights, "other_events": others}
     with contextlib.redirect_stdout(io.StringIO()):
-        record("nights_changes", rows, **more, missed=judged.missed)
+        record("nights_changes", rows, **more, shares=ways, missed=judged.missed)
 
 
 def judge_quiet(seeds: Sequence[int]) -> list[str]:

@@ -3,6 +3,22 @@
 A plant is chosen by the ways that packets take through the unaltered network, and may be taken back
 on the night after: then the event of the other direction is expected. Where a plant is invisible it
 is not made: routers that never answer are left alone, and so is what hardly a pair crosses.
+
+What else is decided here of what a reader may be told, each with its reason where it is decided:
+
+- both directions of a link are slowed or moved, so its pairs are those of both; where flows are
+  divided, those that go another way now;
+- a router that is entered by one link alone: that link is gone is as true (``Alike``);
+- half of an AS by which all its pairs came from one neighbour, or went to it, and by no other link:
+  that the two ASes are no neighbours any more is as true, and says more;
+- a link that is added or cut shows as an address that nothing ties to a known router: that this
+  address came or went is as true;
+- two silent hosts of an AS are what chance brings, and of routers most of whose pairs reached no
+  target and show no other way nobody can say whether they are gone or do not answer: both are
+  planted, and not counted (``untold``).
+
+Counted the other way are plants as they were before 2026-11-30: pairs of one direction, no kinds
+that are as true, and what nobody can tell.
 """
 
 from __future__ import annotations
@@ -14,6 +30,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from pipeline.generate.networks.ases import PEER
+from pipeline.generate.networks.delays import Delays
 from pipeline.generate.networks.network import Link, Network
 from tests.oracles.networks.walking import Walks
 from tests.oracles.nights.internet import (
@@ -30,13 +47,29 @@ Ways = dict[Pair, tuple[tuple[int, ...], str]]  # routers that use up a TTL, and
 Alter = Callable[[Night], None]
 
 FEW, SOME, MANY = 8, 15, 40  # pairs
+NEARLY_ALL = 0.8  # of the pairs of a city: what as many cross is as good a cause
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Kinds that are as true, of an event that names all these ASes and one of these addresses.
+
+    Without addresses the ASes decide alone.
+    """
+
+    kinds: tuple[str, ...]
+    back: tuple[str, ...]
+    asns: frozenset[int] = frozenset()
+    addrs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Wanted:
     """Kinds of events that are right, ASes one of which must be named; ``pairs``: that it touches.
 
-    ``back``: the kinds on the night on which it is taken back.
+    ``back``: the kinds on the night on which it is taken back; ``hidden``: ASes that it also
+    touches; ``label``: of the exchange point or city that must be named; ``once``: the pairs of one
+    direction, where others count both; ``untold``: nobody can tell it.
     """
 
     name: str
@@ -46,7 +79,11 @@ class Wanted:
     pairs: frozenset[Pair]
     alter: Alter
     needs_alone: bool = False
-    hidden: frozenset[int] = frozenset()  # ASes that it also touches
+    hidden: frozenset[int] = frozenset()
+    alike: tuple[Alike, ...] = ()
+    label: str = ""
+    once: frozenset[Pair] | None = None
+    untold: bool = False
 
 
 @dataclass
@@ -96,6 +133,10 @@ class Seen:
         """ASes of vantage points."""
         return {vantage.asn for vantage in self.net.vantages}
 
+    def both_ways(self, one: int, other: int) -> frozenset[Pair]:
+        """Pairs that cross a link in either direction."""
+        return frozenset(self.links.get((one, other), set()) | self.links.get((other, one), set()))
+
     def link(self, one: int, other: int) -> Link:
         return next(each for each in self.net.links_of[one] if each.other(one) == other)
 
@@ -130,6 +171,22 @@ def routers_after(seen: Seen, alter: Alter) -> set[int]:
     alter(night)
     crossed = {router for routers, _ in ways_of(night).values() for router in routers}
     return {router for router in crossed if router < len(seen.net.asn_of) and seen.answers(router)}
+
+
+def _is_shown(seen: Seen, alter: Alter, pairs: frozenset[Pair]) -> bool:
+    """Whether at least half of some pairs show that they go elsewhere, or end where they did not.
+
+    Else their traces only end sooner, as they do where routers do not answer.
+    """
+    night = Night.of_seed(seen.net.plan.seed, **changed_fields(seen))
+    alter(night)
+    ways = ways_of(night)
+    n_shown = 0
+    for pair in pairs:
+        (before, ended), (after, ends) = seen.ways[pair], ways[pair]
+        others = {router for router in after if seen.answers(router)} - set(before)
+        n_shown += bool(others) or (ended == "gateway True" and ended != ends)
+    return 2 * n_shown >= len(pairs)
 
 
 def crosses(seen: Seen, alter: Alter, asn: int) -> bool:
@@ -209,7 +266,25 @@ def half_as_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
         kinds, back = ("routers lost",), ("routers gained",)
         if not crosses(seen, alter, asn):
             kinds, back = ("AS lost",), ("AS gained",)
-        yield Wanted("half of an AS lost", kinds, back, frozenset({asn}), pairs, alter)
+        alike = _no_neighbors(seen, asn, half, pairs)
+        yield Wanted(
+            *("half of an AS lost", kinds, back, frozenset({asn}), pairs, alter),
+            alike=alike,
+            untold=not _is_shown(seen, alter, pairs),
+        )
+
+
+def _no_neighbors(
+    seen: Seen, asn: int, lost: set[int], pairs: frozenset[Pair]
+) -> tuple[Alike, ...]:
+    """Neighbours all links to which end at routers that fail, and from or to which all pairs go."""
+    found = []
+    for border, crossed in seen.borders.items():
+        if asn not in border or not pairs <= crossed:
+            continue
+        if all(lost & set(link.ends) for link in links_between(seen.net, *border)):
+            found.append(Alike(("adjacency lost",), ("adjacency gained",), frozenset(border)))
+    return tuple(found)
 
 
 def adjacency_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -259,7 +334,39 @@ def exchange_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
         kinds, back = ("exchange lost",), ("exchange gained",)
         pairs = frozenset(crossed)
         yield Wanted(
-            "exchange lost", kinds, back, frozenset(), pairs, alter, hidden=frozenset(asns)
+            *("exchange lost", kinds, back, frozenset(), pairs, alter),
+            hidden=frozenset(asns),
+            label=exchange.name,
+        )
+
+
+def city_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
+    """All routers in a city fail; no AS, border or router by itself explains most of its pairs."""
+    net = seen.net
+    cities = Delays(net)
+    inside: dict[str, set[int]] = defaultdict(set)
+    for router in range(len(net.asn_of)):
+        inside[cities.city(router)].add(router)
+    gateways = {vantage.gateway for vantage in net.vantages}
+    for city in shuffled(random, inside):
+        crossed = {r for r in inside[city] if seen.routers.get(r) and seen.answers(r)}
+        asns = frozenset(net.asn_of[router] for router in crossed)
+        pairs = frozenset(pair for router in crossed for pair in seen.routers[router])
+        if len(crossed) < 3 or len(asns) < 2 or len(pairs) < MANY or inside[city] & gateways:
+            continue
+        things = itertools.chain(
+            seen.ases.values(), seen.borders.values(), list(seen.routers.values())
+        )
+        if max(len(each & pairs) for each in things) > NEARLY_ALL * len(pairs):
+            continue
+
+        def alter(night: Night, lost: frozenset[int] = frozenset(inside[city])) -> None:
+            own = {link for router in lost for link in night.net.links_of[router]}
+            remove_links(night.net, [each for each in night.net.links if each in own])
+
+        kinds, back = ("city lost",), ("city gained",)
+        yield Wanted(
+            *("city lost", kinds, back, frozenset(), pairs, alter), hidden=asns, label=city
         )
 
 
@@ -283,7 +390,20 @@ def router_lost(seen: Seen, random: Random) -> Iterator[Wanted]:
             kinds, back = (*kinds, "adjacency lost"), (*back, "adjacency gained")
         if _is_beside(seen, router, alter):
             kinds, back = (*kinds, "load balancing lost"), (*back, "load balancing gained")
-        yield Wanted("router lost", kinds, back, frozenset({asn}), frozenset(pairs), alter)
+        alike: tuple[Alike, ...] = ()
+        if len({_before(seen.ways[pair][0], router) for pair in pairs}) == 1:
+            addrs = frozenset(addresses_of(net, router))
+            alike = (Alike(("links removed",), ("links added",), frozenset({asn}), addrs),)
+        yield Wanted(
+            *("router lost", kinds, back, frozenset({asn}), frozenset(pairs), alter),
+            alike=alike,
+            untold=not _is_shown(seen, alter, frozenset(pairs)),
+        )
+
+
+def _before(routers: tuple[int, ...], router: int) -> int:
+    """The router before another one, or itself if it is the first."""
+    return routers[max(0, routers.index(router) - 1)]
 
 
 def _is_beside(seen: Seen, router: int, alter: Alter) -> bool:
@@ -321,10 +441,15 @@ def link_cut(seen: Seen, random: Random) -> Iterator[Wanted]:
         if len(turned) < FEW or other not in routers:
             continue
         pairs = frozenset(pair for pair in seen.ways if ways[pair] != seen.ways[pair])
-        asn = net.asn_of[one]
-        yield Wanted(
-            "link cut", ("links removed",), ("links added",), frozenset({asn}), pairs, alter
-        )
+        asns = frozenset({net.asn_of[one]})
+        alike = (_as_address(asns, seen.link(one, other).addrs, "lost", "gained"),)
+        kinds, back = ("links removed",), ("links added",)
+        yield Wanted("link cut", kinds, back, asns, pairs, alter, alike=alike)
+
+
+def _as_address(asns: frozenset[int], addrs: tuple[str, str], now: str, then: str) -> Alike:
+    """An interface of a link that nothing ties to another one of its router comes or goes."""
+    return Alike((f"routers {now}",), (f"routers {then}",), asns, frozenset(addrs))
 
 
 def as_split(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -410,7 +535,10 @@ def ingress_moved(seen: Seen, random: Random) -> Iterator[Wanted]:
             object.__setattr__(new, "kind", kind)
 
         kinds = back = ("ingress moved",)
-        yield Wanted("ingress moved", kinds, back, frozenset({b}), frozenset(pairs), alter)
+        yield Wanted(
+            *("ingress moved", kinds, back, frozenset({b}), seen.both_ways(one, other), alter),
+            once=frozenset(pairs),
+        )
 
 
 def adjacency_gained(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -456,17 +584,29 @@ def hosts_dead(seen: Seen, random: Random) -> Iterator[Wanted]:
 
 
 def hosts_of_prefix_dead(seen: Seen, random: Random) -> Iterator[Wanted]:
-    """Two neighbouring targets of an AS do not answer any more; others do."""
+    """Three neighbouring targets of an AS do not answer any more; others do."""
     yield from _hosts(seen, random, "hosts of a prefix dead", whole=False)
 
 
-def _hosts(seen: Seen, random: Random, name: str, *, whole: bool) -> Iterator[Wanted]:
+def two_hosts_dead(seen: Seen, random: Random) -> Iterator[Wanted]:
+    """Two neighbouring targets of an AS do not answer any more; others do.
+
+    If one host in a hundred falls silent every night, two of five do in one AS in a thousand: in
+    one of eighty ASes on one night in twelve. Who tells of two hosts is not silent when nothing
+    happened; of three of five it is one night in a thousand.
+    """
+    yield from _hosts(seen, random, "two hosts of an AS dead", whole=False, n_dead=2)
+
+
+def _hosts(
+    seen: Seen, random: Random, name: str, *, whole: bool, n_dead: int = 3
+) -> Iterator[Wanted]:
     net = seen.net
     for asn in shuffled(random, seen.ases):
         own = [block for block in net.blocks if block.asn == asn and block.answers]
-        if len(own) < (2 if whole else 3) or not any(map(seen.answers, net.routers[asn])):
+        if len(own) < n_dead + (not whole) or not any(map(seen.answers, net.routers[asn])):
             continue
-        chosen = {each.target for each in (own if whole else own[:2])}
+        chosen = {each.target for each in (own if whole else own[:n_dead])}
         if not all(seen.answers(g) for block in own for g in block.gateways):
             continue
         pairs = frozenset(p for p in seen.ways if p[1] in chosen)
@@ -477,7 +617,7 @@ def _hosts(seen: Seen, random: Random, name: str, *, whole: bool) -> Iterator[Wa
                     block.answers = False
 
         kinds, back = ("hosts silent",), ("hosts answer again",)
-        yield Wanted(name, kinds, back, frozenset({asn}), pairs, alter)
+        yield Wanted(*(name, kinds, back, frozenset({asn}), pairs, alter), untold=len(chosen) < 3)
 
 
 def link_slower(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -503,7 +643,8 @@ def _slower(seen: Seen, random: Random, name: str, least: int, most: int) -> Ite
 
         asns = frozenset({net.asn_of[one], net.asn_of[other]})
         kinds, back = ("links slower",), ()  # a bad night is reported once
-        yield Wanted(name, kinds, back, asns, frozenset(pairs), alter)
+        every = seen.both_ways(one, other)
+        yield Wanted(name, kinds, back, asns, every, alter, once=frozenset(pairs))
 
 
 def balancing(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -527,7 +668,10 @@ def balancing(seen: Seen, random: Random) -> Iterator[Wanted]:
                 add_link(night.net, end, router, cost)
 
         kinds, back = ("load balancing gained",), ("load balancing lost", "routers lost")
-        yield Wanted("load balancing", kinds, back, frozenset({asn}), frozenset(pairs), alter)
+        yield Wanted(
+            *("load balancing", kinds, back, frozenset({asn}), touched(seen, alter), alter),
+            once=frozenset(pairs),
+        )
 
 
 def tunnel(seen: Seen, random: Random) -> Iterator[Wanted]:
@@ -699,8 +843,10 @@ def shortcut(seen: Seen, random: Random) -> Iterator[Wanted]:
                 if other <= one or any(e.other(one) == other for e in net.links_of[one]):
                     continue
 
-                def alter(night: Night, one: int = one, other: int = other) -> None:
-                    add_link(night.net, one, other)
+                added: list[Link] = []
+
+                def alter(night: Night, one: int = one, other: int = other, added=added) -> None:
+                    added[:] = [add_link(night.net, one, other)]
 
                 after = Night.of_seed(net.plan.seed, **changed_fields(seen))
                 alter(after)
@@ -715,7 +861,9 @@ def shortcut(seen: Seen, random: Random) -> Iterator[Wanted]:
                     continue
                 moved = frozenset(p for p in seen.ways if ways[p] != seen.ways[p])
                 kinds, back = ("links added",), ("links removed",)
-                yield Wanted("link added", kinds, back, frozenset({asn}), moved, alter)
+                asns = frozenset({asn})
+                alike = (_as_address(asns, added[0].addrs, "gained", "lost"),)
+                yield Wanted("link added", kinds, back, asns, moved, alter, alike=alike)
                 break
 
 
@@ -725,6 +873,7 @@ PLANTS: dict[str, Plant] = {
     "half of an AS lost": half_as_lost,
     "adjacency lost": adjacency_lost,
     "exchange lost": exchange_lost,
+    "city lost": city_lost,
     "router lost": router_lost,
     "link cut": link_cut,
     "AS split": as_split,
@@ -733,6 +882,7 @@ PLANTS: dict[str, Plant] = {
     "link added": shortcut,
     "hosts of an AS dead": hosts_dead,
     "hosts of a prefix dead": hosts_of_prefix_dead,
+    "two hosts of an AS dead": two_hosts_dead,
     "link slower": link_slower,
     "link slower, 3 to 5 vantage points": link_slower_few,
     "load balancing": balancing,
