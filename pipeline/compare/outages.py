@@ -313,7 +313,7 @@ def _in_pieces(
         inside = split_key(_links_inside(here, there, names))
         cut_off = split_key(_ends_in(found, names, is_gained=is_gained))
         nodes = np.maximum(first_nodes(here.group, names.n_groups), 0)
-        of_group = np.searchsorted(names.asn, here.night.asn_of(nodes))
+        of_group = names.row_of(here.night.asn_of(nodes))
         n_routers = np.bincount(of_group[here.n_through() > 0], minlength=len(names.asn))
         for asn, n_parts in zip(ases.asn[rows].tolist(), most[rows].tolist(), strict=True):
             thing = int(np.searchsorted(names.asn, asn))
@@ -343,7 +343,7 @@ def _links_inside(here: _Side, there: _Side, names: _Names) -> np.ndarray:
     key = pair_keys(routes.group[at - 1], routes.group[at])
     at = at[~is_among(key, _direct_links(there.view))]
     pair = here.row[row_of_value(routes.ptr)][at]
-    return distinct_keys(ordered_keys(pair, np.searchsorted(names.asn, routes.asn[at])))
+    return distinct_keys(ordered_keys(pair, names.row_of(routes.asn[at])))
 
 
 def _ends_in(found: Rerouted, names: _Names, *, is_gained: bool) -> np.ndarray:
@@ -355,7 +355,7 @@ def _ends_in(found: Rerouted, names: _Names, *, is_gained: bool) -> np.ndarray:
         else (found.new_reached < found.old_reached)
     )
     pair = np.flatnonzero(ends & (np.diff(routes.ptr) > 0))
-    return ordered_keys(pair, np.searchsorted(names.asn, routes.asn[routes.ptr[1:][pair] - 1]))
+    return ordered_keys(pair, names.row_of(routes.asn[routes.ptr[1:][pair] - 1]))
 
 
 def without_told(changes: Changes, rows: Changes) -> Changes:
