@@ -24,7 +24,7 @@ def test_ases_without_links_are_neighbours_no_more(seen):
     assert seen.net.ases.between(one, other) is not None
 
 
-@pytest.mark.parametrize("name", ["transit AS lost", "adjacency lost", "link cut"])
+@pytest.mark.parametrize("name", ["transit AS lost", "adjacency lost", "link cut", "city lost"])
 def test_pairs_of_a_plant_are_those_that_go_otherwise(seen, name):
     plant = next(PLANTS[name](seen, Random(1)))
     changed = touched(seen, plant.alter)
