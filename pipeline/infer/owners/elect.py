@@ -116,6 +116,7 @@ from pipeline.infer.owners.election.surroundings import (
     Surroundings,
     surround,
 )
+from pipeline.infer.owners.election.watched import Watched
 from pipeline.infer.owners.repairs.loops import LOOPS, straighten_traces
 from pipeline.infer.owners.terms import habit
 from pipeline.infer.owners.unannounced import (
@@ -195,13 +196,17 @@ def _learn(case: Case, rules: Rules) -> Case:
     no_habit = case._replace(ways=without_habit(relations))
     n_lessons = _LESSONS if habit.TERM in rules else 0
     case = case._replace(ways=by_habit(relations)) if n_lessons else no_habit
+    watched = Watched.of(case)
     for lesson in range(n_lessons + 1):
         before = case.labels.copy()
-        settle_together(case, REGIONS in rules)
+        settle_together(case, REGIONS in rules, watched)
         if lesson == n_lessons or (lesson and np.array_equal(before, case.labels)):
             break
         certain = find_margins(no_habit, -1) > 0
-        case = case._replace(ways=by_habit(relations, ways_of_numbering(case, certain)))
+        ways = by_habit(relations, ways_of_numbering(case, certain))
+        if not np.array_equal(ways.habit, case.ways.habit):
+            watched = watched.anew()
+        case = case._replace(ways=ways)
     return case
 
 

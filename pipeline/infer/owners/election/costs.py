@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pipeline.infer.owners.election.borrowing import BORROWS
 from pipeline.infer.owners.election.relations import NOTHING, Relations, relation
 from pipeline.infer.owners.election.surroundings import (
     ADJACENCY,
@@ -192,7 +193,7 @@ class Case(NamedTuple):
         )
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def way_of(relations, size, n_known, label, far, z):
     """Row and column of the habit of a link between two ASes; row -1: it has none."""
     kind = relation(relations, label, far)
@@ -205,7 +206,7 @@ def way_of(relations, size, n_known, label, far, z):
     return -1, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _cost_of_link(costs, ways, size, n_known, label, far, z, tally):
     """Cost of a link to a router in another AS or the same, numbered from AS row ``z``."""
     if far == label:
@@ -242,7 +243,33 @@ def _cost_of_link(costs, ways, size, n_known, label, far, z, tally):
     return cost
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
+def cost_beside(costs, ways, size, n_known, label, far, z, tally=None):
+    """Cost of one entry of a group in AS row ``label`` whose other end is in ``far``.
+
+    ``z``: AS row that it is numbered from, or what stands in its place.
+    """
+    if z >= 0:
+        return _cost_of_link(costs, ways, size, n_known, label, far, z, tally)
+    if far == label:
+        return 0
+    kind = relation(ways.relations, label, far)
+    if kind == SIBLING:
+        more = costs.siblings_near if z == ADJACENCY else costs.siblings
+        _count(tally, _ORGANISATIONS, more)
+        return more
+    if z == PRIVATE:
+        _count(tally, _PRIVATE, costs.private_between)
+        return costs.private_between
+    more = costs.between if z == UNNUMBERED else costs.adjacent
+    _count(tally, _LINKS if z == UNNUMBERED else _ADJACENCY, more)
+    if kind == UNRELATED:
+        _count(tally, _STRANGERS, costs.strangers_near)
+        more += costs.strangers_near
+    return more
+
+
+@njit(**BORROWS)
 def _count(tally, term, cost):
     """Add to what a term costs; compiled to nothing where ``tally`` is None."""
     if tally is not None:
@@ -250,7 +277,7 @@ def _count(tally, term, cost):
         tally[1, term] += cost > 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def explain(case, group, label, tally):
     """Add what an AS costs for a group to ``tally``, (2, n_terms) int64 zeros.
 
@@ -259,7 +286,7 @@ def explain(case, group, label, tally):
     _sum_up(case, group, label, UNLIMITED, tally)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def cost_of(case, group, label, limit=UNLIMITED):
     """What an AS costs for a group, in tenths of a nat, whatever it was in before.
 
@@ -268,7 +295,7 @@ def cost_of(case, group, label, limit=UNLIMITED):
     return _sum_up(case, group, label, limit, None)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _sum_up(case, group, label, limit, tally):
     other, numbered, labels = case.other, case.numbered, case.labels
     costs, ways, met, size, n_known = case.costs, case.ways, case.met, case.size, case.n_known
@@ -321,22 +348,8 @@ def _sum_up(case, group, label, limit, tally):
         elif far < 0:
             if z >= 0 and z != label:
                 more, term = costs.numbered_else, _NUMBERING
-        elif z < 0:
-            if far != label:
-                kind = relation(ways.relations, label, far)
-                if kind == SIBLING:
-                    more = costs.siblings_near if z == ADJACENCY else costs.siblings
-                    term = _ORGANISATIONS
-                elif z == PRIVATE:
-                    more, term = costs.private_between, _PRIVATE
-                else:
-                    more = costs.between if z == UNNUMBERED else costs.adjacent
-                    term = _LINKS if z == UNNUMBERED else _ADJACENCY
-                    if kind == UNRELATED:
-                        cost += costs.strangers_near
-                        _count(tally, _STRANGERS, costs.strangers_near)
         else:
-            cost += _cost_of_link(costs, ways, size, n_known, label, far, z, tally)
+            cost += cost_beside(costs, ways, size, n_known, label, far, z, tally)
         cost += more
         _count(tally, term, more)
     if n_aims and not n_here:
@@ -358,7 +371,7 @@ def _sum_up(case, group, label, limit, tally):
     return cost
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def gain(case, group, before, after):
     """What a group costs in one AS less what it costs in another."""
     return cost_of(case, group, before) - cost_of(case, group, after)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pipeline.infer.owners.election.borrowing import BORROWS
 from pipeline.model.relations import SIBLING, UNRELATED
 from pipeline.model.tables.organisations import UNKNOWN
 from pipeline.model.tables.registries import Registries
@@ -76,7 +77,7 @@ def with_stranger(relations: Relations) -> Relations:
     return relations._replace(listed=listed)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def relation(relations, row, other):
     """What an AS is to another; ``NOTHING`` where that is not known."""
     organisation = relations.organisation[row]

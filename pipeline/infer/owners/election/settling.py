@@ -5,25 +5,43 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.costs import UNLIMITED, cost_of
+from pipeline.infer.owners.election.costs import UNLIMITED, Case, cost_of
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.surroundings import ONLY_OF_SIBLINGS, Surroundings
+from pipeline.infer.owners.election.watched import Watched, note_change
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import row_of_value
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
 
-@njit(cache=True, nogil=True)
-def settle(case):
+def settle(case: Case) -> None:
     """Give each group the AS of least cost, in place, until nothing changes."""
+    _settle(case, Watched.of(case))
+
+
+def settle_together(case: Case, by_regions: bool = True, watched: Watched | None = None) -> None:
+    """Settle groups, then move regions, as long as ever fewer groups are moved.
+
+    What both do may go round in a circle: what it costs that traces end at a router depends on its
+    neighbors' ASes too, so what a region saves is less than the sum over its groups.
+
+    ``watched``: as the last one left it, if nothing of the case has changed since; None: nothing
+    was tried yet.
+    """
+    _settle_together(case, Watched.of(case) if watched is None else watched, by_regions)
+
+
+@njit(cache=True, nogil=True)
+def _settle(case, watched):
     ptr, labels, held, near = case.ptr, case.labels, case.held, case.near
     for _ in range(_MAX_SWEEPS):
         changed = False
         for group in range(len(ptr) - 1):
-            if ptr[group] == ptr[group + 1]:
+            if ptr[group] == ptr[group + 1] or watched.changed[group] <= watched.settled[group]:
                 continue
+            watched.settled[group] = watched.clock[0]
             best, best_cost = labels[group], UNLIMITED
             for at in range(find_near(case, group, held[group])):
                 cost = cost_of(case, group, near[at], best_cost)
@@ -31,25 +49,21 @@ def settle(case):
                     best, best_cost = near[at], cost
             if best != labels[group]:
                 labels[group] = best
+                note_change(watched, group)
                 changed = True
         if not changed:
             break
 
 
 @njit(cache=True, nogil=True)
-def settle_together(case, by_regions=True):
-    """Settle groups, then move regions, as long as ever fewer groups are moved.
-
-    What both do may go round in a circle: what it costs that traces end at a router depends on its
-    neighbors' ASes too, so what a region saves is less than the sum over its groups.
-    """
+def _settle_together(case, watched, by_regions):
     fewest = len(case.labels) + 1
     for _ in range(_MAX_SWEEPS):
-        settle(case)
+        _settle(case, watched)
         if not by_regions:
             break
         before = case.labels.copy()
-        move_regions(case)
+        move_regions(case, watched)
         n_moved = int(np.count_nonzero(case.labels != before))
         if n_moved == 0 or n_moved >= fewest:
             break

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pipeline.infer.owners.election import regions
 from pipeline.infer.owners.election.costs import Case, without_habit
-from pipeline.infer.owners.election.regions import move_regions
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle, settle_together
 from pipeline.infer.owners.election.surroundings import (
@@ -13,6 +13,7 @@ from pipeline.infer.owners.election.surroundings import (
     UNNUMBERED,
     Surroundings,
 )
+from pipeline.infer.owners.election.watched import Watched
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.tables.registries import Registries
 
@@ -41,6 +42,10 @@ def case_of(to_here, to_there, n_inside=2, n_links=1, n_more=0):
     ways = without_habit(relations_among(np.array([1, 2]), Registries()))
     labels = np.array([HERE] + [THERE] * (n_inside + 1))
     return Case.of(around, labels, np.array([5, 5]), 2, ways, np.full(last + 1, -1))
+
+
+def move_regions(case):
+    return regions.move_regions(case, Watched.of(case))
 
 
 def rows_inside(case):
