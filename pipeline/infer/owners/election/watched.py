@@ -54,7 +54,8 @@ class Watched(NamedTuple):
     def of(cls, case: Case) -> Watched:
         """Nothing was tried yet."""
         listed_ptr, listed_by = _listed(case.ptr, case.other)
-        new = cls(*([np.empty(0, np.int64)] * 7), listed_ptr, listed_by, _kin_of(case))
+        none = np.empty(0, np.int64)
+        new = cls(none, none, none, none, none, none, none, listed_ptr, listed_by, _kin_of(case))
         return new.anew()
 
     def anew(self) -> Watched:
