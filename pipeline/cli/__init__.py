@@ -40,7 +40,7 @@ from pipeline.config import (
     TracesConfig,
     WhyConfig,
 )
-from pipeline.config.generate import model_of, parameters_of
+from pipeline.config.generate import model_of, parameters_of, plan_of
 from pipeline.errors import PipelineError, UsageError
 from pipeline.generate import check_sizes
 from pipeline.model.words import number
@@ -171,8 +171,19 @@ def compare(given: Given) -> None:
 @command("generate ba --routers 100000 --asn 64496 --store mystore", cls=HelpOfModels)
 @takes(words_of(GenerateConfig))
 def generate(given: Given) -> None:
-    """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
+    """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store).
+
+    Or, with --traces, a network of known truth and what is measured in it.
+    """
     config = replace(given.config(GenerateConfig), said=given.said)
+    if config.traces is not None:
+        plan_of(config)  # before anything is shown
+        with _display() as progress:
+            with progress.preparing():
+                from pipeline.stages.networks import generate_network
+            for line in generate_network(config, progress):
+                print_line(line)
+        return
     if config.like is None:
         if config.out is not None and "store" not in given.said:
             config = replace(config, store=None)  # the variable is meant for other commands

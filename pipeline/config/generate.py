@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Literal
 
 from pipeline.config import completing
 from pipeline.config.shared import asn_option, ingresses_option, snapshot_option, store_option
 from pipeline.config.values import bandwidth_law, given_as_number, snapshot_name, weight_law
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, flat_models, is_brite, models_named, models_that_take
+from pipeline.generate.networks.plan import (
+    KINDS,
+    MEASURED,
+    SHARES,
+    Plan,
+    changed_plan,
+    make_plan,
+    sized,
+)
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.synthetic import (
     ASSIGNMENTS,
@@ -30,6 +40,15 @@ from pipeline.places import folder_of
 
 _OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in model.options)
 _WITHOUT_INGRESSES = ", ".join(name for name, model in MODELS.items() if not model.makes_graphs)
+
+
+def _shares_begun(given: Mapping[str, Any], begun: str) -> tuple[str, ...]:
+    return tuple(f"{name}=" for name in SHARES)
+
+
+TraceFormat = Literal["scamper", "warts"]
+MAX_TRACES, MAX_VANTAGE_POINTS = 1_000_000_000, 4096
+OF_NETWORKS = ("vantage_points", "kind", "share", "format")  # options that --traces gives a meaning
 
 
 @dataclass(frozen=True)
@@ -300,9 +319,48 @@ class GenerateConfig:
         metavar="LAW",
         parser=weight_law,
     )
+    traces: int | None = option(
+        default=None,
+        help="Measure a network of known truth with this many traceroutes in all (internet): --out "
+        "is then a folder of traces, tables and the truth.",
+        variable=None,
+        metavar="N",
+        unit="traces",
+        minimum=1,
+        maximum=MAX_TRACES,
+    )
+    vantage_points: int | None = option(
+        default=None,
+        help="Hosts that measure (--traces) [those of the kind].",
+        variable=None,
+        metavar="K",
+        unit="hosts",
+        minimum=1,
+        maximum=MAX_VANTAGE_POINTS,
+    )
+    kind: str = option(
+        default=MEASURED,
+        help="What the network is drawn by (--traces).",
+        variable=None,
+        metavar="KIND",
+        choices=lambda: tuple(KINDS),
+    )
+    share: tuple[str, ...] = option(
+        default=(),
+        help="A share or size of the kind's plan, as silent=0.3; repeatable (--traces).",
+        variable=None,
+        metavar="NAME=VALUE",
+        completes=_shares_begun,
+    )
+    format: TraceFormat = option(
+        default="scamper",
+        help="Traces as scamper's JSON or as warts (--traces).",
+        variable=None,
+    )
     out: Path | None = option(
         default=None,
-        help=f"File to write: neighbour lists if it ends in {ADJACENCY_SUFFIX}, else BRITE.",
+        help=f"File to write: neighbour lists if it ends in {ADJACENCY_SUFFIX}, else BRITE; with "
+        "--traces a folder.",
         variable=None,
         metavar="FILE",
     )
@@ -405,7 +463,8 @@ def options_of_model(model: str) -> tuple[str, ...]:
     without |= {"ingresses"} if MODELS[model].makes_graphs else set()
     of_snapshots = (name for name in OF_SNAPSHOTS if name not in without)
     of_brite = ("config",) if is_brite(model) else ()
-    return ("routers", *of_brite, *own, "seed", "out", "store", *of_snapshots)
+    traced = ("traces", *OF_NETWORKS) if model == "internet" else ()
+    return ("routers", *of_brite, *own, "seed", *traced, "out", "store", *of_snapshots)
 
 
 def parameters_of(config: GenerateConfig, model: str) -> Parameters:
@@ -437,3 +496,34 @@ def parameters_of(config: GenerateConfig, model: str) -> Parameters:
     n_routers = found.given.n_routers if config.routers is None else config.routers
     as_level = found.given.as_level
     return Parameters(n_routers=n_routers, seed=config.seed, as_level=as_level, **options)
+
+
+def plan_of(config: GenerateConfig) -> Plan:
+    """What the network that is to be traced is drawn by.
+
+    Raises
+    ------
+    UsageError
+        If options do not go together, or a share is unknown or out of range.
+    """
+    model = model_of(config)
+    if model != "internet":
+        raise UsageError(f"--traces takes the model internet, not {model!r}")
+    takes = ("traces", *OF_NETWORKS, "ases", "seed", "out")
+    for name in config.said:
+        if name not in (*takes, "model", "internet"):
+            known = ", ".join(f"--{each.replace('_', '-')}" for each in takes)
+            raise UsageError(
+                f"--{name.replace('_', '-')} is not an option of networks that are traced; they "
+                f"take {known}"
+            )
+    plan = make_plan(config.kind, config.seed)
+    try:
+        if "ases" in config.said:
+            plan = sized(plan, config.ases)
+        plan = changed_plan(plan, config.share)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if config.vantage_points is not None:
+        plan = replace(plan, n_vantage_points=config.vantage_points)
+    return plan

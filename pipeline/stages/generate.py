@@ -8,6 +8,7 @@ import time
 from kernels.compiled import FIRST_RUN, has_compiled
 from pipeline.config import GenerateConfig
 from pipeline.config.generate import (
+    OF_NETWORKS,
     OF_SNAPSHOTS,
     OPTIONS,
     model_of,
@@ -123,6 +124,7 @@ def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
     takes = options_of_model(model)
     if config.store is None:
         takes = tuple(name for name in takes if name not in OF_SNAPSHOTS)
+    takes = tuple(name for name in takes if name not in OF_NETWORKS)
     for name in config.said:
         if name not in (*takes, "model", "internet"):
             where = "" if config.store is not None else " to a file"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from pipeline.generate.networks.plan import make_plan
+from pipeline.generate.networks.writing import make_network
 from pipeline.infer import Observer, infer_topology
 from pipeline.ingest import open_reader
 from pipeline.model.measured.reading import ReadReport
-from tests.oracles.networks.making import make_network
 from tests.oracles.truth import load_prefixes, load_truth
 from tests.oracles.truth.scores import joined_routers, names_of_nodes
 

@@ -13,8 +13,8 @@ from pipeline.generate.networks.network import Link, Network
 _HOP_MS = 0.02  # forwarding, beside propagation
 _SPREAD_MS = {"tier1": 25.0, "transit": 10.0, "regional": 2.0, "stub": 0.5, "cloud": 20.0}
 _WORLD_MS = 40.0
-_REPLY_MS = 0.3  # mean; a reply is made by a slow processor
-_QUEUED, _QUEUE_MS = 0.05, 5.0  # share of replies that wait in a queue, and how long in the mean
+REPLY_MS = 0.3  # mean; a reply is made by a slow processor
+QUEUED, QUEUE_MS = 0.05, 5.0  # share of replies that wait in a queue, and how long in the mean
 
 
 class Delays:
@@ -55,9 +55,3 @@ class Delays:
         x, y = self._place[router]
         number = (int(x // 8) * 31 + int(y // 8) * 17) % (26**3)
         return "".join(chr(97 + number // 26**power % 26) for power in (2, 1, 0))
-
-
-def processing_ms(random: Random) -> float:
-    """How long a reply waits before it is sent."""
-    queue = random.expovariate(1 / _QUEUE_MS) if random.random() < _QUEUED else 0.0
-    return random.expovariate(1 / _REPLY_MS) + queue

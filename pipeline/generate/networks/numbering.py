@@ -28,6 +28,7 @@ _LENGTHS = {
     },
 }
 _SPACE = {4: "20.0.0.0/6", 6: "2a00::/12"}
+_LARGE_SPACE = "32.0.0.0/3"  # for ASes as the Internet has them
 _UNANNOUNCED = {4: "24.0.0.0/9", 6: "2b00::/16"}
 _LANS = {4: "195.69.0.0/16", 6: "2001:7f8::/32"}
 _PACKED = {
@@ -103,11 +104,18 @@ class Numbering:
 
     def _allot(self, ases: Ases) -> None:
         plan, random = self._plan, self._random
-        space, other = Allocator(_SPACE[self.version]), Allocator(_UNANNOUNCED[self.version])
+        is_large = plan.relationships == "measured" and self.version == 4
+        space = Allocator(_LARGE_SPACE if is_large else _SPACE[self.version])
+        other = Allocator(_UNANNOUNCED[self.version])
         for asn, tier in ases.tier.items():
             length, inner = _LENGTHS[self.version][tier]
+            if is_large:
+                length, inner = self._fitting(ases, asn, length, inner)
             above = ases.providers[asn]
-            if tier == "stub" and len(above) == 1 and random.random() < plan.from_aggregate:
+            may_be_part = tier == "stub" and len(above) == 1
+            if is_large and ases.peers[asn]:  # its links need more room
+                may_be_part = False
+            if may_be_part and random.random() < plan.from_aggregate:
                 self.aggregate[asn] = above[0]
                 self.prefix[asn] = self._customers[above[0]].take(24 if self.version == 4 else 48)
                 inner = 26 if self.version == 4 else 56
@@ -123,6 +131,13 @@ class Numbering:
             links = Allocator(self.infrastructure[asn])
             links.skip_to(16 if tier == "stub" else 256)
             self._links[asn] = links
+
+    def _fitting(self, ases: Ases, asn: int, length: int, inner: int) -> tuple[int, int]:
+        """Lengths of an AS's blocks that are large enough for links to all its customers."""
+        n_links = 2 * getattr(self._plan, ases.tier[asn])[1]
+        n_links += 2 * (len(ases.customers[asn]) + len(ases.peers[asn]))
+        needed = 32 - (256 + 4 * n_links).bit_length()
+        return min(length, needed - 4), min(inner, needed)
 
     def router(self, asn: int, number: int) -> str:
         """Loopback address of a router of an AS, counted from 0."""

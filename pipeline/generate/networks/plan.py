@@ -5,9 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 Range = tuple[int, int]
+METHODS = ("icmp-echo-paris", "icmp-paris", "udp-paris", "icmp-echo", "udp")
+MOST_ASES, MOST_ROUTERS = 300_000, 5000
+_NO_SHARES = ("name", "seed")
+_TEXTS = {"exchange_announced": ("none", "ixp", "member"), "methods": METHODS}
+_WORDS = {float: "a share from 0 to 1", int: "a whole number", bool: "true or false"}
+_LEAST = {"diamonds": 1, "ipv6_lengths": 64, "n_vantage_points": 1}
+_MOST = {"diamonds": 64, "ipv6_lengths": 127, "attachment": 100}
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,8 @@ class Plan:
     n_regional: int = 22
     n_stub: int = 85
     n_cloud: int = 0
+    # relationships by tiers drawn evenly, or by laws that were measured (``ases``)
+    relationships: Literal["tiers", "measured"] = "tiers"
     attachment: int = 0  # links that a new AS, or router of an AS, brings; 0: tiers, rings, trees
     policy: bool = True  # routes follow relationships; else ways over the fewest ASes
     multihomed: float = 0.45  # of regional ASes and stubs
@@ -96,6 +106,7 @@ class Plan:
     stale_names: float = 0.1  # names of what the address was used for before
 
 
+SHARES = tuple(each.name for each in fields(Plan) if each.name not in _NO_SHARES)
 _LAB: dict[str, Any] = {  # the laws of the laboratories that were built with real routers
     "n_regional": 20,
     "n_stub": 60,
@@ -190,6 +201,22 @@ _INTERNET: dict[str, Any] = _BIG | {  # 10,000 ASes, 60,000 routers, two million
     "blocks": (2, 2, 2, 4, 4),
     "siblings": 40,
 }
+MEASURED = "internet"  # the kind that has the Internet's own laws
+_MEASURED: dict[str, Any] = _INTERNET | {  # the Internet's own laws, of any number of ASes
+    "relationships": "measured",
+    "exchange_peering": 0.0,  # those who peer are drawn already
+    "second_link": 0.15,
+    "zero_ttl": 0.01,
+    "zombies": 0.05,
+    "loops": 0.1,
+    "rewriting": 0.02,
+    "carrier_nat": 0.05,
+    "firewalled": 0.1,
+    "only_border": 0.1,
+    "ultimate_hop": 0.2,
+    "second_origins": 0.02,
+    "from_aggregate": 0.05,
+}
 _IXP300: dict[str, Any] = {
     "n_transit": 24,
     "n_regional": 120,
@@ -244,6 +271,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "big": _BIG,
     "big_one_vantage": _BIG | {"n_vantage_points": 1},
     "big_internet": _INTERNET,
+    MEASURED: _MEASURED,
 }
 
 
@@ -257,15 +285,106 @@ def make_plan(kind: str, seed: int, words: Iterable[str] = ()) -> Plan:
     """
     if kind not in KINDS:
         raise ValueError(f"no kind {kind!r}; there are {', '.join(KINDS)}")
-    plan = replace(Plan(name=kind, seed=seed), **KINDS[kind])
-    known = {field.name for field in fields(Plan)}
+    return changed_plan(replace(Plan(name=kind, seed=seed), **KINDS[kind]), words)
+
+
+def changed_plan(plan: Plan, words: Iterable[str]) -> Plan:
+    """A plan with fields changed as by ``field=value``.
+
+    Ranges are written ``least-most``, several values ``a,b``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such field, or it does not take this value.
+    """
     for word in words:
         name, equals, text = word.partition("=")
+        known = _kinds_of_fields()
         if not equals or name not in known:
             raise ValueError(f"{word!r} is not field=value; fields are {', '.join(sorted(known))}")
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            value = text
-        plan = replace(plan, **{name: value})
+        plan = replace(plan, **{name: _value(name, text, known[name])})
     return plan
+
+
+@cache
+def _kinds_of_fields() -> dict[str, Any]:
+    hints = get_type_hints(Plan)
+    return {name: hints[name] for name in SHARES}
+
+
+def _value(name: str, text: str, kind: Any) -> Any:
+    """A field's value; ValueError says what it takes."""
+    parts = _parts(text)
+    if get_origin(kind) is tuple:
+        each, *others = get_args(kind)
+        n = len(parts) if Ellipsis in others else 1 + len(others)
+        is_right = len(parts) == n and all(_fits(part, each, name) for part in parts)
+        if not is_right or (kind == Range and not 1 <= parts[0] <= parts[1] <= MOST_ROUTERS):
+            such_as = ",".join(map(str, getattr(Plan, name))) or "0.4,0.4"
+            raise ValueError(f"{name} takes values like {such_as}, not {text!r}")
+        return parts
+    value = parts[0] if len(parts) == 1 else text
+    if kind is bool and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if get_origin(kind) is Literal and value in get_args(kind):
+        return value
+    if kind in (int, float) and _fits(value, kind, name):
+        return kind(value)
+    takes = ", ".join(get_args(kind)) or _WORDS[kind]
+    raise ValueError(f"{name} takes {takes}, not {text!r}")
+
+
+def _parts(text: str) -> tuple[Any, ...]:
+    """The values that a text lists, ``a,b`` or ``least-most``; others are words."""
+    for form in (text, text.replace("-", ",")):
+        try:
+            value = ast.literal_eval(form)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        return value if isinstance(value, tuple) else (value,)
+    return tuple(text.split(",")) if text else ()
+
+
+def _fits(value: Any, kind: Any, name: str) -> bool:
+    if kind is str:
+        return value in _TEXTS[name]
+    if isinstance(value, bool) or not isinstance(value, (int, kind)):
+        return False
+    most = 1 if kind is float else _MOST.get(name, MOST_ASES)
+    return _LEAST.get(name, 0) <= value <= most
+
+
+def sized(plan: Plan, n_ases: int) -> Plan:
+    """A plan with another number of ASes: as many of each tier, in proportion.
+
+    Raises
+    ------
+    ValueError
+        If there would be too few of a tier.
+    """
+    if plan.relationships == "measured":
+        n_tier1 = min(14, max(3, n_ases // 200))
+        n_transit, n_regional = max(2, round(0.025 * n_ases)), max(3, round(0.12 * n_ases))
+        n_cloud = max(1, n_ases // 2000) if n_ases >= 100 else 0
+    else:
+        whole = plan.n_tier1 + plan.n_transit + plan.n_regional + plan.n_stub + plan.n_cloud
+        n_tier1, n_transit, n_regional, n_cloud = (
+            max(bool(n), round(n * n_ases / whole))
+            for n in (plan.n_tier1, plan.n_transit, plan.n_regional, plan.n_cloud)
+        )
+        n_tier1 = min(n_tier1, 14)
+        if not plan.n_stub:
+            n_transit = n_ases - n_tier1 - n_regional - n_cloud
+    n_stub = n_ases - n_tier1 - n_transit - n_regional - n_cloud
+    if n_ases > MOST_ASES or n_stub < bool(plan.n_stub) or n_transit < 1:
+        raise ValueError(f"{n_ases:,} ASes of kind {plan.name}: from 12 to {MOST_ASES:,} are made")
+    return replace(
+        plan,
+        n_tier1=n_tier1,
+        n_transit=n_transit,
+        n_regional=n_regional,
+        n_stub=n_stub,
+        n_cloud=n_cloud,
+        siblings=min(plan.siblings, n_regional // 10 if plan.n_regional else 0),
+    )

@@ -18,7 +18,7 @@ from pipeline.infer.rules import RULES
 from tests.oracles.ablation.gains import find_gains, means_of
 from tests.oracles.ablation.judging import ALL_RULES, TOGETHER, Outcome, Task
 from tests.oracles.ablation.tables import families_table, full_table, sentences
-from tests.oracles.networks.making import parse_seeds
+from tests.oracles.networks.seeds import parse_seeds
 from tests.oracles.truth.command import WAYS
 from tests.oracles.truth.side_by_side import each
 from tests.oracles.truth.sources import ON_DISK, find_sources

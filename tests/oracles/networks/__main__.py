@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from pipeline.generate.networks.plan import KINDS, make_plan
-from tests.oracles.networks.making import make_network, parse_seeds
+from pipeline.generate.networks.writing import make_network
+from tests.oracles.networks.seeds import parse_seeds
 
 
 def main() -> None:

@@ -1,17 +1,16 @@
-"""Traceroutes through a network, as scamper writes them in JSON."""
+"""Traceroutes through a network, as scamper writes them in JSON, in plain Python.
+
+What ``pipeline.generate.networks`` traces with arrays is the same, but for noise.
+"""
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import orjson
-
-from pipeline.generate.networks.delays import processing_ms
+from pipeline.generate.networks.delays import QUEUE_MS, QUEUED, REPLY_MS
 from pipeline.generate.networks.network import Block, Network, Vantage
 from tests.oracles.networks.walking import Step, Walks
 
@@ -20,7 +19,6 @@ _MOST_TTL = 40
 _LOOP_HOPS = 4  # after which scamper calls it a loop
 _ZOMBIE_REPLIES = 3
 _START = 1_790_000_000  # seconds; fifty traces are started in each
-_NAT_ADDRS = ("100.64.0.1", "10.0.0.1", "100.72.11.1")
 TIME_EXCEEDED, UNREACHABLE, ECHO_REPLY = 11, 3, 0
 
 
@@ -36,18 +34,7 @@ class Prober:
         self._blocks = sorted(blocks, key=lambda block: block.prefix)
         self._n_traces = 0
 
-    def write(self, folder: Path) -> int:
-        """One file for each vantage point and method; returns the number of traces."""
-        for vantage in self._network.vantages:
-            nat = self._nat_of(vantage)
-            for method in self._network.plan.methods:
-                path = folder / f"{vantage.name}.{method}.json.gz"
-                with gzip.open(path, "wb", compresslevel=1) as file:
-                    for trace in self._traces(vantage, method, nat):
-                        file.write(orjson.dumps(trace) + b"\n")
-        return self._n_traces
-
-    def _traces(self, vantage: Vantage, method: str, nat: list[str]) -> Iterator[dict[str, Any]]:
+    def traces(self, vantage: Vantage, method: str, nat: list[str]) -> Iterator[dict[str, Any]]:
         network = self._network
         for block in self._blocks:
             if str(block.prefix) != vantage.lan:
@@ -57,13 +44,6 @@ class Prober:
             for other in network.vantages:
                 if other is not vantage:
                     yield self.trace(vantage, by_prefix[other.lan], other.addr, method, nat)
-
-    def _nat_of(self, vantage: Vantage) -> list[str]:
-        """Private hops before the first router."""
-        if not self._network.plan.vantage_behind_nat:
-            return []
-        carrier = [self._random.choice(_NAT_ADDRS)] if self._random.random() < 0.7 else []
-        return ["192.168.1.1", *carrier]
 
     def trace(
         self, vantage: Vantage, block: Block, target: str, method: str, nat: list[str]
@@ -241,3 +221,9 @@ class _Trace:
                 "icmp_code": 1 if icmp_type == UNREACHABLE else 0,
             }
         )
+
+
+def processing_ms(random: Random) -> float:
+    """How long a reply waits before it is sent."""
+    queue = random.expovariate(1 / QUEUE_MS) if random.random() < QUEUED else 0.0
+    return random.expovariate(1 / REPLY_MS) + queue

@@ -1,4 +1,4 @@
-"""Routes, computed on demand: Gao-Rexford between ASes, hot potato, equal-cost paths inside.
+"""Routes in plain Python: Gao-Rexford between ASes, hot potato, equal-cost paths inside.
 
 L. Gao and J. Rexford, "Stable Internet routing without global coordination", SIGMETRICS 2000:
 routes of customers before those of peers before those of providers, then the shortest; an AS tells

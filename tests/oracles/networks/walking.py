@@ -1,4 +1,4 @@
-"""Ways of packets: there, as traceroute counts hops, and back, as TTLs and delays show."""
+"""Ways of packets in plain Python: there, as traceroute counts hops, and back."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import zlib
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline.generate.networks.arrays import initial_ttl
 from pipeline.generate.networks.delays import Delays
 from pipeline.generate.networks.network import Block, Link, Network, Vantage
 from tests.oracles.networks.routing import Routes
 
 _MOST_HOPS = 60
-_INITIAL = (255, 255, 255, 64)  # TTL of replies, by router
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,3 @@ class Walks:
 
     def _delay_of_host(self, vantage: Vantage) -> float:
         return 0.1 + zlib.crc32(vantage.addr.encode()) % 100 / 50
-
-
-def initial_ttl(router: int) -> int:
-    """TTL that a router's replies start with; three in four use 255."""
-    return _INITIAL[zlib.crc32(f"ttl{router}".encode()) % len(_INITIAL)]

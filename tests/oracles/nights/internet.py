@@ -8,7 +8,6 @@ network, drawn by its seed and then altered, and what its vantage points measure
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -113,9 +112,6 @@ class _Measuring(Prober):
             self.walks = _Rehashed(network, luck, fresh)
         self.walks._delays = delays
 
-    def traces(self, vantage: Vantage, method: str) -> Iterator[Trace]:
-        yield from self._traces(vantage, method, [])
-
 
 @dataclass(eq=False)
 class Night:
@@ -172,7 +168,7 @@ class Night:
             if vantage.name in self.gone:
                 continue
             for method in self.methods:
-                for trace in prober.traces(vantage, method):
+                for trace in prober.traces(vantage, method, []):
                     if trace["dst"] in self.left_out:
                         continue
                     if self.rare or self.loss:

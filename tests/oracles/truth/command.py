@@ -18,7 +18,7 @@ from benchmarks.pages.plot_searches import fill
 from pipeline.errors import FormatError, PipelineError
 from pipeline.judge import Score
 from pipeline.judge.faults import find_faults
-from tests.oracles.networks.making import parse_seeds
+from tests.oracles.networks.seeds import parse_seeds
 from tests.oracles.truth.laboratory import Laboratory
 from tests.oracles.truth.scores import infer_lab, judge_owners, score
 from tests.oracles.truth.side_by_side import each

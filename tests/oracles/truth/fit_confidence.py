@@ -40,7 +40,7 @@ from pipeline.generate.networks.plan import KINDS as NETWORKS
 from pipeline.infer import Registries
 from pipeline.infer.owners import confidence
 from pipeline.judge.rated import Rated
-from tests.oracles.networks.making import parse_seeds
+from tests.oracles.networks.seeds import parse_seeds
 from tests.oracles.truth.scores import judge_lab
 from tests.oracles.truth.side_by_side import each
 from tests.oracles.truth.sources import Source, find_sources

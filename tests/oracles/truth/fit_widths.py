@@ -29,7 +29,7 @@ from pipeline.judge import Truth
 from pipeline.judge.hops import hops_from, near_inside, neighbors_of
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.report.tables.width import likely
-from tests.oracles.networks.making import parse_seeds
+from tests.oracles.networks.seeds import parse_seeds
 from tests.oracles.truth.fit_confidence import LARGE
 from tests.oracles.truth.scores import infer_lab
 from tests.oracles.truth.side_by_side import each

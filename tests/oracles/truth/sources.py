@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline.errors import UsageError
 from pipeline.generate.networks.plan import KINDS, Plan, make_plan
-from tests.oracles.networks.making import make_network
+from pipeline.generate.networks.writing import make_network
 from tests.oracles.truth.laboratory import Laboratory, open_lab
 from tests.real_data import REPOSITORY, ROOT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from pipeline.generate.networks.plan import make_plan
-from tests.oracles.networks.making import make_network
+from pipeline.generate.networks.writing import make_network
 from tests.oracles.truth.scale import main
 
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from pipeline.generate.networks.arrays import initial_ttl
 from pipeline.generate.networks.ases import CUSTOMER, PEER
 from pipeline.generate.networks.network import Network
 from pipeline.generate.networks.plan import KINDS, make_plan
-from tests.oracles.networks.making import make_network
-from tests.oracles.networks.walking import Walks, initial_ttl
+from pipeline.generate.networks.writing import make_network
+from tests.oracles.networks.walking import Walks
 
 SMALL = (
     "n_tier1=3",

@@ -1,0 +1,231 @@
+"""A network of known truth in a folder: what its vantage points measure, tables and the truth."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from pipeline import __version__
+from pipeline.config.generate import GenerateConfig, plan_of
+from pipeline.errors import UsageError, said_by_system
+from pipeline.generate.networks.delays import Delays
+from pipeline.generate.networks.files import write_files
+from pipeline.generate.networks.network import Network
+from pipeline.generate.networks.probing import ECHO_REPLY, STOP_REASONS, TIME_EXCEEDED, UNREACHABLE
+from pipeline.generate.networks.tracing import Campaign, Part
+from pipeline.generate.networks.writing import SCAMPER, TraceForm, write_traces
+from pipeline.model.measured.traces import (
+    CLASSIC_TRACE,
+    KIND_ECHO_REPLY,
+    KIND_TIME_EXCEEDED,
+    KIND_UNREACHABLE,
+    METHODS,
+    STOPS,
+    Probing,
+    TraceBatch,
+)
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.words import number
+from pipeline.places.urls import is_url, redacted
+
+_KIND = np.zeros(256, np.uint8)
+_KIND[[TIME_EXCEEDED, UNREACHABLE, ECHO_REPLY]] = (
+    KIND_TIME_EXCEEDED,
+    KIND_UNREACHABLE,
+    KIND_ECHO_REPLY,
+)
+_STOP = np.array([STOPS.index(each) for each in STOP_REASONS], np.uint8)
+_METHOD = {"icmp-paris": "icmp-echo-paris"}  # as scamper's tools call it
+README = "README.txt"
+
+
+def generate_network(config: GenerateConfig, progress: ProgressCallback = no_progress) -> list[str]:
+    """Draw a network, trace through it, and write a folder; returns lines that say what and where.
+
+    Raises
+    ------
+    UsageError
+        If options do not go together, a number is out of range or asks for more than there is, or
+        the folder is there already or cannot be written.
+    """
+    started = time.time()
+    plan = plan_of(config)
+    out = _checked(config)
+    progress(Progress("generate", 0, 1, "network", plan.name))
+    try:
+        network = Network(plan)
+    except ValueError as error:  # address space or numbers of ASes are used up
+        raise UsageError(f"--kind {config.kind}: {error}") from None
+    progress(Progress("generate", 1, 1, "network", plan.name))
+    n_hosts = len(network.vantages)
+    if config.vantage_points is not None and n_hosts < config.vantage_points:
+        raise UsageError(
+            f"--vantage-points {config.vantage_points}: there are {n_hosts} ASes with an open "
+            "network of customers to measure from; give fewer, or more ASes"
+        )
+    campaign = Campaign(network, config.traces, delays=Delays(network))
+    command = command_of(config)
+    aside = out.with_name(f".{out.name}-{secrets.token_hex(4)}")
+    try:
+        aside.mkdir(parents=True)
+        form = _form(config)
+
+        def told(done: int) -> None:
+            progress(Progress("generate", done, campaign.n_traces, "traces"))
+
+        told(0)
+        write_traces(campaign, aside, form, told=told)
+        progress(Progress("save", 0, 1, "tables"))
+        write_files(network, campaign.delays, aside)
+        (aside / README).write_text(_about(command, config, network, campaign))
+        progress(Progress("save", 1, 1, "tables"))
+        os.rename(aside, out)  # an empty folder is replaced; another is not
+    except BaseException as error:
+        with suppress(OSError):
+            shutil.rmtree(aside)
+        if isinstance(error, OSError):
+            raise UsageError(f"{out}: cannot be written: {said_by_system(error)}") from None
+        raise
+    made = (
+        f"{number(len(network.ases.tier), 'AS')}, {number(len(network.asn_of), 'router')}, "
+        f"{number(len(network.links), 'link')}, {number(campaign.n_traces, 'trace')} from "
+        f"{number(n_hosts, 'vantage point')} -> {out} ({time.time() - started:.1f} s)"
+    )
+    judge = shlex.join(["hopscope", "judge", f"{out}-store", str(out)])
+    return [made, f"next: {run_command(out)}", f"then: {judge}"]
+
+
+def _checked(config: GenerateConfig) -> Path:
+    """The folder, which is not there yet, or is empty."""
+    out = config.out
+    if out is None:
+        raise UsageError("--traces needs --out FOLDER, where traces, tables and the truth go")
+    if is_url(str(out)):
+        raise UsageError(
+            f"--out takes a folder on this machine's disks, not {redacted(str(out))!r}"
+        )
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is a file: give a folder")
+    if out.is_dir() and any(out.iterdir()):
+        raise UsageError(f"--out {out} is not empty: give another folder")
+    parent = next(each for each in out.absolute().parents if each.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise UsageError(f"--out {out}: {parent} is not a folder that can be written")
+    return out
+
+
+def command_of(config: GenerateConfig) -> str:
+    """The command that makes this network again, but for its folder."""
+    words = ["hopscope", "generate", "internet", "--traces", str(config.traces)]
+    if config.vantage_points is not None:
+        words += ["--vantage-points", str(config.vantage_points)]
+    words += ["--kind", config.kind]
+    if "ases" in config.said:
+        words += ["--ases", str(config.ases)]
+    words += ["--seed", str(config.seed)]
+    for share in config.share:
+        words += ["--share", share]
+    if config.format != "scamper":
+        words += ["--format", config.format]
+    return shlex.join(words)
+
+
+def run_command(out: Path) -> str:
+    """The command that analyzes such a folder with everything that lies in it."""
+    words = ["hopscope", "run", str(out), "--store", f"{out}-store", "--out", f"{out}-report"]
+    for option, name in (
+        ("ip2as", "lab.pfx2as"),
+        ("as-rel", "lab.as-rel.txt"),
+        ("as2org", "lab.as2org.txt"),
+        ("ixp", "lab.peeringdb.json"),
+        ("delegated", "lab.delegated"),
+    ):
+        words += [f"--{option}", str(out / name)]
+    return shlex.join(words)
+
+
+def _about(command: str, config: GenerateConfig, network: Network, campaign: Campaign) -> str:
+    return f"""A network of known truth and what its vantage points measured of it.
+Nothing here was measured in a real network.
+
+Made by hopscope {__version__}:
+  {command} --out FOLDER
+{len(network.ases.tier):,} ASes, {len(network.asn_of):,} routers, {len(network.links):,} links,
+{campaign.n_traces:,} traces from {len(network.vantages):,} vantage points.
+
+h*{_form(config).suffix}  traces, a file for each vantage point and method
+targets.txt          what was traced first in each block
+lab.pfx2as           prefixes and the ASes that originate them
+lab.as-rel.txt       relationships of ASes, CAIDA's serial-1
+lab.as2org.txt       organisations of ASes
+lab.ixp.txt          peering LANs of exchange points
+lab.peeringdb.json   exchange points and their members, as PeeringDB's API
+lab.delegated        delegations, as a registry's extended file
+lab.aliases.nodes    true alias sets, ITDK nodes format
+lab.names.tsv        host names of addresses; stale_names.json: those that are out of date
+lab.name-rules.jsonl rules that read ASes from these names
+ground_truth.json    the truth: routers, links, addresses, ASes, what answers how; the plan
+"""
+
+
+def _form(config: GenerateConfig) -> TraceForm:
+    if config.format == "scamper":
+        return SCAMPER
+    from pipeline.writers import warts  # compiled code, which JSON does not need
+
+    def begin(campaign: Campaign, v: int, method: int) -> bytes:
+        host = campaign.network.vantages[v].name
+        return warts.beginning(float(campaign.start_s), config.kind, host)
+
+    def end(campaign: Campaign, v: int, method: int) -> bytes:
+        return warts.ending(float(campaign.end_s(v)))
+
+    def encode(campaign: Campaign, part: Part, v: int, method: int) -> memoryview:
+        return warts.records(batch_of(campaign, part, v, method))[0]
+
+    return TraceForm(".warts.gz", encode, begin, end)
+
+
+def batch_of(campaign: Campaign, part: Part, v: int, method: int) -> TraceBatch:
+    """Traces of a part by a vantage point and method, as columns."""
+    traces, rows = part.traces, part.rows[v, method]
+    n_replies = traces.hop_ptr[rows + 1] - traces.hop_ptr[rows]
+    ptr = np.concatenate([[0], np.cumsum(n_replies)])
+    at = np.arange(ptr[-1]) + np.repeat(traces.hop_ptr[rows] - ptr[:-1], n_replies)
+    name = campaign.methods[method]
+    kind = traces.icmp_type[at]
+    icmp = kind.astype(np.int32) << 8
+    icmp[kind == UNREACHABLE] += 1  # host unreachable
+    if campaign.network.plan.ipv6:
+        icmp = np.select(
+            [kind == TIME_EXCEEDED, kind == UNREACHABLE], [3 << 8, 1 << 8 | 3], 129 << 8
+        )
+    is_classic = "paris" not in name
+    return TraceBatch(
+        src_addr=np.repeat(campaign.src[v : v + 1], len(rows), axis=0),
+        dst_addr=campaign.targets.addr[traces.target[rows]],
+        start_s=part.starts[v, method].astype(np.float64),
+        reply_ptr=ptr,
+        ttl=traces.ttl[at],
+        addr=traces.addr[at],
+        rtt_ms=(traces.rtt_us[at] / 1000).astype(np.float32),
+        kind=_KIND[kind],
+        part=np.full(len(rows), CLASSIC_TRACE if is_classic else 0, np.uint8),
+        reply_ttl=traces.reply_ttl[at],
+        probing=Probing(
+            method=np.full(len(rows), METHODS.index(_METHOD.get(name, name)), np.uint8),
+            stop=_STOP[traces.stop[rows]],
+            last_ttl=traces.last_ttl[rows],
+            icmp=icmp.astype(np.int32),
+            attempts=2,
+            gap_limit=5,
+            wait_s=1,
+        ),
+    )

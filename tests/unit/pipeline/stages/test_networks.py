@@ -1,0 +1,104 @@
+"""A network in a folder: written complete or not at all, read back, refused where it must be."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.config import GenerateConfig
+from pipeline.errors import UsageError
+from pipeline.ingest import open_reader
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import TraceBatch
+from pipeline.stages import networks
+from pipeline.stages.networks import command_of, generate_network
+
+SMALL = GenerateConfig(
+    "internet", traces=400, vantage_points=3, ases=40, kind="plain", said=("ases", "traces")
+)
+
+
+def batches(folder: Path, suffix: str) -> dict[str, TraceBatch]:
+    found = {}
+    for path in sorted(folder.glob(f"h*{suffix}")):
+        (batch,) = open_reader(path, ReadReport(str(path)))[1]
+        assert isinstance(batch, TraceBatch)
+        found[path.name.removesuffix(suffix)] = batch
+    return found
+
+
+@pytest.mark.parametrize("kind", ["plain", "ipv6", "ecmp_classic"])
+def test_warts_hold_what_json_holds(kind: str, tmp_path: Path) -> None:
+    config = replace(SMALL, kind=kind)
+    generate_network(replace(config, out=tmp_path / "json"))
+    generate_network(replace(config, out=tmp_path / "warts", format="warts"))
+    one, other = batches(tmp_path / "json", ".json.gz"), batches(tmp_path / "warts", ".warts.gz")
+    assert one.keys() == other.keys()
+    assert sum(batch.n_traces for batch in one.values()) == 400
+    for name, batch in one.items():
+        same = other[name]
+        for column in ("src_addr", "dst_addr", "start_s", "reply_ptr", "ttl", "addr", "kind"):
+            assert np.array_equal(getattr(batch, column), getattr(same, column)), column
+        assert np.allclose(batch.rtt_ms, same.rtt_ms, atol=0.002)
+
+
+def test_a_folder_says_how_it_was_made_and_what_comes_next(tmp_path: Path) -> None:
+    lines = generate_network(replace(SMALL, out=tmp_path / "net", share=("silent=0.3",)))
+    assert lines[0].startswith("40 ASes, ")
+    assert "400 traces from 3 vantage points" in lines[0]
+    assert f"hopscope run {tmp_path / 'net'} --store" in lines[1]
+    assert lines[2] == f"then: hopscope judge {tmp_path / 'net'}-store {tmp_path / 'net'}"
+    about = (tmp_path / "net" / networks.README).read_text()
+    command = command_of(replace(SMALL, share=("silent=0.3",)))
+    assert command in about
+    assert "--ases 40" in command
+    assert "--share silent=0.3" in command
+    truth = json.loads((tmp_path / "net" / "ground_truth.json").read_text())
+    assert truth["plan"]["silent"] == 0.3
+    assert len(truth["silent"]) == round(0.3 * len(truth["asn_of"]))
+    assert not list(tmp_path.glob(".*"))
+    with gzip.open(tmp_path / "net" / "h0.icmp-echo-paris.json.gz") as file:
+        assert json.loads(file.readline())["type"] == "trace"
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(networks, "write_files", fail)
+    with pytest.raises(UsageError, match="cannot be written: No space left"):
+        generate_network(replace(SMALL, out=tmp_path / "net"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"out": None}, "--traces needs --out FOLDER"),
+        ({"share": ("silent=2",)}, "silent takes a share from 0 to 1, not '2'"),
+        ({"share": ("quiet=1",)}, "'quiet=1' is not field=value"),
+        ({"share": ("tier1=9-3",)}, "tier1 takes values like"),
+        ({"vantage_points": 500}, "--vantage-points 500: there are"),
+        ({"ases": 3}, "3 ASes of kind plain"),
+        ({"model": "grid"}, "--traces takes the model internet, not 'grid'"),
+        ({"said": ("routers",)}, "--routers is not an option of networks that are traced"),
+    ],
+)
+def test_what_cannot_be_is_refused(changed: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        generate_network(replace(replace(SMALL, out=tmp_path / "net"), **changed))
+    assert message in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("x")
+    with pytest.raises(UsageError, match="is not empty"):
+        generate_network(replace(SMALL, out=tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
