@@ -272,8 +272,7 @@ def _causes_of(changes: Changes, least: float) -> np.ndarray:
     cause[(changes.what == "router") & (changes.reason == BY_CHANCE)] = -1
     if least > 1:
         one_night = (changes.what == "link") & np.isin(changes.kind, _OF_ONE_NIGHT)
-        measured = changes.n_turned + changes.n_silent + changes.n_elsewhere
-        cause[one_night & (measured < least)] = -1
+        cause[one_night & (changes.n_turned < least)] = -1
         moved = (changes.what == "ingress") & (changes.kind == kinds.SHIFTED)
         moved |= changes.what == "paths"
         cause[moved & (changes.n_pairs < least)] = -1
