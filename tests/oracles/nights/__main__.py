@@ -4,7 +4,7 @@ usage: python -m tests.oracles.nights SEED...           one night with many plan
        python -m tests.oracles.nights aliases SEED...   the nights with widths, routers being known
        python -m tests.oracles.nights silent SEED...    nights on which a whole AS does not answer
        python -m tests.oracles.nights delays SEED...    slow drifts, steps and bad nights of RTTs
-       python -m tests.oracles.nights changes SEED...   plants of 25 kinds, taken back again
+       python -m tests.oracles.nights changes SEED...   plants of 27 kinds, taken back again
        python -m tests.oracles.nights quiet SEED...     nights of these on which nothing happened
 
 The last two write benchmarks/results/nights_changes.json and nights_quiet.json.
