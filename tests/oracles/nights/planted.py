@@ -10,7 +10,7 @@ What else is decided here of what a reader may be told, each with its reason whe
   divided, those that go another way now;
 - a router that is entered by one link alone: that link is gone is as true (``Alike``);
 - half of an AS by which all its pairs came from one neighbour, or went to it, and by no other link:
-  that the two ASes are no neighbours any more is as true, and says more;
+  that no link joins the two ASes any more is as true, and says more;
 - a link that is added or cut shows as an address that nothing ties to a known router: that this
   address came or went is as true;
 - two silent hosts of an AS are what chance brings, and of routers most of whose pairs reached no
@@ -592,7 +592,7 @@ def two_hosts_dead(seen: Seen, random: Random) -> Iterator[Wanted]:
     """Two neighbouring targets of an AS do not answer any more; others do.
 
     If one host in a hundred falls silent every night, two of five do in one AS in a thousand: in
-    one of eighty ASes on one night in twelve. Who tells of two hosts is not silent when nothing
+    one of eighty ASes on one night in twelve. An event of two hosts comes when nothing
     happened; of three of five it is one night in a thousand.
     """
     yield from _hosts(seen, random, "two hosts of an AS dead", whole=False, n_dead=2)
