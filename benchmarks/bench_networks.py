@@ -1,10 +1,10 @@
 """Networks of known truth and their traces, as `hopscope generate internet --traces` makes them.
 
 Command: python benchmarks/bench_networks.py [--ases N ...] [--traces N] [--vantage-points K]
-A process for each number of ASes; the smallest is made once before, so that nothing compiles while
-it is timed. Writes benchmarks/results/networks.json: `draw_cpu_s`, `lay_cpu_s` (arrays, and what
-each vantage point traces), `trace_cpu_s` (ways back, traces, their text, gzip), `tables_cpu_s`,
-`traces_per_cpu_s` of the third, `wall_s` of all, `peak_gib`, `bytes`.
+[--name NAME]. A process for each number of ASes; the smallest is made once before, so that nothing
+compiles while it is timed. Writes benchmarks/results/NAME.json (networks.json): `draw_cpu_s`,
+`lay_cpu_s` (arrays, and what each vantage point traces), `trace_cpu_s` (ways back, traces, their
+text, gzip), `tables_cpu_s`, `traces_per_cpu_s` of the third, `wall_s` of all, `peak_gib`, `bytes`.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--ases", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--traces", type=int, default=1_000_000)
     parser.add_argument("--vantage-points", type=int, default=100)
+    parser.add_argument("--name", default="networks", help="of the file of results")
     parser.add_argument("--one", action="store_true", help="print one row")
     given = parser.parse_args()
     if given.one:
@@ -78,7 +79,7 @@ def main() -> None:
         made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         if at:
             rows.append(json.loads(made.splitlines()[-1]))
-            record("networks", rows)
+            record(given.name, rows)
 
 
 if __name__ == "__main__":
