@@ -205,7 +205,7 @@ def _learn(case: Case, rules: Rules) -> Case:
         certain = find_margins(no_habit, -1) > 0
         ways = by_habit(relations, ways_of_numbering(case, certain))
         if not np.array_equal(ways.habit, case.ways.habit):
-            watched = watched.anew()
+            watched = watched.untried()
         case = case._replace(ways=ways)
     return case
 

@@ -56,9 +56,9 @@ class Watched(NamedTuple):
         listed_ptr, listed_by = _listed(case.ptr, case.other)
         none = np.empty(0, np.int64)
         new = cls(none, none, none, none, none, none, none, listed_ptr, listed_by, _kin_of(case))
-        return new.anew()
+        return new.untried()
 
-    def anew(self) -> Watched:
+    def untried(self) -> Watched:
         """The same for other costs, or with other labels: nothing was tried yet."""
         n = len(self.listed_ptr) - 1
         return self._replace(
