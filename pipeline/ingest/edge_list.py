@@ -50,6 +50,7 @@ _SNIFFED_ROWS = 100
 _MOST_COLUMNS = 64
 _WORD = re.compile(r"[\w.:@-]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_PLACED = re.compile(r"-?\d+ @\S")  # of Rocketfuel's maps: "City,+Country" looks like two columns
 _MOST_NAME = 200
 _MAX_ID = 2**63 - 1
 
@@ -113,7 +114,7 @@ def sniff(head: bytes) -> bool:
         if line.strip() and not line.startswith(_COMMENTS)
     ][: _SNIFFED_ROWS + 1]
     layout = _layout(rows)
-    if layout is None:
+    if layout is None or _PLACED.match(rows[0]):
         return False
     parts = [_fields(row, layout.delimiter) for row in rows[layout.has_header :]]
     if not parts or any(len(row) != layout.n_columns for row in parts):

@@ -117,6 +117,21 @@ def test_commands_give_what_is_said(tmp_path, head, made):
     assert run(recognise(head), tmp_path) == made
 
 
+def test_places_with_commas_make_no_edge_list_of_a_map_of_rocketfuel(tmp_path):
+    path = tmp_path / "FILE"
+    path.write_text("0 @A,+X \t(1) -> <1> \t=a r1\n1 @B,+Y \t(1) &14 -> <0> {-3} \t=b r1\n")
+    with pytest.raises(FormatError, match=r"a map of Rocketfuel .* gives an edge list"):
+        detect_format(path)
+
+
+def test_every_real_map_of_rocketfuel_is_refused_with_advice():
+    maps = sorted(real_data("rocketfuel").glob("*.cch.gz"))
+    assert maps
+    for path in maps:
+        with pytest.raises(FormatError, match=r"a map of Rocketfuel .* gives an edge list"):
+            detect_format(path)
+
+
 def test_a_real_map_of_rocketfuel_becomes_an_edge_list(tmp_path):
     text = gzip.decompress(next(real_data("rocketfuel").glob("3967.cch.gz")).read_bytes())
     (tmp_path / "FILE").write_bytes(text)
