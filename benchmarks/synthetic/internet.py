@@ -72,10 +72,49 @@ def make_internet(n_ases: int = 300, routers_per_as: int = 1000, seed: int = 1) 
         If the ASes need more address space than there is between 16.0.0.0 and 100.0.0.0.
     """
     topology = generate_top_down(n_ases, n_ases * routers_per_as, m=LINKS, seed=seed)
-    asn, n = topology.node_asn, topology.n_nodes
-    rng = np.random.Generator(np.random.PCG64(seed))
+    asn = topology.node_asn
     row = (asn - asn[0]).astype(np.int64)
-    near, far = _add_crossings(topology.near, topology.far, row, rng)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return _number(asn, row, *_add_crossings(topology.near, topology.far, row, rng), seed, rng)
+
+
+def link_at_random(
+    n_ases: int, routers_per_as: int, links_per_as: float, seed: int = 1
+) -> Internet:
+    """Draw an internet without providers: each link between ASes joins two routers at random.
+
+    The routers of an AS are a ring. ``links_per_as``: links to other ASes that each AS has, in the
+    mean.
+
+    Raises
+    ------
+    ValueError
+        As of ``make_internet``.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    n = n_ases * routers_per_as
+    row = np.arange(n) // routers_per_as
+    next_one = row * routers_per_as + (np.arange(n) + 1) % routers_per_as
+    # A ring of two routers is one link, of one router none.
+    inner = np.arange(n)[: n if routers_per_as > 2 else 0]
+    if routers_per_as == 2:
+        inner = np.arange(0, n, 2)
+    ends = rng.integers(0, n, (2, round(n_ases * links_per_as / 2)))
+    ends = ends[:, row[ends[0]] != row[ends[1]]]
+    near, far = np.append(inner, ends[0]), np.append(next_one[inner], ends[1])
+    return _number(row + 1, row, near, far, seed, rng)
+
+
+def _number(
+    asn: np.ndarray,
+    row: np.ndarray,
+    near: np.ndarray,
+    far: np.ndarray,
+    seed: int,
+    rng: np.random.Generator,
+) -> Internet:
+    """Give each link a network out of the space of one of its ASes, and each router its hosts."""
+    n, n_ases = len(row), int(row[-1]) + 1
     n_links = len(near)
     owner = np.where(rng.random(n_links) < 0.5, row[near], row[far])
     # Networks of an AS one after another, in the order of links, then the subnets of hosts.

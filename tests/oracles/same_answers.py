@@ -48,7 +48,7 @@ class Exempt:
         r"|[^\s\"']*/(before|now)(?=/)"  # folders
     )
     # Versions of snapshots and parts of results end in something random.
-    NAMES = re.compile(r"-[0-9a-f]{12}(?=[/.]|$)|(?<=/)\d{20}-?(?=-|\.|$)")
+    NAMES = re.compile(r'-[0-9a-f]{12}(?=[/."]|$)|(?<=/)\d{20}-?(?=-|\.|$)')
 
 
 @dataclass(frozen=True)
