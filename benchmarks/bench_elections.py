@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--vantage-points", type=int, default=1000)
     parser.add_argument("--into", type=Path, metavar="FOLDER")
     given = parser.parse_args()
-    measure(40, 4.0, 2_000, 5)
+    measure(40, 16.0, 2_000, 5)
     rows = []
     for text in given.networks.split(","):
         n_ases, _, links = text.partition(":")

@@ -89,7 +89,7 @@ def link_at_random(
     Raises
     ------
     ValueError
-        As of ``make_internet``.
+        As of ``make_internet``; if a router has no link.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     n = n_ases * routers_per_as
@@ -102,6 +102,9 @@ def link_at_random(
     ends = rng.integers(0, n, (2, round(n_ases * links_per_as / 2)))
     ends = ends[:, row[ends[0]] != row[ends[1]]]
     near, far = np.append(inner, ends[0]), np.append(next_one[inner], ends[1])
+    n_alone = n - len(np.unique(np.append(near, far)))
+    if n_alone:
+        raise ValueError(f"{n_alone} of {n} routers have no link: more links between ASes needed")
     return _number(row + 1, row, near, far, seed, rng)
 
 

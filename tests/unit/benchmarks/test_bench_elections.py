@@ -11,14 +11,14 @@ from benchmarks.synthetic.internet import link_at_random
 
 
 def test_each_network_is_a_row_and_the_same_again(monkeypatch, tmp_path):
-    words = ["--networks", "10:3,10:3,20:4", "--traces", "300", "--vantage-points", "4"]
+    words = ["--networks", "20:8,20:8,30:8", "--traces", "300", "--vantage-points", "4"]
     monkeypatch.setattr(sys, "argv", ["bench_elections", *words, "--into", str(tmp_path)])
     bench_elections.main()
     rows = json.loads((tmp_path / "elections.json").read_text())["rows"]
     assert [(row["n_ases"], row["links_per_as"], row["n_traces"]) for row in rows] == [
-        (10, 3.0, 300),
-        (10, 3.0, 300),
-        (20, 4.0, 300),
+        (20, 8.0, 300),
+        (20, 8.0, 300),
+        (30, 8.0, 300),
     ]
     assert rows[0]["digest"] == rows[1]["digest"] != rows[2]["digest"]
     assert all(row["infer_s"] >= row["elections_s"] >= 0 for row in rows)
@@ -32,3 +32,8 @@ def test_routers_of_an_as_are_a_ring_and_links_between_ases_as_many_as_asked(rou
     assert within.sum() == 2 * inside * 60
     # Ends drawn in one AS are left out, and are one of 60.
     assert 0.9 * 60 * 8 <= np.count_nonzero(~within) <= 60 * 8
+
+
+def test_a_router_without_links_is_refused():
+    with pytest.raises(ValueError, match="of 60 routers have no link"):
+        link_at_random(60, 1, 1.0)
