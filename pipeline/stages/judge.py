@@ -27,7 +27,7 @@ from pipeline.judge.outputs import Output, read_output, topology_of_output
 from pipeline.judge.rated import pool
 from pipeline.judge.stored import HIDES, topology_of
 from pipeline.model.addresses import format_addrs
-from pipeline.model.measured.reading import ReadReport, rejects_text
+from pipeline.model.measured.reading import ReadReport, reasons_text, rejects_text
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.places import url_of
@@ -57,9 +57,10 @@ class _LeftOut:
         told, is_much = [], False
         for report in reports:
             if n := report.rejected.total():
+                most = report.mostly_rejected
                 told.append(
-                    f"{report.path}: {report.mostly_rejected}"
-                    if report.mostly_rejected
+                    f"{report.path}: {most}: {reasons_text(report.rejected)}"
+                    if most
                     else f"{report.path}: {rejects_text(n, report.rejected)}"
                 )
             if report.error:
@@ -131,7 +132,7 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
     if config.errors is not None:
         check_file(config.errors, "errors.csv", "--errors")
     known = read_known(config.truth)
-    if url_of(config.store) or has_store(config.store) or not config.store.exists():
+    if url_of(config.store) or has_store(config.store) or _holds_nothing(config.store):
         with open_snapshot(config.store, config.snapshot) as snapshot:
             facts, errors = judge_snapshot(snapshot, known, config.traces)
     elif config.snapshot is not None:
@@ -142,6 +143,11 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
         write_errors(errors, config.errors)
         facts["errors"]["file"] = str(config.errors)
     return facts
+
+
+def _holds_nothing(place: Path) -> bool:
+    """Whether a path is missing, or an empty folder, as a first ingest that fails leaves it."""
+    return not place.exists() or (place.is_dir() and not any(place.iterdir()))
 
 
 def read_known(place: Path) -> Known:

@@ -12,7 +12,7 @@ from pipeline.ingest.itdk import read_kit
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES, open_bytes
 from pipeline.judge.outputs.bdrmapit import MAGIC, read_bdrmapit
 from pipeline.judge.outputs.output import Output, topology_of_output
-from pipeline.judge.tables import read_rows
+from pipeline.judge.tables import Row, read_rows
 from pipeline.model.addresses import parse_addrs, sort_addrs
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.reading import ReadReport, printable_path
@@ -20,12 +20,15 @@ from pipeline.model.topology import NO_ASN
 
 __all__ = ["Output", "read_output", "topology_of_output"]
 
+CONTRADICTS = "another AS or router for an address than said before"
 # Lines of an ITDK's files, whatever these are called.
 _KIT = re.compile(rb"(?:#[^\n]*\n|\s)*(?:node N|node\.AS N|link L)\d")
 
 
 def read_output(path: Path) -> tuple[Output, ReadReport]:
     """What a method says, from a file, or from a folder with one ITDK.
+
+    Of an address that comes again the first counts; what says otherwise of it is counted.
 
     Raises
     ------
@@ -48,6 +51,12 @@ def read_output(path: Path) -> tuple[Output, ReadReport]:
 
 def _table(path: Path) -> tuple[Output, ReadReport]:
     rows, report = read_rows(path)
+    first: dict[str, Row] = {}
+    for row in rows:
+        if row != first.setdefault(row.address, row):
+            report.reject("", CONTRADICTS, ",".join(map(str, row)))
+    report.n_records -= report.rejected[CONTRADICTS]
+    rows = list(first.values())
     addrs = parse_addrs(row.address for row in rows)
     asn = np.array([row.asn for row in rows], np.int64)
     return Output.of_addresses("CSV", addrs, asn, [row.router for row in rows]), report
@@ -57,7 +66,12 @@ def _kit(path: Path) -> tuple[Output, ReadReport]:
     report = ReadReport(printable_path(path), "ITDK")
     kit = read_kit(path, report)
     order = sort_addrs(kit.addr)  # stable: of an address of two routers the first counts
-    order = order[run_starts(kit.addr[order, 0], kit.addr[order, 1])]
+    starts = run_starts(kit.addr[order, 0], kit.addr[order, 1])
+    node = kit.node[order]
+    again = node != np.repeat(node[starts], np.diff(starts, append=len(order)))
+    if n_others := int(np.count_nonzero(again)):
+        report.reject("", CONTRADICTS, count=n_others)
+    order = order[starts]
     report.n_records = len(order)
     ends = [each for each in (kit.near, kit.far) if each is not None]
     ids = np.unique(np.concatenate([kit.node[order], *ends]))

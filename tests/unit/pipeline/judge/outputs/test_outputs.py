@@ -48,7 +48,7 @@ def csv_of(head, separator=","):
         csv_of("IP;AS;node\n", ";"),
         csv_of("addr\towner\trouter\tmore\n", "\t"),
         "\ufeff" + csv_of("address,asn,router\r\n").replace("\n", "\r\n"),
-        csv_of("address,asn,router\n") + "20.1.0.1,9,q\n",  # the first counts
+        csv_of("address,asn,router\n") + "20.1.0.1,1,r\n",
     ],
 )
 def test_a_table_says_owners_and_routers(tmp_path, text):
