@@ -14,9 +14,9 @@ from pipeline.generate.networks.plan import make_plan
 from pipeline.generate.networks.writing import make_network
 from pipeline.infer import Observer, infer_topology
 from pipeline.ingest import open_reader
+from pipeline.judge.scores import joined_routers, names_of_nodes
 from pipeline.model.measured.reading import ReadReport
 from tests.oracles.truth import load_prefixes, load_truth
-from tests.oracles.truth.scores import joined_routers, names_of_nodes
 
 FIELDS = ("n_transit=6", "transit=(4, 12)", "n_vantage_points=3", "outgoing=0.0")
 # Share of answers that another traceroute at the same time received, at its own TTL.

@@ -9,6 +9,7 @@ AS that it is like.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from pipeline.generate.likeness.original import Original
 from pipeline.model.random_words import GOLDEN, mix_words
 
 _KEY = (1 << 50) + (1 << 41)  # of streams
+_MOST_TRIES = 200  # to part a repeated link
 _FIRST = (1 << 30) + (1 << 29)  # number of the graph of ASes among graphs: there are fewer ASes
 
 
@@ -123,6 +125,7 @@ def borders_like(
     held = (n_each[near_row] > 0) & (n_each[far_row] > 0)
     near_row, far_row = near_row[held], far_row[held]
     ends = _ends(original, links.donor, ingress_ptr, np.concatenate([near_row, far_row]), seed)
+    _part_repeated(ends, np.concatenate([near_row, far_row]), seed)
     pairs = np.unique(np.stack(np.split(ends, 2)), axis=1) if len(ends) else np.empty((2, 0), int)
     near, far = pairs  # rows of near are smaller, so near < far
     row = np.repeat(np.arange(len(asn)), n_each)
@@ -165,6 +168,43 @@ def _ends(
             np.sort(counts[1][own])[::-1], int(n_each[i]), n_ends
         )
     return found
+
+
+def _part_repeated(ends: np.ndarray, row: np.ndarray, seed: int) -> None:
+    """Exchange ends of links that join the same two ingresses as others, in place.
+
+    An end is exchanged with one of another link of its AS, so each ingress keeps its number of
+    ends. What finds no partner stays: two ASes may have more links than pairs of ingresses.
+
+    ``ends``, ``row``: (2 n_links,) int64, near ends, then far ends, and their ASes.
+    """
+    n = len(ends) // 2
+    pair = ends[:n] * (int(ends.max(initial=0)) + 1) + ends[n:]
+    first = np.unique(pair, return_index=True)[1]
+    repeated = np.setdiff1d(np.arange(n), first)
+    if not len(repeated):
+        return
+    slots = np.argsort(row, kind="stable")
+    begin = np.searchsorted(row[slots], row)
+    n_of_as = np.searchsorted(row[slots], row, side="right") - begin
+    at, slot_of = ends.tolist(), slots.tolist()
+    joined = Counter(zip(at[:n], at[n:], strict=True))
+    for link in repeated.tolist():
+        words = (np.arange(_MOST_TRIES, dtype=np.uint64) + np.uint64(link * _MOST_TRIES)) * GOLDEN
+        chance = mix_words(words ^ np.uint64(seed % 2**64)).tolist()
+        for n_tried, word in enumerate(chance):
+            own = link + n * (n_tried % 2)
+            partner = slot_of[int(begin[own]) + word % int(n_of_as[own])]
+            other = partner % n
+            old = [(at[one], at[one + n]) for one in (link, other)]
+            at[own], at[partner] = at[partner], at[own]
+            new = [(at[one], at[one + n]) for one in (link, other)]
+            if other != link and new[0] != new[1] and not any(joined[each] for each in new):
+                joined.subtract(old)
+                joined.update(new)
+                break
+            at[own], at[partner] = at[partner], at[own]
+    ends[:] = at
 
 
 def _ends_of_routers(original: Original) -> tuple[np.ndarray, np.ndarray]:
