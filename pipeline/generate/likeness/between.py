@@ -1,10 +1,10 @@
-"""Links between the ASes of a likeness, and the ingresses at which they end.
+"""Links between the ASes of a likeness, and the routers at which they end.
 
 The graph of ASes is made like the graph of an AS (``blocks``): which ASes are linked follows the
 joint law of their numbers of linked ASes, and how many links two have follows that of the original
 between ASes of such numbers. An AS is in the likeness of one that is linked to as many, so that
-size and number of linked ASes go together. How many of its links end at each ingress is as in the
-AS that it is like.
+size and number of linked ASes go together. How many of its links end at each border router is as
+in the AS that it is like.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pipeline.model.random_words import GOLDEN, mix_words
 
 _KEY = (1 << 50) + (1 << 41)  # of streams
 _MOST_TRIES = 200  # to part a repeated link
+_OTHERS = (1 << 51) + (1 << 43)
 _FIRST = (1 << 30) + (1 << 29)  # number of the graph of ASes among graphs: there are fewer ASes
 
 
@@ -105,6 +106,7 @@ def borders_like(
     original: Original,
     links: AsLinks,
     asn: np.ndarray,
+    node_ptr: np.ndarray,
     ingress_ptr: np.ndarray,
     ingress_node: np.ndarray,
     seed: int,
@@ -116,20 +118,28 @@ def borders_like(
     original : Original
     links : AsLinks
     asn : (n_ases,) int64
+    node_ptr : (n_ases + 1,) int64
+        Routers of each AS.
     ingress_ptr : (n_ases + 1,) int64; ingress_node : (n_ingresses,) int32
         Ingresses of each AS, local node ids.
     seed : int
     """
+    counts = _ends_of_routers(original)
+    ptr, node, ingress = _border_routers(
+        original, counts[0], links.donor, node_ptr, ingress_ptr, ingress_node, seed
+    )
     near_row, far_row = np.repeat(links.near, links.n_links), np.repeat(links.far, links.n_links)
-    n_each = np.diff(ingress_ptr)
+    n_each = np.diff(ptr)
     held = (n_each[near_row] > 0) & (n_each[far_row] > 0)
-    near_row, far_row = near_row[held], far_row[held]
-    ends = _ends(original, links.donor, ingress_ptr, np.concatenate([near_row, far_row]), seed)
-    _part_repeated(ends, np.concatenate([near_row, far_row]), seed)
+    end_row = np.concatenate([near_row[held], far_row[held]])
+    ends = _ends(original, counts, links.donor, ptr, end_row, seed)
+    _part_repeated(ends, end_row, seed)
     pairs = np.unique(np.stack(np.split(ends, 2)), axis=1) if len(ends) else np.empty((2, 0), int)
     near, far = pairs  # rows of near are smaller, so near < far
     row = np.repeat(np.arange(len(asn)), n_each)
-    entries = np.unique(np.stack([np.append(near, far), row[np.append(far, near)]]), axis=1)
+    entered, from_row = ingress[np.append(near, far)], row[np.append(far, near)]
+    is_ingress = entered >= 0
+    entries = np.unique(np.stack([entered[is_ingress], from_row[is_ingress]]), axis=1)
     return {
         "neighbor_ptr": np.searchsorted(entries[0], np.arange(len(ingress_node) + 1)).astype(
             np.int64
@@ -137,21 +147,72 @@ def borders_like(
         "neighbor_asn": asn[entries[1]].astype(np.int64),
         "neighbor_n_direct": np.zeros(entries.shape[1], np.int64),
         "border_near_asn": asn[row[near]].astype(np.int64),
-        "border_near": ingress_node[near],
+        "border_near": node[near],
         "border_far_asn": asn[row[far]].astype(np.int64),
-        "border_far": ingress_node[far],
+        "border_far": node[far],
     }
 
 
-def _ends(
-    original: Original, donor: np.ndarray, ingress_ptr: np.ndarray, row: np.ndarray, seed: int
-) -> np.ndarray:
-    """An ingress for each end of a link, by the AS row of the end.
+def _border_routers(
+    original: Original,
+    of_original: np.ndarray,
+    donor: np.ndarray,
+    node_ptr: np.ndarray,
+    ingress_ptr: np.ndarray,
+    ingress_node: np.ndarray,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Routers of each AS at which links to others may end.
 
-    The ends of an AS are spread over its ingresses as in the AS that it is like: its ingresses in
-    the order of their number of ends there take the same shares.
+    Its ingresses, and as many others to each ingress as in the AS that it is like: traffic leaves
+    by them. Which others is drawn.
+
+    Returns
+    -------
+    ptr : (n_ases + 1,) int64
+    node : (n,) int32
+        Local node ids, ingresses first.
+    ingress : (n,) int64
+        Their numbers; -1 for the others.
     """
-    counts = _ends_of_routers(original)
+    is_ingress = np.isin(of_original, original.ingress)
+    n_ases = original.n_ases
+    n_old, n_others = (
+        np.bincount(original.rows_of(nodes), minlength=n_ases)[donor]
+        for nodes in (original.ingress, of_original[~is_ingress])
+    )
+    n_ingresses, sizes = np.diff(ingress_ptr), np.diff(node_ptr)
+    more = np.where(n_old > 0, np.rint(n_others * n_ingresses / np.maximum(n_old, 1)), n_others)
+    more = np.minimum(more.astype(np.int64), sizes - n_ingresses)
+    word = mix_words(
+        (np.arange(node_ptr[-1], dtype=np.uint64) + np.uint64((seed ^ _OTHERS) % 2**64)) * GOLDEN
+    )
+    row = np.repeat(np.arange(len(donor)), n_ingresses)
+    word[node_ptr[row] + ingress_node] = np.iinfo(np.uint64).max  # after all others
+    ptr = np.zeros(len(donor) + 1, np.int64)
+    np.cumsum(n_ingresses + more, out=ptr[1:])
+    node, ingress = np.empty(ptr[-1], np.int32), np.full(ptr[-1], -1)
+    at = np.arange(len(ingress_node)) + np.repeat(ptr[:-1] - ingress_ptr[:-1], n_ingresses)
+    node[at], ingress[at] = ingress_node, np.arange(len(ingress_node))
+    for i in np.flatnonzero(more).tolist():
+        own = word[node_ptr[i] : node_ptr[i + 1]]
+        node[ptr[i + 1] - more[i] : ptr[i + 1]] = np.argsort(own, kind="stable")[: more[i]]
+    return ptr, node, ingress
+
+
+def _ends(
+    original: Original,
+    counts: tuple[np.ndarray, np.ndarray],
+    donor: np.ndarray,
+    border_ptr: np.ndarray,
+    row: np.ndarray,
+    seed: int,
+) -> np.ndarray:
+    """A border router for each end of a link, by the AS row of the end.
+
+    The ends of an AS are spread over its border routers as in the AS that it is like: its routers
+    in the order of their number of ends there take the same shares, ingresses first.
+    """
     old_row = original.rows_of(counts[0])
     old_ptr = np.searchsorted(old_row, np.arange(original.n_ases + 1))
     chance = mix_words(
@@ -159,22 +220,22 @@ def _ends(
     )
     order = np.lexsort((chance, row))
     found = np.empty(len(row), np.int64)
-    n_each = np.diff(ingress_ptr)
+    n_each = np.diff(border_ptr)
     ptr = np.searchsorted(row[order], np.arange(len(donor) + 1))
     for i in np.flatnonzero(np.diff(ptr)).tolist():
         own = slice(old_ptr[donor[i]], old_ptr[donor[i] + 1])
         n_ends = int(ptr[i + 1] - ptr[i])
-        found[order[ptr[i] : ptr[i + 1]]] = ingress_ptr[i] + _spread(
+        found[order[ptr[i] : ptr[i + 1]]] = border_ptr[i] + _spread(
             np.sort(counts[1][own])[::-1], int(n_each[i]), n_ends
         )
     return found
 
 
 def _part_repeated(ends: np.ndarray, row: np.ndarray, seed: int) -> None:
-    """Exchange ends of links that join the same two ingresses as others, in place.
+    """Exchange ends of links that join the same two routers as others, in place.
 
-    An end is exchanged with one of another link of its AS, so each ingress keeps its number of
-    ends. What finds no partner stays: two ASes may have more links than pairs of ingresses.
+    An end is exchanged with one of another link of its AS, so each router keeps its number of
+    ends. What finds no partner stays: two ASes may have more links than pairs of such routers.
 
     ``ends``, ``row``: (2 n_links,) int64, near ends, then far ends, and their ASes.
     """
@@ -214,16 +275,16 @@ def _ends_of_routers(original: Original) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _spread(counts: np.ndarray, n_ingresses: int, n_ends: int) -> np.ndarray:
-    """Which of ``n_ingresses`` each of ``n_ends`` is at, by descending counts of the original."""
+def _spread(counts: np.ndarray, n_routers: int, n_ends: int) -> np.ndarray:
+    """Which of ``n_routers`` each of ``n_ends`` is at, by descending counts of the original."""
     if not len(counts):
         counts = np.ones(1, np.int64)
-    at = (np.arange(n_ingresses) + 0.5) * len(counts) / n_ingresses
+    at = (np.arange(n_routers) + 0.5) * len(counts) / n_routers
     share = counts[at.astype(np.int64)].astype(np.float64)
     # One each, as far as there are ends; the rest by shares.
-    once = np.arange(min(n_ingresses, n_ends))
+    once = np.arange(min(n_routers, n_ends))
     rest = n_ends - len(once)
     more = np.maximum(share - 1, 0)
-    more = np.ones(n_ingresses) if more.sum() == 0 else more
+    more = np.ones(n_routers) if more.sum() == 0 else more
     bounds = np.cumsum(more) / more.sum()
     return np.append(once, np.searchsorted(bounds, (np.arange(rest) + 0.5) / max(rest, 1)))

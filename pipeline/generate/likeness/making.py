@@ -188,7 +188,7 @@ def _together(original: Original, links: AsLinks, blocks: list[Block], seed: int
         n_direct=np.zeros(len(ingresses), np.int64),  # there are no traces
         n_after_gap=np.zeros(len(ingresses), np.int64),
         candidate=np.zeros(len(ingresses), bool),
-        **borders_like(original, links, asn, ingress_ptr, ingress_node, seed),
+        **borders_like(original, links, asn, node_ptr, ingress_ptr, ingress_node, seed),
         weights=np.concatenate(values) if values else None,
         weight_unit=original.weight_unit if values else "",
         node_id=np.arange(node_ptr[-1], dtype=np.int64),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -95,3 +96,24 @@ def test_the_columns_of_a_file_are_those_graphs():
     assert topology.n_links == len(graphs.indices) // 2 + len(graphs.border_near)
     near, far = topology.node_asn[topology.near], topology.node_asn[topology.far]
     assert (near != far).sum() == len(graphs.border_near)
+
+
+def test_links_between_ases_end_at_other_routers_too_where_the_originals_do():
+    """Of the routers at which links to other ASes end every second one is an ingress."""
+    whole = internet()
+    original = replace(whole, ingress=whole.ingress[::2])
+    graphs = make_likeness(original, seed=4)
+    assert len(graphs.border_near) == len(original.border_near)
+    ends = {
+        (asn, node)
+        for asns, nodes in (
+            (graphs.border_near_asn, graphs.border_near),
+            (graphs.border_far_asn, graphs.border_far),
+        )
+        for asn, node in zip(asns.tolist(), nodes.tolist(), strict=True)
+    }
+    row = np.repeat(graphs.asn, np.diff(graphs.ingress_ptr)).tolist()
+    entered = set(zip(row, graphs.ingress_node.tolist(), strict=True))
+    assert len(entered) == len(original.ingress)
+    assert len(ends - entered) == len(whole.ingress) - len(original.ingress)
+    assert len(graphs.neighbor_ptr) == len(entered) + 1
