@@ -1,4 +1,4 @@
-"""What compiled code outside this package may ask of a processor's caches."""
+"""What functions that numba compiles outside this package may ask of a processor's caches."""
 
 from __future__ import annotations
 
