@@ -19,7 +19,7 @@ def test_shares_ascend_and_there_are_several(model, makes, monkeypatch):
     with shares_told(told.append):
         makes(model, Parameters(n_routers=5000, n_ases=10, min_degree=1, max_degree=9))
     assert told == sorted(told)
-    assert len(set(told)) >= 4
+    assert len(set(told)) >= 3
     assert 0 <= told[0] <= told[-1] <= 1
     assert told[-1] > 0.5
 
