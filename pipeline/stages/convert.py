@@ -110,7 +110,7 @@ def _convert_traces(config: ConvertConfig, format: str) -> dict[str, Any]:
         next(batches, None)  # what holds none is refused for what it is
         raise UsageError(
             f"{config.source}: holds traces, which are written as .csv, .parquet or .warts, not "
-            f"{format}; for a topology of them: hopscope ingest, then hopscope export"
+            f"{format}; to write a topology of them, ingest and export them"
         )
     if format == "warts":
         return _convert_to_warts(config, traces)

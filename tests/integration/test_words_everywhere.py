@@ -19,7 +19,11 @@ LAB = REPOSITORY / "data" / "samples" / "lab"
 TRACED, MADE = 64497, 2  # an AS of the lab that has candidates, one of the generated file
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-COMMAND = "hopscope generate top-down --routers 60 --ases 3 --links 2 --seed 7"
+COMMAND = (
+    "hopscope generate top-down --routers 60 --ases 3 --as-model ba --router-model ba --links 2 "
+    "--alpha 0.15 --growth incremental --edge-connection smallest-non-leaf --k 2 "
+    "--placement random --bandwidth uniform:10:1024 --seed 7"
+)
 TABLES = ["--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"]
 
 
@@ -154,7 +158,10 @@ def test_generated_ases_are_called_so_wherever_they_are_shown(traced, made):
 
 def test_a_snapshot_that_a_generator_wrote_says_so_and_one_has_no_plural(tmp_path):
     store, out, said = tmp_path / "store", tmp_path / "out", io.StringIO()
-    command = "hopscope generate ba --routers 40 --links 2 --seed 9 --asn 7 --ingresses 1"
+    command = (
+        "hopscope generate ba --routers 40 --links 2 --level router --placement random "
+        "--bandwidth uniform:10:1024 --seed 9 --asn 7 --ingresses 1"
+    )
     run(*command.split()[1:], "--store", store)
     reported = run("analyze", "--store", store, "--out", out, "--workers", 1, said=said)
     meanwhile = [line.split(":")[0] for line in said.getvalue().splitlines()]

@@ -16,7 +16,7 @@ from pipeline.files import BOM
 BLOCK_BYTES = 8 << 20  # read at once
 MAX_LINE_BYTES = 1 << 20
 MAX_HEADER_LINES = 1000  # that readers look at
-_COMMAND = re.compile(rb"hopscope generate(?: [\w.-]{1,40}){1,40}")
+_COMMAND = re.compile(rb"hopscope generate(?: [\w.:-]{1,40}){1,40}")
 
 
 class Lines:

@@ -236,13 +236,14 @@ class _Routers:
         if seen is None:
             return {}
         nearest = seen.nearest[node]
-        vantages = self.vantages.take(np.where(nearest < 0, 0, nearest)).to_pylist()
-        named = [text if at >= 0 else None for text, at in zip(vantages, nearest, strict=True)]
+        some = nearest >= 0  # of traces without a source there may be no vantage point at all
+        named = np.full(len(nearest), None, object)
+        named[some] = self.vantages.take(nearest[some]).to_pylist()
         return {
             "n_traces": seen.n_traces[node],
             "n_vantages": seen.n_vantages[node],
             "rtt": hundredths(seen.rtt_ms[node]),
-            "nearest": texts.of(named),
+            "nearest": texts.of(named.tolist()),
         }
 
     def _links(self, links: RouterLinks, place: np.ndarray) -> Shard:

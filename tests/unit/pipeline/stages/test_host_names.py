@@ -75,7 +75,7 @@ def test_a_router_has_the_name_of_its_smallest_address_that_has_one(store, tmp_p
     report = written(store, "named", tmp_path)
     for name in ("ingresses", "exits"):
         table = pq.read_table(report.files[name])
-        assert table.column_names[-1] == "host_name"
+        assert "host_name" in table.column_names
         rows = table.to_pylist()
         assert rows
         assert all(row["host_name"] == f"{PLAIN}-{row['addr']}" for row in rows)

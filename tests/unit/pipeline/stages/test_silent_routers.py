@@ -87,7 +87,7 @@ def test_reports_count_and_name_them(night, capsys):
     tiles, _, terms = index.partition("<dt>silent</dt><dd>a router that never answered")
     assert terms.startswith(", without an address")
     assert tiles.rstrip().endswith("</dd>")
-    assert "<h2>Terms" in tiles
+    assert "<summary>Terms" in tiles
     nodes = pq.read_table(report / "nodes" / f"{asn}.parquet")
     assert nodes["addr"].null_count == n
     assert nodes["eccentricity"].null_count == 0

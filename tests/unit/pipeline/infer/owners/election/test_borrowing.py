@@ -63,7 +63,7 @@ def test_no_array_is_given_back_and_none_is_counted():
         (costs.explain, (types[0], row, row, tally)),
         (costs.gain, (types[0], row, row, row)),
     ):
-        # Compiled anew: what is loaded from a cache asks for nothing that it calls.
+        # Compiled again: what is loaded from a cache asks for nothing that it calls.
         options = UNCACHED if function in ALL.values() else COUNTED
         njit(**options)(function.py_func).compile(arguments)
     seen = set()
