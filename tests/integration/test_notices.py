@@ -193,7 +193,7 @@ def test_notify_sends_a_test_and_makes_automations_with_the_ids_of_blocks(server
         assert TOKEN not in done.stdout + done.stderr
     told = [body["subject"] for path, body in posted if path.startswith("/tried/")]
     assert told == ["hopscope: a test"] * 2
-    api = Api(server.api_url)
+    api = Api(server.api_url).patient()
     made = api.post("/automations/filter", {})
     assert sorted(each["name"] for each in made) == [
         "hopscope crashed night",
@@ -224,7 +224,7 @@ def test_a_notice_waits_for_the_end_of_quiet_hours(server, hooks, tmp_path, monk
     monkeypatch.setattr(quiet, "FlowRunContext", context)
     held = sample_notice()
     assert not is_held(held, config)  # no deployment would send it
-    api = Api(server.api_url)
+    api = Api(server.api_url).patient()
     api.post("/work_pools/", {"name": "local", "type": "process", "base_job_template": {}})
     deploy(api)
     assert is_held(held, config)
