@@ -7,13 +7,11 @@ alone call it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import PipelineError
-
-Completes = Callable[[Mapping[str, Any], str], Iterable[str]]
 
 
 def snapshots(typed: Mapping[str, Any], begun: str) -> list[str]:

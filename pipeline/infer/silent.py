@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.rtt import FLOOR_MS
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.links import DirectedLinks, NodeLinks
 from pipeline.model.columns.keys import pair_keys, split_key
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.forest import unite
 from pipeline.model.topology import NO_ASN
 
 SILENT_ROUTERS = Rule(

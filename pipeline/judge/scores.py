@@ -100,10 +100,6 @@ class Score:
         return self.hops_equal / max(1, self.hop_pairs)
 
     @property
-    def past_equal_share(self) -> float:
-        return self.past_equal / max(1, self.past_pairs)
-
-    @property
     def best_equal_share(self) -> float:
         return self.best_equal / max(1, self.best_pairs)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.model.forest import find_root
 from pipeline.model.random_words import draw_below, mix, start_stream
 
 _LINKS_KEY = np.uint64(1 << 47)  # a stream apart from that of the degrees
@@ -209,25 +210,17 @@ def _havel_hakimi(order, left, ends, near, far):
 
 
 @njit(cache=True, nogil=True)
-def _root(above, node):
-    while above[node] != node:
-        above[node] = above[above[node]]
-        node = above[node]
-    return node
-
-
-@njit(cache=True, nogil=True)
 def _connect(near, far, above, tree, spare, following):
     """``tree``: a link of each component's tree; ``spare``: a list of links that close cycles."""
     closes = np.zeros(len(near), np.bool_)
     for i in range(len(near)):
-        u, v = _root(above, near[i]), _root(above, far[i])
+        u, v = find_root(above, near[i]), find_root(above, far[i])
         closes[i] = u == v
         if u != v:
             above[max(u, v)] = min(u, v)
     n_spare = np.zeros(len(above), np.int64)
     for i in range(len(near)):
-        root = _root(above, near[i])
+        root = find_root(above, near[i])
         if closes[i]:
             following[i] = spare[root]
             spare[root] = i

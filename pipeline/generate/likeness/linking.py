@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.generate.likeness.plan import Plan
+from pipeline.model.forest import find_root
 from pipeline.model.random_words import draw_below, start_stream
 
 _KEY = np.uint64(1 << 50)  # streams apart from those of other models, plus the first AS
@@ -241,14 +242,6 @@ def _compact(indptr, indices, length):
 
 
 @njit(cache=True, nogil=True)
-def _root(above, node):
-    while above[node] != node:
-        above[node] = above[above[node]]
-        node = above[node]
-    return node
-
-
-@njit(cache=True, nogil=True)
 def _connect(indptr, indices, node_class, class_group):
     n = len(node_class)
     above = np.arange(n, dtype=np.int32)
@@ -257,7 +250,7 @@ def _connect(indptr, indices, node_class, class_group):
     n_pieces = n
     for u in range(n):
         for k in range(indptr[u], indptr[u + 1]):
-            a, b = _root(above, u), _root(above, indices[k])
+            a, b = find_root(above, u), find_root(above, indices[k])
             if a != b:
                 above[max(a, b)] = min(a, b)
                 n_pieces -= 1
@@ -278,11 +271,11 @@ def _connect(indptr, indices, node_class, class_group):
             v = indices[k]
             if v > u:
                 continue
-            a, b = _root(tree, u), _root(tree, v)
+            a, b = find_root(tree, u), find_root(tree, v)
             if a != b:
                 tree[max(a, b)] = min(a, b)
                 continue
-            root = _root(above, u)
+            root = find_root(above, u)
             spare[at, 0], spare[at, 1] = v, u
             after[at], head[root] = head[root], at
             count[root] += 1
@@ -290,7 +283,7 @@ def _connect(indptr, indices, node_class, class_group):
     # Nodes of each component, chained; components of each group, those of most spare links first.
     members, next_member = np.full(n, -1), np.full(n, -1)
     for u in range(n - 1, -1, -1):
-        root = _root(above, u)
+        root = find_root(above, u)
         next_member[u] = members[root]
         members[root] = u
     roots = np.array([u for u in range(n) if above[u] == u])

@@ -46,13 +46,13 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.forest import find_root
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of
 from pipeline.infer.traces.distinct import DEEPEST, DistinctPaths, Tree, addr_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.forest import find_root
 from pipeline.model.topology import NO_ASN
 
 SUBNET_MATES = Rule(

@@ -70,7 +70,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.infer.routers.ends import find_ends
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import Groups, watched_pairs
 from pipeline.infer.routers.joins import Joined
 from pipeline.infer.routers.observers import Observers
@@ -95,6 +94,7 @@ from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, pair_keys, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
+from pipeline.model.forest import unite
 
 TWO_VOUCHERS = Rule(
     "two-vouchers",

@@ -22,7 +22,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.rule import Rule
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of
 from pipeline.infer.traces.passes import Batch, Finding
@@ -30,6 +29,7 @@ from pipeline.infer.traces.rules import DESTINATION, is_repeated
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.columns.keys import split_key
 from pipeline.model.columns.ragged import offsets, run_starts
+from pipeline.model.forest import unite
 
 PRIVATE_PLACES = Rule(
     "private-places",

@@ -51,11 +51,6 @@ class Output:
         """Whether any addresses are said to be of one router."""
         return len(np.unique(self.router)) < len(self.addrs)
 
-    @property
-    def n_with_as(self) -> int:
-        """Addresses with an AS."""
-        return int(np.count_nonzero(self.asn[self.router] != NO_ASN))
-
     @classmethod
     def of_addresses(
         cls, method: str, addrs: np.ndarray, asn: np.ndarray, router: Sequence[str] | None = None

@@ -347,7 +347,9 @@ class _Routers:
         at = np.flatnonzero(~kept)
         # A private address may be on several routers: it was joined to an address of this one.
         to, there = _same_address(addr, self.joins.to[join[at]])
-        kept[at[to[router[there] == router[entry[at[to]]]]]] = True
+        found = at[to]
+        on_router = router[entry[found]] == router[there]
+        kept[found[on_router]] = True
         return owners, _lists(router[entry[kept]], join[kept], len(self.asn))
 
 

@@ -64,13 +64,11 @@ PLAN = Plan(
     blocks=(2, 3, 4, 4, 5),
     hosts_answer=0.5,
 )
-BALANCED = {"diamonds": (1, 1, 2, 3), "tier1": (5, 6), "transit": (3, 5)}
 _KINDS = {
     TIME_EXCEEDED: KIND_TIME_EXCEEDED,
     UNREACHABLE: KIND_UNREACHABLE,
     ECHO_REPLY: KIND_ECHO_REPLY,
 }
-_SWITCHES_ADDR = 0.35  # of answers of routers that change the address they answer with
 Trace = dict[str, Any]
 
 

@@ -239,7 +239,8 @@ def _crossed(aims: Aims, group: np.ndarray) -> np.ndarray:
     several[group[some[aims.only[some] == MANY]]] = True
     one = np.full(len(group), NO_ASN)
     one[group[some]] = aims.only[some]
-    several[group[some[aims.only[some] != one[group[some]]]]] = True
+    differs = aims.only[some] != one[group[some]]
+    several[group[some[differs]]] = True
     return np.flatnonzero(several)
 
 

@@ -15,7 +15,7 @@ from numba import njit
 
 from pipeline.infer.owners.election.borrowing import BORROWS
 from pipeline.infer.owners.election.costs import Case
-from pipeline.infer.routers.forest import unite
+from pipeline.model.forest import unite
 from pipeline.model.relations import SIBLING
 from pipeline.model.tables.organisations import UNKNOWN
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.neighbors import in_one_as, pairs_at
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
@@ -35,6 +34,7 @@ from pipeline.infer.rule import Rule
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, split_key
+from pipeline.model.forest import unite
 
 SAME_PLACE = Rule(
     "common-successors",

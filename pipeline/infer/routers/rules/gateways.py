@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import find_watched, watched_pairs
 from pipeline.infer.routers.rules.dead_ends import DEAD_ENDS, DeadEnds
 from pipeline.infer.routers.rules.one_trace import take_apart
@@ -41,6 +40,7 @@ from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.forest import unite
 
 GATEWAYS = Rule(
     "gateways",

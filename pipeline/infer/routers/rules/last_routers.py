@@ -35,7 +35,6 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.routers.ends import Ends
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import find_watched
 from pipeline.infer.routers.neighbors import have_common
 from pipeline.infer.routers.observers import Observers
@@ -43,6 +42,7 @@ from pipeline.infer.rule import Rule
 from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, is_among, split_key
+from pipeline.model.forest import unite
 
 LAST_ROUTERS = Rule(
     "last-routers",

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.rule import Rule
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value
+from pipeline.model.forest import unite
 from pipeline.model.topology import NO_ASN
 
 MATE_SIDES = Rule(

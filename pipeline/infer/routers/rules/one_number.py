@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.subnet_mates import find_mates
 from pipeline.infer.rule import Rule
 from pipeline.model.columns.ragged import run_starts
+from pipeline.model.forest import unite
 from pipeline.model.topology import NO_ASN
 
 ONE_NUMBER = Rule(

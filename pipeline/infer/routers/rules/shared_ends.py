@@ -32,7 +32,6 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.infer.routers.ends import Ends, find_passed
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.groups import find_watched, watched_pairs
 from pipeline.infer.routers.neighbors import have_common
 from pipeline.infer.rule import CHOSEN, Rule
@@ -40,6 +39,7 @@ from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, split_key
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
+from pipeline.model.forest import unite
 
 SAME_ENDS = Rule(
     "shared-ends",

@@ -32,12 +32,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.forest import find_root, unite
 from pipeline.infer.routers.groups import Groups
 from pipeline.infer.rule import CHOSEN, Rule
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, is_among, split_key
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
+from pipeline.model.forest import find_root, unite
 
 SINGLE_VOUCHERS = Rule(
     "single-voucher",

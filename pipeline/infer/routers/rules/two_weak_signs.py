@@ -51,7 +51,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.infer.routers.ends import Ends
-from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.neighbors import have_common, in_one_as, pairs_at
 from pipeline.infer.routers.observers import Observers
 from pipeline.infer.routers.rules.diverging_next_hops import find_diverging
@@ -60,6 +59,7 @@ from pipeline.infer.traces.distinct import DistinctPaths
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, split_key
 from pipeline.model.columns.ragged import run_starts
+from pipeline.model.forest import unite
 
 TWO_KINDS = Rule(
     "two-weak-signs",
