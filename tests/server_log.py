@@ -15,8 +15,12 @@ _EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILIN
 # What Prefect does again by itself where SQLite said that another one was writing, as it does on a
 # slow machine: logger, words.
 _DONE_AGAIN = {
+    # It answers 503 then, and clients ask again; so do services that mark late runs.
+    "prefect.server": "Encountered error during state validation",
     "prefect.server.api.workers": "transient",
     "prefect.server.events.triggers": "Error running periodic evaluation",
+    "prefect.server.models.deployments": "Error marking deployments as not ready",
+    "prefect.server.services.scheduler": "Error scheduling deployment",
     "prefect.server.services.task_run_recorder": ", 0 dropped)",
     "prefect.server.utilities.messaging.memory": "Failed in consume_loop",
     "prefect.server.utilities.worker_channel": "heartbeat persistence failed",  # it is sent again

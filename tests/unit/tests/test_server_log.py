@@ -32,6 +32,9 @@ def locked(logger: str, text: str) -> str:
 
 
 AGAIN = locked("api.workers", SETUP)
+VALIDATION = (
+    f"01:13:41.768 | ERROR   | prefect.server - Encountered error during state validation\n{LOCKED}"
+)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +43,9 @@ AGAIN = locked("api.workers", SETUP)
         AGAIN,
         locked("utilities.worker_channel", HEARTBEAT),
         locked("services.task_run_recorder", FLUSH.format(3, 0)),
+        locked("services.scheduler", "Error scheduling deployment 'a'."),
+        locked("models.deployments", "Error marking deployments as not ready: locked"),
+        VALIDATION,
     ],
 )
 def test_what_prefect_does_again_since_the_database_was_locked_is_no_fault(again):
@@ -57,6 +63,7 @@ def test_what_prefect_does_again_since_the_database_was_locked_is_no_fault(again
         locked("utilities.worker_channel", "Worker channel cleanup dispatcher failed"),
         locked("services.task_run_recorder", FLUSH.format(1, 2)),
         AGAIN.replace("transient", "lasting"),
+        VALIDATION.replace("state validation", "context"),
         AGAIN.replace("database is locked", "no such table: work_pool"),
         f"{AGAIN}\nDuring handling of the above exception, another exception occurred:\n\n"
         "KeyError: 'database is locked'\n",
