@@ -185,7 +185,7 @@ docs: $(READY_DOCS)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	$(PY) -m tests.offline_pages site
 
-# What a package index takes, with absolute links in the README; nothing is uploaded.
+# What a package index takes, with absolute links in the README, a Containerfile and the citation; nothing is uploaded.
 dist: $(READY)
 	$(PY) -m deploy.distribution dist $(ADDRESS)
 	$(PY) -m deploy.trial dist $(PYTHONS)

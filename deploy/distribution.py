@@ -6,7 +6,8 @@ this version at the public address of the repository: ``Repository`` of ``[proje
 pyproject.toml, or ADDRESS while there is none. Without an address nothing is built.
 
 There is a wheel for each Python whose compiled code the commit has, and one for all others
-without any; ``deploy.trial`` tries them.
+without any; ``deploy.trial`` tries them. Beside them lie CITATION.cff and a Containerfile that
+makes an image of these wheels and the packages in cpu.txt: ``podman build -t hopscope dist``.
 """
 
 from __future__ import annotations
@@ -37,6 +38,13 @@ build_meta.build_wheel(out, {"--build-option": tags})
 """
 _COMPILED = re.compile(r"cpython-(3)(\d+)-.*-linux-x86-64-v3\.tar\.xz")  # of one Python
 PLATFORM = "manylinux_2_17_x86_64"  # numba's own wheels ask for more
+LOCK = "locks/cpu.txt"
+# How the Containerfile of the repository becomes one of wheels: each is there once.
+_OF_WHEELS = {
+    f"COPY {LOCK} ": "COPY cpu.txt ",
+    r"(?:COPY (?!cpu|locks).* /src.*\n)+": "COPY *.whl /src/\n",
+    "--no-build-isolation /src": "--no-index --find-links /src {name}=={version}",
+}
 
 
 class DistributionError(Exception):
@@ -82,6 +90,39 @@ def with_absolute_links(text: str, address: str, version: str, files: Iterable[s
     return "".join(lines)
 
 
+def of_wheels(containerfile: str, name: str, version: str) -> str:
+    """The Containerfile of the repository as one that installs wheels that lie beside it.
+
+    Raises
+    ------
+    DistributionError
+        If it is not written as this expects.
+    """
+    text = containerfile
+    for pattern, put in _OF_WHEELS.items():
+        text, n = re.subn(pattern, put.format(name=name, version=version), text)
+        if n != 1:
+            raise DistributionError(f"Containerfile: {pattern} is there {n} times, not once")
+    return text
+
+
+def version_of(copy: Path) -> str:
+    """The version, which a module alone holds; nothing is imported.
+
+    Raises
+    ------
+    DistributionError
+        If it does not.
+    """
+    settings = tomllib.loads((copy / "pyproject.toml").read_text(encoding="utf-8"))
+    module, _, name = settings["tool"]["setuptools"]["dynamic"]["version"]["attr"].rpartition(".")
+    path = copy / module / "__init__.py"
+    found = re.search(rf'^{name} = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    if found is None:
+        raise DistributionError(f"{path}: no {name}")
+    return found[1]
+
+
 def build(root: Path, out: Path, address: str | None = None) -> list[Path]:
     """Build the source distribution and the wheels of the last commit.
 
@@ -97,7 +138,7 @@ def build(root: Path, out: Path, address: str | None = None) -> list[Path]:
     Returns
     -------
     list of Path
-        The files.
+        The files: of packages first.
 
     Raises
     ------
@@ -118,11 +159,15 @@ def build(root: Path, out: Path, address: str | None = None) -> list[Path]:
         if not written:
             with settings.open("a", encoding="utf-8") as stream:
                 stream.write(_URLS.format(to))
+        version = version_of(copy)
         readme = copy / project["readme"]
         text = readme.read_text(encoding="utf-8")
-        readme.write_text(
-            with_absolute_links(text, to, project["version"], files), encoding="utf-8"
-        )
+        readme.write_text(with_absolute_links(text, to, version, files), encoding="utf-8")
+        container = (copy / "Containerfile").read_text(encoding="utf-8")
+        text = of_wheels(container, project["name"], version)
+        (out / "Containerfile").write_text(text, encoding="utf-8")
+        for name in ("CITATION.cff", LOCK):
+            shutil.copy(copy / name, out)
         archives = copy / "kernels" / "compiled" / "archives"
         apart = [path for path in archives.glob("*") if _COMPILED.fullmatch(path.name)]
         contents = {path: path.read_bytes() for path in apart}
@@ -134,8 +179,8 @@ def build(root: Path, out: Path, address: str | None = None) -> list[Path]:
             path.write_bytes(content)
             _run_setuptools(copy, out, "--python-tag", python, "--plat-name", PLATFORM)
             path.unlink()
-    name = f"{project['name']}-{project['version']}"
-    return sorted(out.glob(f"{name}[.-]*"))
+    beside = [out / name for name in ("CITATION.cff", "Containerfile", Path(LOCK).name)]
+    return [*sorted(out.glob(f"{project['name']}-{version}[.-]*")), *beside]
 
 
 def _run_setuptools(copy: Path, out: Path, *tags: str) -> None:

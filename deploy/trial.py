@@ -1,12 +1,13 @@
 """Tries the wheels of a folder: ``python3 -m deploy.trial DIST [PYTHON...]``.
 
 Each in an environment of its own, whose packages no one can write, as a user who never used it
-(for root: as nobody), with the first of the given Pythons whose code the wheel has; without one, or
-where that user cannot start it, this is said. What is run must compile nothing.
+(for root: as nobody, and without network), with the first of the given Pythons whose code the wheel
+has; without one, or where that cannot be had, this is said. What is run must compile nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -37,6 +38,9 @@ deploy_rehearsal.rehearse(folder)
 names = [str(one.data["dispatcher"]) for _, one in compiled.buffer if one.is_start]
 print(json.dumps([searched, time.perf_counter() - began, names, kernels.__file__]))
 """
+
+
+_ALONE = 'ip link set lo up && exec "$@"'  # workers are at 127.0.0.1
 
 
 class TrialError(Exception):
@@ -76,6 +80,11 @@ def try_wheel(wheel: Path, python: str, root: Path) -> str:
             if not subprocess.run([*as_nobody, *words, "-c", ""], cwd="/", check=False).returncode:
                 words, by = [*as_nobody, *words], "nobody"
                 _run(["chown", str(_NOBODY), str(folder / "home")])
+            alone = ["unshare", "--net", "sh", "-c", _ALONE, "sh"]
+            with contextlib.suppress(OSError):
+                done = subprocess.run([*alone, "true"], capture_output=True, check=False)
+                if not done.returncode:
+                    words, by = [*alone, *words], f"{by}, without network"
         done = subprocess.run(
             [*words, "-c", _TRIED, str(folder / "home")],
             cwd=folder / "home",

@@ -2,4 +2,4 @@
 
 import kernels  # noqa: F401  first of all: sets what numba compiles for, and where it keeps that
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

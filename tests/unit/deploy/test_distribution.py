@@ -11,7 +11,15 @@ import zipfile
 import pytest
 from markdown_it import MarkdownIt
 
-from deploy.distribution import PLATFORM, DistributionError, build, with_absolute_links
+import hopscope
+from deploy.distribution import (
+    PLATFORM,
+    DistributionError,
+    build,
+    of_wheels,
+    version_of,
+    with_absolute_links,
+)
 from tests.real_data import REPOSITORY
 
 ADDRESS = "https://example.org/some/hopscope"
@@ -22,8 +30,22 @@ build-backend = "setuptools.build_meta"
 
 [project]
 name = "tiny"
-version = "1.2"
+dynamic = ["version"]
 readme = "README.md"
+
+[tool.setuptools]
+packages = ["tiny"]
+
+[tool.setuptools.dynamic]
+version = { attr = "tiny.__version__" }
+"""
+CONTAINER = """FROM base
+COPY locks/cpu.txt /tmp/cpu.txt
+RUN pip install -r /tmp/cpu.txt
+
+COPY pyproject.toml README.md /src/
+COPY tiny /src/tiny
+RUN pip install --no-deps --no-build-isolation /src
 """
 README = "# Tiny\n\nSee [the page](docs/page.md#part), [this](#tiny) and ![it](docs/a.png).\n"
 
@@ -49,9 +71,15 @@ def tracked() -> list[str]:
 def clone(tmp_path):
     """A repository of one commit, with a package that is as small as can be."""
     folder = tmp_path / "clone"
-    (folder / "docs").mkdir(parents=True)
-    files = {"pyproject.toml": PYPROJECT, "README.md": README, "tiny.py": "", "docs/page.md": "p"}
-    for name, text in (files | {"docs/a.png": ""}).items():
+    files = {"pyproject.toml": PYPROJECT, "README.md": README, "docs/page.md": "p"}
+    files |= {
+        "tiny/__init__.py": '__version__ = "1.2"\n',
+        "docs/a.png": "",
+        "locks/cpu.txt": "a==1",
+    }
+    files |= {"Containerfile": CONTAINER, "CITATION.cff": "version: 1.2\n"}
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     by = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], ["add", "."], [*by, "commit", "-q", "-m", "First"]):
@@ -72,8 +100,14 @@ def test_every_link_of_the_readme_is_absolute_and_leads_to_a_file_of_the_reposit
 
 
 def test_what_is_uploaded_says_so_and_the_clone_stays_as_it_is(clone, tmp_path):
-    wheel, source = build(clone, tmp_path / "dist", ADDRESS + "/")
+    wheel, source, *beside = build(clone, tmp_path / "dist", ADDRESS + "/")
     assert [wheel.suffix, source.suffix] == [".whl", ".gz"]
+    texts = {path.name: path.read_text() for path in beside}
+    assert texts.pop("Containerfile") == (
+        "FROM base\nCOPY cpu.txt /tmp/cpu.txt\nRUN pip install -r /tmp/cpu.txt\n\n"
+        "COPY *.whl /src/\nRUN pip install --no-deps --no-index --find-links /src tiny==1.2\n"
+    )
+    assert texts == {"CITATION.cff": "version: 1.2\n", "cpu.txt": "a==1"}
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith("METADATA"))
         of_wheel = email.message_from_bytes(archive.read(name))
@@ -112,6 +146,17 @@ def test_without_an_address_nothing_is_built(clone, tmp_path, address, message):
     assert not list((tmp_path / "dist").iterdir())
 
 
+def test_the_version_is_read_where_it_is_kept_and_the_container_installs_it():
+    version = version_of(REPOSITORY)
+    assert version == hopscope.__version__
+    text = of_wheels((REPOSITORY / "Containerfile").read_text(), "hopscope", version)
+    copied = [line for line in text.splitlines() if line.startswith("COPY")]
+    assert copied == ["COPY cpu.txt /tmp/cpu.txt", "COPY *.whl /src/"]
+    assert f"--find-links /src hopscope=={version} \\\n" in text
+    with pytest.raises(DistributionError, match=r"Containerfile: COPY .* is there 0 times"):
+        of_wheels("FROM base\n", "hopscope", version)
+
+
 def test_a_link_that_leads_nowhere_is_refused_and_code_is_left_alone():
     with pytest.raises(DistributionError, match=r"docs/none\.md is not a file"):
         with_absolute_links("[a](docs/none.md)", ADDRESS, "1", ["docs/page.md"])
@@ -127,9 +172,9 @@ def test_each_python_whose_compiled_code_there_is_has_a_wheel_with_it(clone, tmp
         (archives / name).touch()
     for package in (archives.parent, archives.parent.parent):
         (package / "__init__.py").touch()
-    with (clone / "pyproject.toml").open("a") as stream:
-        stream.write('[tool.setuptools]\npackages = ["kernels", "kernels.compiled"]\n')
-        stream.write('[tool.setuptools.package-data]\nkernels = ["compiled/archives/*.tar.xz"]\n')
+    settings = PYPROJECT.replace('["tiny"]', '["tiny", "kernels", "kernels.compiled"]')
+    settings += '[tool.setuptools.package-data]\nkernels = ["compiled/archives/*.tar.xz"]\n'
+    (clone / "pyproject.toml").write_text(settings)
     by = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["add", "."], [*by, "commit", "-q", "-m", "Second"]):
         subprocess.run(["git", *words], cwd=clone, check=True, capture_output=True)
