@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.oracles.same_answers import tree_differences
+from tests.oracles import same_answers
+from tests.oracles.same_answers import Job, tree_differences
 
 TABLE = {"asn": [64496, 64497], "mean_hops": [1.5, float("nan")], "wall_s": [0.1, 0.2]}
 REPORT = {"times": {"started": 1.0}, "counts": {"links": 3}, "made": "2026-11-28 22:29 UTC, 1.2 s"}
@@ -33,6 +34,22 @@ def test_times_versions_and_durations_may_differ(before: Path, tmp_path: Path) -
     now = write(tmp_path / "now", TABLE | {"wall_s": [0.3, 0.4]}, report, "ba9876543210")
     (now / "index.html").write_text("<p>3 links, report of 2026-11-29 01:00 UTC</p>\n")
     assert list(tree_differences(before, now)) == []
+
+
+def test_where_and_with_which_version_they_ran_may_differ(before: Path, tmp_path: Path) -> None:
+    facts = {"options": {"ran_in": "/home/a", "hopscope": "0.1.0"}}
+    now = write(tmp_path / "now", TABLE, REPORT, "ba9876543210")
+    for folder, version in ((before, "0.1.0"), (now, "0.2.0.dev0")):
+        facts["options"] |= {"ran_in": str(folder), "hopscope": version}
+        (folder / "manifest.json").write_text(json.dumps(facts))
+        (folder / "about.html").write_text(f"<p>Made by hopscope {version}</p>\n")
+    assert list(tree_differences(before, now)) == []
+
+
+def test_documented_addresses_of_samples_are_of_an_as(tmp_path: Path) -> None:
+    (job,) = (job for job in same_answers._sample_jobs() if job.name == "atlas")
+    words = tuple(word for word in job.words if word not in ("--metrics", "all"))
+    assert Job("atlas", words).run(same_answers.ROOT, tmp_path).startswith("exit status 0")
 
 
 def test_each_other_difference_is_named(before: Path, tmp_path: Path) -> None:
