@@ -46,6 +46,8 @@ class Wires(NamedTuple):
     as_of, place : (n_routers,) int32
         AS of each router, and its place in it.
     answers, initial_ttl : (n_routers,) uint8
+    share : (n_routers,) float64
+        Of probes that a router answers; yet to be filled.
     loopback : (n_routers, 2) uint64
     arc_ptr : (n_routers + 1,) int32
         Links of a router are arc_ptr[r]:arc_ptr[r + 1] of ``arc``, the oldest first.
@@ -75,6 +77,7 @@ class Wires(NamedTuple):
     place: np.ndarray
     answers: np.ndarray
     initial_ttl: np.ndarray
+    share: np.ndarray
     loopback: np.ndarray
     arc_ptr: np.ndarray
     arc: np.ndarray
@@ -177,7 +180,10 @@ def _bits(n: int, sets: Sequence[Iterable[int]], place: Callable[[int], int]) ->
 
 
 def lay_wires(network: Network, delays: Delays) -> Wires:
-    """The arrays of a network; ``distance`` is yet to be filled (``measure_inside``)."""
+    """The arrays of a network.
+
+    ``distance`` (``measure_inside``) and ``share`` (``Campaign``) are yet to be filled.
+    """
     ases, links, answers = network.ases, network.links, network.answers
     asns = list(ases.tier)
     place_of = {asn: at for at, asn in enumerate(asns)}
@@ -230,6 +236,7 @@ def lay_wires(network: Network, delays: Delays) -> Wires:
             int,
         ),
         np.array([initial_ttl(router) for router in range(n_routers)], np.uint8),
+        np.ones(n_routers),
         addrs_of(network.loopback),
         arc_ptr,
         np.array(arcs, np.int32),

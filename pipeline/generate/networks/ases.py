@@ -63,6 +63,17 @@ class Ases:
             self.peers[one].append(other)
             self.peers[other].append(one)
 
+    def copy(self) -> Ases:
+        """The same, to be altered."""
+        near = (self.providers, self.customers, self.peers)
+        return Ases(
+            dict(self.tier),
+            dict(self.relationship),
+            dict(self.owner),
+            list(self.spare),
+            *(defaultdict(list, {asn: list(own) for asn, own in each.items()}) for each in near),
+        )
+
     def are_siblings(self, one: int, other: int) -> bool:
         return self.owner[one] == self.owner[other]
 

@@ -13,6 +13,7 @@ from pipeline.generate.networks.network import Link, Network
 _HOP_MS = 0.02  # forwarding, beside propagation
 _SPREAD_MS = {"tier1": 25.0, "transit": 10.0, "regional": 2.0, "stub": 0.5, "cloud": 20.0}
 _WORLD_MS = 40.0
+_NEW_MS = 1.0  # over a link of a router that was added later
 REPLY_MS = 0.3  # mean; a reply is made by a slow processor
 QUEUED, QUEUE_MS = 0.05, 5.0  # share of replies that wait in a queue, and how long in the mean
 
@@ -45,6 +46,8 @@ class Delays:
 
     def of(self, link: Link) -> float:
         """Milliseconds over a link, one way."""
+        if max(link.ends) >= len(self._place):
+            return _NEW_MS
         if link not in self._one_way:
             ends = (self._place[router] for router in link.ends)
             self._one_way[link] = math.dist(*ends) + _HOP_MS

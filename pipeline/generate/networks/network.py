@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_network
 from random import Random
 from typing import Literal
@@ -49,7 +50,7 @@ class Exchange:
 class Block:
     """Customers behind one gateway, or several where it is anycast; ``target``: what is traced.
 
-    ``router``: whose address the target is; None: it is a host's.
+    ``router``: whose address the target is; None: it is a host's. ``dead``: no host answers.
     """
 
     prefix: Net
@@ -60,6 +61,7 @@ class Block:
     zombie: bool
     loops: bool
     router: int | None = None
+    dead: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,10 @@ class Answers:
         """Whether nothing behind the border of an AS answers."""
         return asn in self.firewalled or asn in self.only_border
 
+    def copy(self) -> Answers:
+        """The same, to be altered."""
+        return Answers(*(set(each) for each in vars(self).values()))
+
 
 class Network:
     """A network as its plan and seed draw it.
@@ -126,7 +132,25 @@ class Network:
         self.unusual_origins: dict[int, str] = {}
         self._draw_origins()
 
-    def _add_router(self, asn: int) -> int:
+    def copy(self) -> Network:
+        """The same network, to be altered; the links themselves are shared, and never change."""
+        other = copy.copy(self)
+        other._random = Random()
+        other._random.setstate(self._random.getstate())
+        other.ases = self.ases.copy()
+        other.numbering = self.numbering.copy(other._random)
+        other.asn_of, other.loopback = list(self.asn_of), list(self.loopback)
+        other.routers = defaultdict(list, {asn: list(own) for asn, own in self.routers.items()})
+        other.links = list(self.links)
+        other.links_of = defaultdict(list, {at: list(own) for at, own in self.links_of.items()})
+        other.answers = self.answers.copy()
+        other.blocks = [replace(block) for block in self.blocks]
+        other.origins = list(self.origins)
+        other.unusual_origins = dict(self.unusual_origins)
+        return other
+
+    def add_router(self, asn: int) -> int:
+        """A new router of an AS, without links; its number."""
         router = len(self.asn_of)
         self.asn_of.append(asn)
         self.loopback.append(self.numbering.router(asn, len(self.routers[asn])))
@@ -137,9 +161,10 @@ class Network:
         self, one: int, other: int, asn: int, kind: LinkKind, cost: int = 1, private: bool = False
     ) -> None:
         link = Link((one, other), self.numbering.link(asn, private), cost, kind, asn)
-        self._connect(link)
+        self.connect(link)
 
-    def _connect(self, link: Link) -> None:
+    def connect(self, link: Link) -> None:
+        """Add a link."""
         self.links.append(link)
         for router in link.ends:
             self.links_of[router].append(link)
@@ -154,7 +179,7 @@ class Network:
         if plan.diamonds and tier in ("tier1", "transit"):
             self._draw_diamonds(asn, min(n, 5 if tier == "transit" else 7))
             return
-        routers = [self._add_router(asn) for _ in range(n)]
+        routers = [self.add_router(asn) for _ in range(n)]
         self.places[asn] = routers
         pairs = {(min(at, (at + 1) % n), max(at, (at + 1) % n)) for at in range(n)}
         pairs = {(one, other) for one, other in pairs if one != other}
@@ -175,13 +200,13 @@ class Network:
 
     def _draw_diamonds(self, asn: int, n: int) -> None:
         """A ring of routers with parallel ways of equal cost between neighbors."""
-        routers = self.places[asn] = [self._add_router(asn) for _ in range(n)]
+        routers = self.places[asn] = [self.add_router(asn) for _ in range(n)]
         for at in range(n if n > 2 else n - 1):
             here, there = routers[at], routers[(at + 1) % n]
             for branch in range(self._random.choice(self.plan.diamonds)):
-                one = self._add_router(asn)
+                one = self.add_router(asn)
                 if branch % 3 == 2 and self.plan.uneven:
-                    two = self._add_router(asn)
+                    two = self.add_router(asn)
                     for ends in ((here, one), (one, two), (two, there)):
                         self._add_link(*ends, asn, "inner", 2)
                 else:
@@ -244,7 +269,7 @@ class Network:
                 if ases.between(here, there) == PEER:
                     addrs = (members[one], members[other])
                     link = Link((one, other), addrs, 1, "exchange", exchange.asn, exchange.name)
-                    self._connect(link)
+                    self.connect(link)
         self.exchanges.append(exchange)
 
     def _draw_answers(self) -> Answers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ipaddress
 from random import Random
 
@@ -101,6 +102,17 @@ class Numbering:
             else 30
             for asn in ases.tier
         }
+
+    def copy(self, random: Random) -> Numbering:
+        """The same, to number further links from; ``random``: what it draws from."""
+        other = copy.copy(self)
+        other._random = random
+        other.private, other.unannounced = set(self.private), list(self.unannounced)
+        other.infrastructure = dict(self.infrastructure)
+        other._links = {asn: copy.copy(own) for asn, own in self._links.items()}
+        other._private = {asn: copy.copy(own) for asn, own in self._private.items()}
+        other._slots = {asn: list(own) for asn, own in self._slots.items()}
+        return other
 
     def _allot(self, ases: Ases) -> None:
         plan, random = self._plan, self._random

@@ -100,6 +100,7 @@ class Plan:
     vantage_behind_nat: bool = False
     targets: Literal["hosts", "vantages too", "routers"] = "hosts"  # ... and vantage points
     methods: tuple[str, ...] = ("icmp-echo-paris",)
+    rebalanced: float = 0.0  # pairs whose flow is another one every night
 
     # host names of interfaces
     named: float = 0.7  # ASes that name their routers' addresses

@@ -16,12 +16,10 @@ from numba import njit
 from pipeline.generate.networks.arrays import (
     CARRIER_NAT,
     FIREWALLED,
-    LIMITED,
     LOOPBACK,
     ONLY_BORDER,
     OUTGOING,
     REWRITING,
-    SILENT,
 )
 from pipeline.generate.networks.delays import QUEUE_MS, QUEUED, REPLY_MS
 from pipeline.generate.networks.routing import crc_byte, crc_number, other_end, spread
@@ -33,7 +31,7 @@ from pipeline.generate.networks.walking import (
     walk_there,
 )
 from pipeline.model.addresses import V4_PREFIX
-from pipeline.model.random_words import draw_unit, mix
+from pipeline.model.random_words import draw_unit, mix, unit
 
 COMPLETED, GAP_LIMIT, HOP_LIMIT, UNREACHED, LOOPED = range(5)  # why a trace stopped
 STOP_REASONS = ("COMPLETED", "GAPLIMIT", "HOPLIMIT", "UNREACH", "LOOP")
@@ -79,13 +77,15 @@ class Traces(NamedTuple):
 class Law(NamedTuple):
     """What chance decides: seed, share of the replies of limited and of private routers, noise.
 
-    ``jitter``: 1, or 0 for delays of links alone.
+    ``jitter``: 1, or 0 for delays of links alone. ``fresh``: share of the pairs of a vantage point
+    and a target whose flow is another one for each seed; the same pairs for all seeds.
     """
 
     seed: int
     limited_answers: float
     private_answers: float
     jitter: float
+    fresh: float = 0.0
 
 
 def room_for_traces(n: int) -> Traces:
@@ -173,6 +173,10 @@ def _trace(
         state = crc_byte(state, text[i], table)
         whole = crc_byte(whole, text[i], table)
     drawn = whole ^ np.uint32(0xFFFF_FFFF)
+    if law.fresh > 0:
+        of_pair = mix(np.uint64(state))
+        if unit(of_pair) < law.fresh:
+            state ^= np.uint32(mix(of_pair ^ mix(np.uint64(law.seed))) >> np.uint64(32))
     asn: Any = targets.asn[t]
     gateways = targets.gateways[targets.gateway_ptr[t] : targets.gateway_ptr[t + 1]]
     n_steps, ending, is_balanced = walk_there(
@@ -208,7 +212,7 @@ def _trace(
                 row = _put_target(traces, row, ttl, targets, t, back, v, way, at, law, random)
                 stop = COMPLETED
                 break
-            answered = not _is_stopped(wires, way, at) and _answers(wires, router, law, random)
+            answered = not _is_stopped(wires, way, at) and _answers(wires, router, random)
             if answered:
                 row = _put_router(
                     wires, hosts, back, traces, row, ttl, v, way, at, TIME_EXCEEDED, law, random
@@ -245,13 +249,13 @@ def _trace(
                     stop = LOOPED
                     break
                 router = way.router[last - 1] if at_end % 2 else way.router[last]
-                if _answers(wires, router, law, random):
+                if _answers(wires, router, random):
                     row = _put_bounced(
                         wires, hosts, back, traces, row, ttl, v, way.ms[last], router, link, at_end,
                         law, random,
                     )  # fmt: skip
                 continue
-            if targets.zombie[t] and not wires.answers[way.router[last]] & SILENT:
+            if targets.zombie[t] and wires.share[way.router[last]] > 0:
                 row = _put_router(
                     wires, hosts, back, traces, row, ttl, v, way, last, UNREACHABLE, law, random
                 )
@@ -290,11 +294,11 @@ def _link_before(wires, way, last):
 
 
 @njit(cache=True, nogil=True)
-def _answers(wires, router, law, random):
-    of_router = wires.answers[router]
-    if of_router & SILENT:
+def _answers(wires, router, random):
+    share = wires.share[router]
+    if share <= 0:
         return False
-    return not of_router & LIMITED or draw_unit(random) < law.limited_answers
+    return share >= 1 or draw_unit(random) < share
 
 
 @njit(cache=True, nogil=True)

@@ -19,6 +19,8 @@ import numpy as np
 
 from kernels.host import n_cores
 from pipeline.generate.networks.arrays import (
+    LIMITED,
+    SILENT,
     Hosts,
     Targets,
     Wires,
@@ -28,13 +30,22 @@ from pipeline.generate.networks.arrays import (
 )
 from pipeline.generate.networks.delays import Delays
 from pipeline.generate.networks.network import Block, Network, Vantage
+from pipeline.generate.networks.night import Night
 from pipeline.generate.networks.probing import Law, Traces, room_for_traces, trace_rows
 from pipeline.generate.networks.routing import crc_table, measure_inside, room_for_routes
-from pipeline.generate.networks.walking import room_for_back, room_for_way, walk_back
+from pipeline.generate.networks.walking import (
+    Walked,
+    room_for_back,
+    room_for_walked,
+    room_for_way,
+    walk_back,
+    walk_rows,
+)
 
 _PART = 12_000  # traces that are made together
 _A_SECOND = 50  # traces that a vantage point starts
-_START = 1_790_000_000  # seconds
+START = 1_790_000_000  # seconds: 2026-09-21
+A_DAY = 86_400
 _NAT_ADDRS = ("100.64.0.1", "10.0.0.1", "100.72.11.1")
 BEHIND_NAT = "192.168.1.100"
 
@@ -57,33 +68,43 @@ class Campaign:
 
     Parameters
     ----------
-    network : Network
+    network : Network or Night
+        A night: of one after another, with what is altered.
     n_traces : int or None
         Of all vantage points and methods together; None: each vantage point traces each target.
         More than there are targets: further addresses of the same blocks.
     law : Law or None
-        None: that of the plan.
+        None: that of the plan; each night has another seed.
     delays : Delays or None
-        None: those of the network.
+        None: those of the network. Nights have those of the network before it was altered.
     """
 
     def __init__(
         self,
-        network: Network,
+        network: Network | Night,
         n_traces: int | None = None,
         law: Law | None = None,
         delays: Delays | None = None,
     ) -> None:
+        self.night = night = network if isinstance(network, Night) else Night(network)
+        self.network = network = night.network
         plan = network.plan
-        self.network, self.methods = network, plan.methods
+        self.methods = plan.methods
         self.delays = Delays(network) if delays is None else delays
-        self.law = Law(plan.seed + 7, plan.limited_answers, 0.9, 1.0) if law is None else law
-        self.wires: Wires = lay_wires(network, self.delays)
-        measure_inside(self.wires)
+        if law is None:
+            seed = plan.seed + 7 + (night.number << 32)
+            law = Law(seed, plan.limited_answers, 0.9, 1.0, plan.rebalanced)
+        self.law = law
+        self.wires = wires_of(night, self.delays, law)
         self.hosts: Hosts = place_hosts(
             network, [private_hops(network, vantage) for vantage in network.vantages]
         )
-        self.targets, self._picked = _choose(network, n_traces)
+        self.targets, self.blocks, picked = _choose(network, n_traces)
+        left_out = np.array(sorted(night.left_out), np.int32)
+        self._picked = [
+            each[~np.isin(each, left_out)] if v not in night.gone else each[:0]
+            for v, each in enumerate(picked)
+        ]
         self.n_traces = len(self.methods) * sum(map(len, self._picked))
 
     @property
@@ -96,21 +117,48 @@ class Campaign:
     @property
     def start_s(self) -> int:
         """When vantage points begin, seconds since 1970."""
-        return _START
+        return START + A_DAY * self.night.number
 
     def end_s(self, vantage: int) -> int:
         """When a vantage point has begun its last trace."""
-        return _START + max(0, self.n_of(vantage) * len(self.methods) - 1) // _A_SECOND
+        return self.start_s + max(0, self.n_of(vantage) * len(self.methods) - 1) // _A_SECOND
 
     def n_of(self, vantage: int) -> int:
         """Traces of a vantage point by each method."""
         return len(self._picked[vantage])
 
+    def pairs(self, most: int) -> list[np.ndarray]:
+        """Targets that each vantage point traces; if they are more, every second, third or so."""
+        step = max(1, -(-sum(map(len, self._picked)) // most))
+        return [each[::step] for each in self._picked]
+
+    def walk(self, wires: Wires, picked: Sequence[np.ndarray]) -> list[Walked]:
+        """Ways of pairs, a flow of a Paris traceroute each, in parts.
+
+        ``wires``: of the network, or of one that was altered. ``picked``: as ``pairs`` gives them.
+        """
+        table, held = crc_table(), local()
+        ptr, flat = _joined(picked)
+
+        def walk(part: tuple[int, int, int]) -> Walked:
+            first, end, n = part
+            if not hasattr(held, "toward"):
+                held.toward, held.way = room_for_routes(wires), room_for_way()
+            walked, text = room_for_walked(n), np.empty(50, np.uint8)
+            made = walk_rows(
+                wires, self.targets, self.hosts, first, end, ptr, flat, held.toward, held.way,
+                table, text, walked,
+            )  # fmt: skip
+            routers = walked.router[: walked.ptr[made]].copy()
+            return Walked(walked.pair[:made], walked.ptr[: made + 1], routers, walked.ending[:made])
+
+        with ThreadPoolExecutor(n_cores()) as pool:
+            return list(pool.map(walk, self._parts(picked)))
+
     def run(self, then: Callable[[Part], Any], n_threads: int | None = None) -> Iterator[Any]:
         """What a function makes of each part, in order; it is called on several threads."""
         table, lengths = crc_table(), [len(each) for each in self._picked]
-        picked_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        picked = np.concatenate([*self._picked, np.empty(0, np.int32)]).astype(np.int32)
+        picked_ptr, picked = _joined(self._picked)
         is_paris = np.array(["paris" in method for method in self.methods], bool)
         back = room_for_back(self.wires, len(lengths))
         held = local()
@@ -136,19 +184,21 @@ class Campaign:
         with ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(go_back, range(len(lengths))))
             waiting: deque[Future[Any]] = deque()
-            for part in self._parts():
+            for part in self._parts(self._picked, len(self.methods)):
                 waiting.append(pool.submit(trace, *part))
                 if len(waiting) > 2 * n_threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
 
-    def _parts(self) -> Iterator[tuple[int, int, int]]:
+    def _parts(
+        self, picked: Sequence[np.ndarray], n_methods: int = 1
+    ) -> Iterator[tuple[int, int, int]]:
         """First and last targets of parts, and the number of traces to them."""
         n_targets = len(self.targets.asn)
         each = np.zeros(n_targets, np.int64)
-        for picked in self._picked:
-            each[picked] += len(self.methods)
+        for of_vantage in picked:
+            each[of_vantage] += n_methods
         ends = np.cumsum(each)
         first = done = 0
         while first < n_targets:
@@ -165,8 +215,28 @@ class Campaign:
             v, method = divmod(int(key[some[0]]), len(self.methods))
             done = int(np.searchsorted(self._picked[v], first)) + method * self.n_of(v)
             rows[v, method] = some
-            starts[v, method] = _START + (done + np.arange(len(some))) // _A_SECOND
+            starts[v, method] = self.start_s + (done + np.arange(len(some))) // _A_SECOND
         return Part(traces, rows, starts)
+
+
+def wires_of(night: Night, delays: Delays, law: Law) -> Wires:
+    """The arrays of a network as it is on a night, whole."""
+    wires = lay_wires(night.network, delays)
+    measure_inside(wires)
+    wires.share[wires.answers & LIMITED != 0] = law.limited_answers
+    wires.share[wires.answers & SILENT != 0] = 0
+    for router, share in night.rare.items():
+        wires.share[router] *= share
+    if night.slow:
+        for at, link in enumerate(night.network.links):
+            wires.delay[at] += night.slow.get(link.addrs, 0.0)
+    return wires
+
+
+def _joined(picked: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Targets of each vantage point side by side, and where each begins."""
+    ptr = np.concatenate([[0], np.cumsum([len(each) for each in picked])]).astype(np.int64)
+    return ptr, np.concatenate([*picked, np.empty(0, np.int32)]).astype(np.int32)
 
 
 def private_hops(network: Network, vantage: Vantage) -> list[str]:
@@ -178,8 +248,10 @@ def private_hops(network: Network, vantage: Vantage) -> list[str]:
     return ["192.168.1.1", *carrier]
 
 
-def _choose(network: Network, n_traces: int | None) -> tuple[Targets, list[np.ndarray]]:
-    """Targets, and which of them each vantage point traces."""
+def _choose(
+    network: Network, n_traces: int | None
+) -> tuple[Targets, list[Block], list[np.ndarray]]:
+    """Targets, the blocks that they are in, and which of them each vantage point traces."""
     plan, vantages = network.plan, network.vantages
     blocks = network.blocks_of_routers() if plan.targets == "routers" else network.blocks
     blocks = sorted(blocks, key=lambda block: block.prefix)
@@ -199,7 +271,7 @@ def _choose(network: Network, n_traces: int | None) -> tuple[Targets, list[np.nd
                 blocks.append(block)
             rows.append(at)
             texts.append(vantage.addr)
-            answers.append(block.answers or vantage.addr != block.target)
+            answers.append(block.answers or (vantage.addr != block.target and not block.dead))
             of_vantage.append(v)
             near.append(v)
     shares = _shares(n_traces, len(vantages), len(plan.methods))
@@ -224,7 +296,7 @@ def _choose(network: Network, n_traces: int | None) -> tuple[Targets, list[np.nd
             random = np.random.Generator(np.random.PCG64([plan.seed, v]))
             found = np.sort(random.choice(found, shares[v], replace=False))
         picked.append(found)
-    return targets, picked
+    return targets, blocks, picked
 
 
 def _shares(n_traces: int | None, n_vantages: int, n_methods: int) -> list[int]:
@@ -255,7 +327,7 @@ def _further(
             text = str(kind(first + (drawn + number) % room))
             share = zlib.crc32(f"{network.plan.seed} {text}".encode()) / 2**32
             texts.append(text)
-            answers.append(share < network.plan.hosts_answer and not shut)
+            answers.append(share < network.plan.hosts_answer and not shut and not block.dead)
             rows.append(at)
             near.append(int(home[at]) if at < len(home) else -1)
     return texts, answers, rows, near

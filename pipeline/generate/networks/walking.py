@@ -11,10 +11,12 @@ from pipeline.generate.networks.arrays import TUNNELS, ULTIMATE_HOP, ZERO_TTL, H
 from pipeline.generate.networks.routing import (
     DELIVERED,
     Toward,
+    crc_byte,
     link_toward,
     other_end,
     spread,
 )
+from pipeline.generate.networks.texts import put_addr
 
 _MOST_HOPS = 60
 AT_GATEWAY, WITHOUT_ROUTE, ENDLESS = 0, 1, 2  # how a way ends
@@ -52,6 +54,35 @@ class Back(NamedTuple):
     link: np.ndarray
     ttl: np.ndarray
     ms: np.ndarray
+
+
+class Walked(NamedTuple):
+    """Ways of some pairs of a vantage point and a target, one flow each.
+
+    Attributes
+    ----------
+    pair : (n,) int64
+        Its position in ``picked``.
+    ptr : (n + 1,) int64
+        Routers of way i are ptr[i]:ptr[i + 1].
+    router : int32
+    ending : (n,) uint8
+    """
+
+    pair: np.ndarray
+    ptr: np.ndarray
+    router: np.ndarray
+    ending: np.ndarray
+
+
+def room_for_walked(n: int) -> Walked:
+    """Room for the ways of n pairs."""
+    return Walked(
+        np.empty(n, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.empty(2 * _MOST_HOPS * n, np.int32),
+        np.empty(n, np.uint8),
+    )
 
 
 def room_for_way() -> Way:
@@ -115,6 +146,45 @@ def walk_there(wires, toward, destination, gateways, hosts, v, state, table, way
         side = 0 if wires.ends[link, 0] == router else 1
         high, low = wires.addrs[link, side, 0], wires.addrs[link, side, 1]
     return n, ENDLESS, is_balanced
+
+
+@njit(cache=True, nogil=True)
+def walk_rows(
+    wires, targets, hosts, first, end, picked_ptr, picked, toward, way, table, text, walked
+):  # fmt: skip
+    """Walk to the targets first .. end - 1 from the vantage points that picked them.
+
+    As ``trace_rows`` of ``probing`` traces to them, by the flow of a Paris traceroute; returns the
+    number of ways in ``walked``.
+    """
+    n = 0
+    row = first
+    while row < end:
+        asn = targets.asn[row]
+        after = row + 1
+        while after < end and targets.asn[after] == asn:
+            after += 1
+        spread(wires, asn, toward)
+        for v in range(len(hosts.asn)):
+            of_v = picked[picked_ptr[v] : picked_ptr[v + 1]]
+            start = picked_ptr[v] + np.searchsorted(of_v, row)
+            for at in range(start, picked_ptr[v] + np.searchsorted(of_v, after)):
+                t = picked[at]
+                state = hosts.sent[v]
+                for i in range(put_addr(text, 0, targets.addr[t, 0], targets.addr[t, 1])):
+                    state = crc_byte(state, text[i], table)
+                gateways = targets.gateways[targets.gateway_ptr[t] : targets.gateway_ptr[t + 1]]
+                n_steps, ending, _ = walk_there(
+                    wires, toward, asn, gateways, hosts, v, state, table, way
+                )
+                walked.pair[n], walked.ending[n] = at, ending
+                begun = walked.ptr[n]
+                for step in range(n_steps):
+                    walked.router[begun + step] = way.router[step]
+                walked.ptr[n + 1] = begun + n_steps
+                n += 1
+        row = after
+    return n
 
 
 def room_for_back(wires: Wires, n_vantages: int) -> Back:

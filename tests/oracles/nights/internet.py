@@ -1,50 +1,47 @@
-"""Nights of the networks of ``tests.oracles.networks``, altered and measured again.
+"""Nights of the networks of ``pipeline.generate.networks``, through inference and a store.
 
 Routes follow relationships between ASes, packets go back another way than they came, load is
 balanced over paths of equal cost by flow, routers answer with several addresses. A night is such a
-network, drawn by its seed and then altered, and what its vantage points measure of it.
+network, drawn by its seed and then altered, and what its vantage points measure of it: all of this
+is what ``hopscope generate internet --nights`` makes.
 """
 
 from __future__ import annotations
 
 import ipaddress
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
 
 from pipeline.compare import Night as Compared
-from pipeline.generate.networks.ases import CUSTOMER
 from pipeline.generate.networks.delays import Delays
-from pipeline.generate.networks.network import Block, Link, Network, Vantage
+from pipeline.generate.networks.network import Network
+from pipeline.generate.networks.night import Night, addresses_of
 from pipeline.generate.networks.plan import Plan
+from pipeline.generate.networks.probing import Law
+from pipeline.generate.networks.tracing import Campaign
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, infer_topology
 from pipeline.ingest.tables import read_exchanges, read_prefixes
 from pipeline.model.addresses import V4_PREFIX, format_addr
-from pipeline.model.columns.ragged import offsets
+from pipeline.model.columns.ragged import (
+    join_offsets,
+    offsets,
+    positions_of_rows,
+    row_of_value,
+)
 from pipeline.model.measured.locations import Locations
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.reading import ReadReport
-from pipeline.model.measured.traces import (
-    CLASSIC_TRACE,
-    KIND_ECHO_REPLY,
-    KIND_TIME_EXCEEDED,
-    KIND_UNREACHABLE,
-    TraceBatch,
-)
+from pipeline.model.measured.traces import TraceBatch
 from pipeline.model.tables.registries import Registries
+from pipeline.stages.networks import batch_of
 from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot, write_snapshot
-from tests.oracles.networks.measuring import (
-    ECHO_REPLY,
-    TIME_EXCEEDED,
-    UNREACHABLE,
-    Prober,
-)
-from tests.oracles.networks.walking import Walks, Way
 from tests.tables import table_of_files
 
 PARIS, CLASSIC = "icmp-echo-paris", "udp"
@@ -64,204 +61,80 @@ PLAN = Plan(
     blocks=(2, 3, 4, 4, 5),
     hosts_answer=0.5,
 )
-_KINDS = {
-    TIME_EXCEEDED: KIND_TIME_EXCEEDED,
-    UNREACHABLE: KIND_UNREACHABLE,
-    ECHO_REPLY: KIND_ECHO_REPLY,
-}
-Trace = dict[str, Any]
 
-
-class _Slowed(Delays):
-    """Delays of the network as it was, with some links slower; ``slow``: by their addresses."""
-
-    def __init__(self, network: Network, slow: dict[tuple[str, str], float]) -> None:
-        super().__init__(network)
-        self._slow = slow
-
-    def of(self, link: Link) -> float:
-        near = self._place[link.ends[0]] if link.ends[0] < len(self._place) else None
-        if near is None or link.ends[1] >= len(self._place):  # a router that was added
-            return 1.0 + self._slow.get(link.addrs, 0.0)
-        return super().of(link) + self._slow.get(link.addrs, 0.0)
-
-
-class _Rehashed(Walks):
-    """Ways of which some flows take others each night, as where source ports are drawn afresh."""
-
-    def __init__(self, network: Network, luck: int, share: float) -> None:
-        super().__init__(network)
-        self._luck, self._share = luck, share
-
-    def there(self, vantage: Vantage, block: Block, flow: str) -> Way:
-        pair = flow.split("#")[0]
-        if Random(f"{pair} fresh").random() < self._share:  # the same pairs every night
-            flow = f"{flow}~{Random(f'{self._luck} {flow}').getrandbits(64)}"
-        return super().there(vantage, block, flow)
-
-
-class _Measuring(Prober):
-    """A prober with other random numbers each night, and the delays of the unaltered network."""
-
-    def __init__(self, network: Network, delays: Delays, luck: int, fresh: float) -> None:
-        super().__init__(network)
-        self._random = Random(luck)
-        if fresh:
-            self.walks = _Rehashed(network, luck, fresh)
-        self.walks._delays = delays
+_OF_TRACES = ("src_addr", "dst_addr", "start_s", "part")
+_OF_REPLIES = ("ttl", "addr", "rtt_ms", "kind", "reply_ttl")
 
 
 @dataclass(eq=False)
-class Night:
-    """A network, and what its vantage points measure.
+class JudgedNight(Night):
+    """A night of which inference may also be told something wrong.
 
-    Attributes
-    ----------
-    net : Network
-    slow : dict of addresses of a link to milliseconds
-    rare : dict of router to share
-        Of its answers that arrive.
-    gone : set of str
-        Names of vantage points that do not measure.
-    left_out : set of str
-        Targets that are not measured.
-    methods : tuple of str
-    loss : float
-        Share of all answers that is lost.
-    fresh : float
-        Share of the flows that routers balance otherwise than on the night before.
-    table : str
-        More lines of the prefix table.
-    owners : dict of str to int
-        Addresses whose router inference puts into another AS.
-    changed : dict
-        Fields of the plan that it was drawn with.
+    ``owners``: addresses whose router is put into another AS.
     """
 
-    net: Network
-    slow: dict[tuple[str, str], float] = field(default_factory=dict)
-    rare: dict[int, float] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    left_out: set[str] = field(default_factory=set)
-    methods: tuple[str, ...] = (PARIS,)
-    loss: float = 0.0
-    fresh: float = 0.0
-    table: str = ""
     owners: dict[str, int] = field(default_factory=dict)
-    changed: dict[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def of_seed(cls, seed: int, **changed: Any) -> Night:
-        """The network of a seed; ``changed``: fields of its plan."""
-        return cls(Network(replace(PLAN, seed=seed, **changed)), changed=changed)
-
-    def traces(self, luck: int) -> list[Trace]:
-        """What is measured; ``luck``: of who answers this time."""
-        delays = _Slowed(Network(self.net.plan), self.slow)
-        prober = _Measuring(self.net, delays, luck, self.fresh)
-        random = Random(f"{luck} loss")
-        owner = {addr: router for router in self.rare for addr in addresses_of(self.net, router)}
-        found = []
-        for vantage in self.net.vantages:
-            if vantage.name in self.gone:
-                continue
-            for method in self.methods:
-                for trace in prober.traces(vantage, method, []):
-                    if trace["dst"] in self.left_out:
-                        continue
-                    if self.rare or self.loss:
-                        trace["hops"] = [
-                            hop
-                            for hop in trace["hops"]
-                            if random.random() >= self.loss
-                            and (
-                                hop["addr"] not in owner
-                                or random.random() < self.rare[owner[hop["addr"]]]
-                            )
-                        ]
-                    found.append(trace)
-        return found
+    def copy(self) -> JudgedNight:
+        """The same, to be altered."""
+        copied = super().copy()
+        assert isinstance(copied, JudgedNight)
+        return replace(copied, owners=dict(self.owners))
 
 
-def addresses_of(net: Network, router: int) -> set[str]:
-    """All addresses that a router may answer with."""
-    own = {link.addr(router) for link in net.links_of[router]} | {net.loopback[router]}
-    return own | {each.gateway_addr for each in net.vantages if each.gateway == router}
+def night_of(seed: int, **changed: Any) -> JudgedNight:
+    """The network of a seed; ``changed``: fields of its plan."""
+    return JudgedNight(Network(replace(PLAN, seed=seed, **changed)))
 
 
-# Alterations of a network.
+@cache
+def _delays_of(plan: Plan) -> Delays:
+    """Of the network of a plan as it was drawn."""
+    return Delays(Network(plan))
 
 
-def remove_links(net: Network, links: list[Link]) -> None:
-    """Take links away; ASes without any link between them are neighbours no more."""
-    for link in links:
-        net.links.remove(link)
-        for router in link.ends:
-            net.links_of[router].remove(link)
-    for link in links:
-        one, other = (net.asn_of[router] for router in link.ends)
-        if one != other and not links_between(net, one, other):
-            forget(net, one, other)
+def traces_of(night: Night, luck: int) -> TraceBatch:
+    """What is measured on a night; ``luck``: of who answers this time."""
+    plan = night.network.plan
+    law = Law(luck, plan.limited_answers, 0.9, 1.0, plan.rebalanced)
+    campaign = Campaign(night, law=law, delays=_delays_of(plan))
+    found: dict[tuple[int, int], list[TraceBatch]] = defaultdict(list)
+    for made in campaign.run(lambda p: {key: batch_of(campaign, p, *key) for key in p.rows}):
+        for key, batch in made.items():
+            found[key].append(batch)
+    batches = [batch for key in sorted(found) for batch in found[key]]
+    return TraceBatch(
+        reply_ptr=join_offsets([batch.reply_ptr for batch in batches]),
+        **{
+            name: np.concatenate([getattr(batch, name) for batch in batches])
+            for name in (*_OF_TRACES, *_OF_REPLIES)
+        },
+    )
 
 
-def forget(net: Network, one: int, other: int) -> None:
-    """Two ASes are neighbours no more."""
-    ases = net.ases
-    for a, b in ((one, other), (other, one)):
-        ases.relationship.pop((a, b), None)
-        for near in (ases.providers, ases.customers, ases.peers):
-            if b in near[a]:
-                near[a].remove(b)
+def take_traces(batch: TraceBatch, rows: np.ndarray) -> TraceBatch:
+    """Some traces, in the order given."""
+    ptr, replies = positions_of_rows(batch.reply_ptr, rows)
+    return _of_columns(batch, rows, replies, ptr)
 
 
-def links_between(net: Network, one: int, other: int) -> list[Link]:
-    """Links between two ASes."""
-    return [
-        link
-        for router in net.routers[one]
-        for link in net.links_of[router]
-        if net.asn_of[link.other(router)] == other
-    ]
+def lose_replies(batch: TraceBatch, share: float, rng: np.random.Generator) -> TraceBatch:
+    """All traces, without a share of their replies."""
+    kept = np.flatnonzero(rng.random(batch.n_replies) >= share)
+    n_left = np.bincount(row_of_value(batch.reply_ptr)[kept], minlength=batch.n_traces)
+    return _of_columns(batch, np.arange(batch.n_traces), kept, offsets(n_left))
 
 
-def links_of_as(net: Network, asn: int) -> list[Link]:
-    """Links of the routers of an AS, each once."""
-    found: dict[Link, None] = {}
-    for router in net.routers[asn]:
-        found.update(dict.fromkeys(net.links_of[router]))
-    return list(found)
-
-
-def add_link(net: Network, one: int, other: int, cost: int = 1, kind: int | None = None) -> Link:
-    """A new link, numbered from unused space of its first AS; ``kind``: what the other AS is."""
-    a, b = net.asn_of[one], net.asn_of[other]
-    if a != b and kind is not None:
-        net.ases.relate(a, b, kind)
-    word = "inner" if a == b else "customer" if kind == CUSTOMER else "peer"
-    link = Link((one, other), net.numbering.link(a, False), cost, word, a)
-    net._connect(link)
-    return link
+def _of_columns(
+    batch: TraceBatch, rows: np.ndarray, replies: np.ndarray, ptr: np.ndarray
+) -> TraceBatch:
+    own = {name: getattr(batch, name)[rows] for name in _OF_TRACES}
+    return TraceBatch(
+        reply_ptr=ptr, **own, **{name: getattr(batch, name)[replies] for name in _OF_REPLIES}
+    )
 
 
 # Into inference, and a night to compare.
-
-
-def batch_of(traces: list[Trace]) -> TraceBatch:
-    """Traces as columns, as a reader gives them."""
-    hops = [hop for trace in traces for hop in trace["hops"]]
-    return TraceBatch(
-        _addrs([trace["src"] for trace in traces]),
-        _addrs([trace["dst"] for trace in traces]),
-        np.array([trace["start"]["sec"] for trace in traces], float),
-        offsets(np.array([len(trace["hops"]) for trace in traces])),
-        np.array([hop["probe_ttl"] for hop in hops], np.uint8),
-        _addrs([hop["addr"] for hop in hops]),
-        np.array([hop["rtt"] for hop in hops], np.float32),
-        np.array([_KINDS[hop["icmp_type"]] for hop in hops], np.uint8),
-        part=np.array(
-            [0 if "paris" in trace["method"] else CLASSIC_TRACE for trace in traces], np.uint8
-        ),
-    )
 
 
 def _addrs(texts: list[str]) -> np.ndarray:
@@ -270,13 +143,14 @@ def _addrs(texts: list[str]) -> np.ndarray:
     return np.column_stack([np.zeros(len(low), np.uint64), low])
 
 
-def ingest(night: Night, luck: int, folder: Path, traces: list[Trace] | None = None) -> Compared:
+def ingest(
+    night: JudgedNight, luck: int, folder: Path, traces: TraceBatch | None = None
+) -> Compared:
     """A night through inference and a store."""
     observer = Observer(folder)
-    observer.add(batch_of(night.traces(luck) if traces is None else traces))
-    net = night.net
+    observer.add(traces_of(night, luck) if traces is None else traces)
+    net = night.network
     table = "".join(f"{n.network_address}\t{n.prefixlen}\t{o}\n" for n, o in net.origins)
-    table += night.table
     lans = "".join(f"{each.lan} {each.name} {each.asn}\n" for each in net.exchanges)
     topology = infer_topology(
         [observer.close()],
@@ -293,16 +167,16 @@ def ingest(night: Night, luck: int, folder: Path, traces: list[Trace] | None = N
         options={},
         counts={},
         rejects=[],
-        locations=places_of(net),
+        locations=_places_of(net.plan),
     )
     with open_snapshot(folder / "store") as snapshot:
         return own_otherwise(open_night(snapshot), night.owners)
 
 
-def places_of(net: Network) -> Locations:
+@cache
+def _places_of(plan: Plan) -> Locations:
     """The city of every router of the network as it was drawn, as ``--locations`` files say it."""
-    drawn = Network(net.plan)
-    cities = Delays(drawn)
+    drawn, cities = Network(plan), _delays_of(plan)
     city = {
         addr: cities.city(router)
         for router in range(len(drawn.asn_of))

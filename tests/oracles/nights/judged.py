@@ -25,9 +25,20 @@ import numpy as np
 
 from benchmarks.lib.record import record
 from pipeline.compare import Changes, Events, References, compare_nights, follow
+from pipeline.generate.networks.planting.plant import shuffled
+from pipeline.generate.networks.planting.ways import Seen, common
+from pipeline.generate.networks.tracing import Campaign
 from pipeline.model.addresses import format_addr
-from tests.oracles.nights.internet import CLASSIC, PARIS, Night, Trace, ingest
-from tests.oracles.nights.planted import PLANTS, Seen, Wanted, shuffled
+from tests.oracles.nights.internet import (
+    CLASSIC,
+    PARIS,
+    ingest,
+    lose_replies,
+    night_of,
+    take_traces,
+    traces_of,
+)
+from tests.oracles.nights.planted import PLANTS, Wanted
 
 A_NIGHT = 3  # plants
 _TRIES = 25  # places of a plant that are looked at
@@ -83,13 +94,13 @@ class Judged:
 def judge_seed(seed: int, kinds: Sequence[str] = tuple(PLANTS)) -> Judged:
     """Plant into the network of a seed, compare, and judge."""
     judged = Judged()
-    first = Night.of_seed(seed)
+    first = night_of(seed)
     with tempfile.TemporaryDirectory() as name:
         folder, luck = Path(name), seed * 1000
         old = ingest(first, luck, folder)
         usual = follow(References.none(), old)
-        for number, plants in enumerate(nights_of(Seen.of(first), Random(seed), kinds)):
-            night = Night.of_seed(seed)
+        for number, plants in enumerate(nights_of(Seen(Campaign(first)), Random(seed), kinds)):
+            night = first.copy()
             for plant in plants:
                 plant.alter(night)
             luck += 1
@@ -125,7 +136,7 @@ def _fits(plant: Wanted, night: Sequence[Wanted]) -> bool:
     for other in night:
         fewer = min(len(plant.pairs), len(other.pairs))
         asns, others = plant.asns | plant.hidden, other.asns | other.hidden
-        if asns & others or len(plant.pairs & other.pairs) > _OVERLAP * fewer:
+        if asns & others or len(common(plant.pairs, other.pairs)) > _OVERLAP * fewer:
             return False
     return True
 
@@ -259,17 +270,17 @@ def quiet_nights(seed: int, n_nights: int = 5, fresh: float | None = None) -> Qu
     share = FRESH[seed // len(FRESH) % len(FRESH)] if fresh is None else fresh
     methods = ((PARIS,), (CLASSIC,), (PARIS, CLASSIC))[seed % 3]
     balanced = {"diamonds": (1, 2, 3), "tier1": (5, 6), "transit": (3, 5)} if seed % 2 else {}
-    night = Night.of_seed(seed, **balanced)
-    night.loss, night.methods, night.fresh = 0.03, methods, share
-    targets = sorted(block.target for block in night.net.blocks)
+    night = night_of(seed, methods=methods, rebalanced=share, **balanced)
+    n_targets = len(Campaign(night).targets.addr)
     with tempfile.TemporaryDirectory() as name:
         old, usual, was_said = None, References.none(), set()
         for number in range(n_nights + 1):
-            random = Random(f"{seed} {number}")
-            night.left_out = set(random.sample(targets, len(targets) // 10))
-            traces: list[Trace] = night.traces(seed * 1000 + number)
-            random.shuffle(traces)
-            traces += traces[: random.choice((0, 0, len(traces) // 8))]
+            random, rng = Random(f"{seed} {number}"), np.random.default_rng([seed, number])
+            night.left_out = set(random.sample(range(n_targets), n_targets // 10))
+            traces = lose_replies(traces_of(night, seed * 1000 + number), 0.03, rng)
+            rows = rng.permutation(traces.n_traces)
+            again = rows[: random.choice((0, 0, len(rows) // 8))]
+            traces = take_traces(traces, np.concatenate([rows, again]))
             new = ingest(night, 0, Path(name), traces)
             if old is not None:
                 changes, events = compare_nights(old, new, usual)
