@@ -35,6 +35,12 @@ FIGURES: Mapping[str, _Row] = {
     ),
     "addresses": _Row("addresses in their AS", "addrs_right", "addrs", "no known router answered"),
     "links_right": _Row("links right", "links_found", "links_judged", "it states no link"),
+    "links_right_past_tunnels": _Row(
+        "links right, of those that are not said to hide routers",
+        "plain_links_right",
+        "plain_links",
+        "it states no such link",
+    ),
     "links_found": _Row("links found", "links_found", "links_visible", "traces show no link"),
     "alias_pairs_right": _Row(
         "alias pairs right", "alias_pairs_right", "alias_pairs", "it joins no addresses"
@@ -120,7 +126,8 @@ def figures_of(score: Score, unsaid: Mapping[str, str]) -> dict[str, Figure]:
 
 
 _OF_INGRESSES = ("ingresses", "routers", "borders", "ases")
-_OF_LINKS = ("links_right", "links_found", "hops", "hops_past_tunnels", "hops_at_best")
+_PAST_TUNNELS = ("links_right_past_tunnels", "hops_past_tunnels")
+_OF_LINKS = ("links_right", *_PAST_TUNNELS, "links_found", "hops", "hops_at_best")
 _OF_ALIASES = ("alias_pairs_right", "alias_pairs_found")
 
 
@@ -141,7 +148,7 @@ def unsaid(
     """
     reasons: dict[str, str] = {}
     if not has_tunnels:
-        reasons["hops_past_tunnels"] = "the output marks no links that may hide routers"
+        reasons |= dict.fromkeys(_PAST_TUNNELS, "the output marks no links that may hide routers")
     if not has_traces:
         reasons |= dict.fromkeys(_OF_INGRESSES, "no traces say where ASes are entered")
         reasons |= dict.fromkeys(_OF_LINKS[1:], "no traces say what can be found")

@@ -54,6 +54,8 @@ class Score:
     rated: tuple[Rated, ...] = ()
     past_pairs: int = 0  # of hops, of those that no link that may hide routers makes shorter
     past_equal: int = 0
+    plain_links_right: int = 0  # of links that are not said to hide routers
+    plain_links: int = 0
     not_judged: int = 0  # ingresses at routers that a truth of a part does not know
     # Standard errors of shares by name, where there are any.
     errors: Mapping[str, float] = field(default_factory=dict)
@@ -200,10 +202,17 @@ def _routers_by_asn(
     return by_asn((asn, is_right) for (_, asn), is_right in said.items())
 
 
-def joined_routers(topology: Topology, names: list[str | None]) -> set[frozenset[str]]:
-    """Pairs of known routers that links of the graphs join; a node in no AS is in no graph."""
+def joined_routers(
+    topology: Topology, names: list[str | None], *, past_tunnels: bool = False
+) -> set[frozenset[str]]:
+    """Pairs of known routers that links of the graphs join; a node in no AS is in no graph.
+
+    ``past_tunnels``: without links that may hide routers, as the topology itself says.
+    """
     in_graph = topology.node_asn != NO_ASN
     kept = in_graph[topology.near] & in_graph[topology.far]
+    if past_tunnels and "may_hide" in topology.link_columns:
+        kept &= ~topology.link_columns["may_hide"]
     joined = set()
     for near, far in zip(topology.near[kept].tolist(), topology.far[kept].tolist(), strict=True):
         one, other = names[near], names[far]
@@ -290,6 +299,8 @@ def score(topology: Topology, truth: Truth, visible: Visible) -> Score:
     best = best_hops(truth, visible)
     asns = topology.node_asn[table.node]
     links_found, links_right = _links_by_asn(joined, truth, visible)
+    plain = joined_routers(topology, names, past_tunnels=True) if truth.has_links else set()
+    _, plain_right = _links_by_asn(plain, truth, visible)
     parts: dict[str, ByAs] = {
         "ingresses": by_asn(zip(asns[stated].tolist(), right[stated].tolist(), strict=True)),
         "routers": _routers_by_asn(topology, names, right, stated),
@@ -297,6 +308,7 @@ def score(topology: Topology, truth: Truth, visible: Visible) -> Score:
         "addresses": _addresses_by_asn(topology, truth, addrs, visible.addrs),
         "links_found": links_found,
         "links_right": links_right,
+        "links_right_past_tunnels": plain_right,
         **_alias_pairs(topology, truth, visible.addrs),
         "hops": hops.by_asn,
         "hops_past_tunnels": past.by_asn,
@@ -344,6 +356,8 @@ def score(topology: Topology, truth: Truth, visible: Visible) -> Score:
         rated=tuple(rated),
         past_pairs=past.pairs,
         past_equal=past.equal,
+        plain_links_right=total["links_right_past_tunnels"][0],
+        plain_links=total["links_right_past_tunnels"][1],
         not_judged=int(np.count_nonzero(~judged)),
         errors={name: error for name, error in errors.items() if error is not None},
     )

@@ -199,7 +199,7 @@ def batch_of(campaign: Campaign, part: Part, v: int, method: int) -> TraceBatch:
     n_replies = traces.hop_ptr[rows + 1] - traces.hop_ptr[rows]
     ptr = np.concatenate([[0], np.cumsum(n_replies)])
     at = np.arange(ptr[-1]) + np.repeat(traces.hop_ptr[rows] - ptr[:-1], n_replies)
-    name = campaign.methods[method]
+    name = campaign.method_of(v, method)
     kind = traces.icmp_type[at]
     icmp = kind.astype(np.int32) << 8
     icmp[kind == UNREACHABLE] += 1  # host unreachable

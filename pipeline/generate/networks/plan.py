@@ -99,6 +99,7 @@ class Plan:
     vantage_in_cloud: bool = False
     vantage_behind_nat: bool = False
     targets: Literal["hosts", "vantages too", "routers"] = "hosts"  # ... and vantage points
+    # each by all vantage points; "one/other": they have one of these each, in turn
     methods: tuple[str, ...] = ("icmp-echo-paris",)
     rebalanced: float = 0.0  # pairs whose flow is another one every night
 
@@ -230,6 +231,7 @@ _IXP300: dict[str, Any] = {
     "blocks": (1, 1, 2, 2, 3),
     "n_vantage_points": 14,
 }
+_MIXED = ("icmp-echo-paris/udp",)
 
 KINDS: dict[str, dict[str, Any]] = {
     "brite": _BRITE,
@@ -248,6 +250,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "ecmp": {"diamonds": (2, 3, 4, 8, 16), "n_stub": 70},
     "ecmp_classic": {"diamonds": (2, 3, 4, 8, 16), "methods": ("udp",), "n_stub": 70},
     "classic": {"methods": ("udp",)},
+    "mixed": {"methods": _MIXED},
+    "ecmp_mixed": {"diamonds": (2, 3, 4, 8, 16), "methods": _MIXED, "n_stub": 70},
     "carrier_nat": {"carrier_nat": 0.6},
     "vantage_nat": {"vantage_behind_nat": True},
     "private_core": {"private_inside": 0.25},
@@ -349,7 +353,8 @@ def _parts(text: str) -> tuple[Any, ...]:
 
 def _fits(value: Any, kind: Any, name: str) -> bool:
     if kind is str:
-        return value in _TEXTS[name]
+        words = str(value).split("/") if name == "methods" else [value]
+        return all(word in _TEXTS[name] for word in words)
     if isinstance(value, bool) or not isinstance(value, (int, kind)):
         return False
     most = 1 if kind is float else _MOST.get(name, MOST_ASES)

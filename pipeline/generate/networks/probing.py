@@ -117,8 +117,8 @@ def trace_rows(
     ----------
     picked_ptr, picked : (n_vantages + 1,) int64 and int32
         Targets of vantage point v are picked_ptr[v]:picked_ptr[v + 1] of ``picked``, ascending.
-    is_paris : (n_methods,) bool
-        Whether a method keeps the flow of a trace.
+    is_paris : (n_vantages, n_methods) bool
+        Whether a method, as a vantage point has it, keeps the flow of a trace.
     text : (50,) uint8
         Room for the text of an address.
 
@@ -145,10 +145,10 @@ def trace_rows(
                 if not is_known:
                     spread(wires, asn, toward)
                     is_known = True
-                for method in range(len(is_paris)):
+                for method in range(is_paris.shape[1]):
                     trace = (v, picked[at[v]], method, n)
                     _trace(
-                        wires, targets, hosts, back, trace, is_paris[method], law, toward, way,
+                        wires, targets, hosts, back, trace, is_paris[v, method], law, toward, way,
                         table, text, traces,
                     )  # fmt: skip
                     n += 1

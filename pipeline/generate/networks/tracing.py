@@ -114,6 +114,11 @@ class Campaign:
             return np.repeat(addrs_of([BEHIND_NAT]), len(self.network.vantages), axis=0)
         return self.hosts.addr
 
+    def method_of(self, vantage: int, method: int) -> str:
+        """Name of the method of some number, as a vantage point has it."""
+        each = self.methods[method].split("/")
+        return each[vantage % len(each)]
+
     @property
     def start_s(self) -> int:
         """When vantage points begin, seconds since 1970."""
@@ -159,7 +164,13 @@ class Campaign:
         """What a function makes of each part, in order; it is called on several threads."""
         table, lengths = crc_table(), [len(each) for each in self._picked]
         picked_ptr, picked = _joined(self._picked)
-        is_paris = np.array(["paris" in method for method in self.methods], bool)
+        is_paris = np.array(
+            [
+                ["paris" in self.method_of(v, at) for at in range(len(self.methods))]
+                for v in range(len(lengths))
+            ],
+            bool,
+        ).reshape(len(lengths), -1)
         back = room_for_back(self.wires, len(lengths))
         held = local()
 

@@ -43,7 +43,7 @@ def scamper_json(campaign: Campaign, part: Part, v: int, method: int) -> memoryv
     traces, rows = part.traces, part.rows[v, method]
     n_hops = int((traces.hop_ptr[rows + 1] - traces.hop_ptr[rows]).sum())
     text = np.empty(MOST_OF_TRACE * len(rows) + MOST_OF_HOP * n_hops, np.uint8)
-    name = np.frombuffer(campaign.methods[method].encode(), np.uint8)
+    name = np.frombuffer(campaign.method_of(v, method).encode(), np.uint8)
     n = put_traces(
         text, traces, rows, campaign.src[v], campaign.targets.addr, part.starts[v, method], name,
         _REASONS_PTR, _REASONS, campaign.network.plan.ipv6,
@@ -75,9 +75,9 @@ def write_traces(
         return sum(map(len, part.rows.values())), packed
 
     names = {
-        (v, at): folder / f"{vantage.name}.{method}{form.suffix}"
+        (v, at): folder / f"{vantage.name}.{campaign.method_of(v, at)}{form.suffix}"
         for v, vantage in enumerate(campaign.network.vantages)
-        for at, method in enumerate(campaign.methods)
+        for at in range(len(campaign.methods))
     }
     for key, path in names.items():
         path.write_bytes(_gzipped(form.beginning(campaign, *key) if form.beginning else b""))

@@ -90,6 +90,10 @@ def judge(lab: Laboratory, ways: list[str]) -> Iterator[dict[str, Any]]:
             "wall_s": round(wall_s, 1),
             "cpu_s": round(cpu_s, 1),
             **{share: round(one(found), 4) for share, one in SHARES.items()},
+            # Of links that the topology does not itself mark, and hops that none of these shortens.
+            "plain links right": round(found.plain_links_right / max(1, found.plain_links), 4),
+            "plain hops equal": round(found.past_equal / max(1, found.past_pairs), 4),
+            "links_false": found.links_false,
             "ingresses": found.ingresses,
             "borders_visible": found.borders_visible,
         }

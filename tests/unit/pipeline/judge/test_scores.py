@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from pipeline.judge import Score, Truth, find_visible, score
 from pipeline.judge.scores import standard_error
+from pipeline.model.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import alias_sets, infer, observe, traces
 
 # By prefix, 20.1.0.0/16 is in AS 1, and so on; 20.0.0.0/16 is routed by nobody.
@@ -95,6 +97,23 @@ def test_links_that_are_not_there_are_false_and_links_not_seen_are_not_visible(j
     assert (found.links_found, found.links_visible, found.links_true) == (1, 1, 2)
     assert found.links_false == 1
     assert (found.link_recall, found.link_precision) == (1, 0.5)
+
+
+def test_links_that_are_said_to_hide_routers_are_counted_apart(tmp_path):
+    # p - q is a link, p - r is not: whatever is marked, links right has both.
+    lines = f"{P} {Q}", f"{P} {R}"
+    truth = Truth({"p": 1, "q": 2, "r": 2}, ROUTERS, LINKS - {frozenset("pr")}, {})
+    topology = infer(tmp_path, *lines)
+    visible = find_visible(truth, [observe(tmp_path, traces(*lines))])
+    is_false = [
+        R in format_addrs(topology.node_addr[[a, b]])
+        for a, b in zip(topology.near, topology.far, strict=True)
+    ]
+    for marked, plain in (([False, False], (1, 2)), (is_false, (1, 1)), ([True, True], (0, 0))):
+        columns = topology.link_columns | {"may_hide": np.array(marked)}
+        found = score(replace(topology, link_columns=columns), truth, visible)
+        assert (found.links_found, found.links_judged) == (1, 2)
+        assert (found.plain_links_right, found.plain_links) == plain
 
 
 def test_a_link_to_a_node_in_no_as_is_in_no_graph(judge):

@@ -60,8 +60,10 @@ def test_traces_are_those_of_the_walk_in_plain_python(kind: str, tmp_path: Path)
     prober._random = Quiet()  # type: ignore[assignment]
     object.__setattr__(network, "plan", replace(network.plan, limited_answers=1.0))
     n_traces = 0
-    for vantage in network.vantages:
-        for method in network.plan.methods:
+    for number, vantage in enumerate(network.vantages):
+        for methods in network.plan.methods:
+            each = methods.split("/")
+            method = each[number % len(each)]
             made = found[f"{vantage.name}.{method}.json.gz"]
             wanted = list(prober.traces(vantage, method, private_hops(network, vantage)))
             assert len(made) == len(wanted) > 0
@@ -93,6 +95,20 @@ def test_there_are_as_many_traces_as_were_wanted(tmp_path: Path) -> None:
         for traces in found.values():
             lan = traces[0]["src"].rpartition(".")[0]
             assert not any(trace["dst"].startswith(f"{lan}.") for trace in traces)
+
+
+def test_vantage_points_may_have_methods_in_turn(tmp_path: Path) -> None:
+    network = Network(make_plan("mixed", 4, SMALL))
+    write_traces(Campaign(network), tmp_path)
+    methods = {
+        name.split(".")[0]: {each["method"] for each in traces}
+        for name, traces in written(tmp_path).items()
+    }
+    assert methods == {
+        f"h{v}": {("icmp-echo-paris", "udp")[v % 2]} for v in range(len(network.vantages))
+    }
+    with pytest.raises(ValueError, match="methods takes values like"):
+        make_plan("plain", 1, ["methods=udp/tcp"])
 
 
 def test_threads_change_nothing(tmp_path: Path) -> None:
