@@ -16,8 +16,9 @@ pieces of it count too much. So the log-odds of being right are a weighted sum o
   beyond some (``_ENOUGH``) more say no more. Several addresses of its node are evidence. Where
   traces go on right behind it to another AS, the border may as well be one router further.
 - **Method.** Classic traceroute shows links that do not exist where load is balanced [1]_: the more
-  of the traces are classic, the less a margin says. No ingress is "strong"
-  where most are: of those that would be, 0.94 were right where load is balanced unevenly.
+  of the traces that cross a border by its router are classic, the less a margin says. No ingress is
+  "strong" where most are: of those that would be, 0.94 were right where load is balanced unevenly.
+  What others of the same measurement are says nothing of it.
 - **Aims.** A router without an address of its AS is there by what surrounds it; where all traces
   through it are aimed at that AS, too, its margin rests on aims alone.
 - **Unseen ASes.** Of some ASes nothing ever answers, neither an address of their own nor a
@@ -127,10 +128,15 @@ SHARES = {
 
 
 class Sides(NamedTuple):
-    """Nodes that traces passed one right after the other, ``far`` on the way; (n_pairs,) int64."""
+    """Nodes that traces passed one right after the other, ``far`` on the way; (n_pairs,) int64.
+
+    ``n_traces``, ``n_paris``: traces that did, and those of them that are not classic.
+    """
 
     near: np.ndarray
     far: np.ndarray
+    n_traces: np.ndarray
+    n_paris: np.ndarray
 
 
 class Conditions(NamedTuple):
@@ -141,7 +147,8 @@ class Conditions(NamedTuple):
     relationships : bool
         Relationships between ASes are known.
     classic : float
-        Share of the traces that are by a classic method (``TraceBatch.n_classic``).
+        Share of the traces that are by a classic method (``TraceBatch.n_classic``): for ingresses
+        right before which no trace shows another AS.
     n_vantages : int
         Vantage points.
     """
@@ -217,7 +224,7 @@ def features_of_ingresses(
 ) -> np.ndarray:
     """(n_ingresses, n_features) float64: what is known of each ingress, as ``FEATURES`` says."""
     own, n = known.margin, len(node_asn)
-    near, far = sides
+    near, far, n_traces_of, n_paris_of = sides
     border = (node_asn[near] != node_asn[far]) & (node_asn[near] != NO_ASN)
     before = np.full(n, -1, np.int64)
     np.maximum.at(before, far[border], own[near[border]])
@@ -226,7 +233,10 @@ def features_of_ingresses(
     special[far[border & known.special[near]]] = True
     goes_on = np.zeros(n, bool)
     goes_on[near[border & (node_asn[far] != NO_ASN)]] = True
-    lower, classic = _log_nats(np.minimum(own, before)), np.full(n, conditions.classic)
+    lower = _log_nats(np.minimum(own, before))
+    shown = np.bincount(far[border], n_traces_of[border], n)
+    by_paris = np.bincount(far[border], np.minimum(n_paris_of, n_traces_of)[border], n)
+    classic = np.where(shown > 0, 1 - by_paris / np.maximum(shown, 1), conditions.classic)
     n_traces = np.zeros(n)
     n_traces[table.node] = np.minimum(table.n_direct, _ENOUGH)
     return np.column_stack(
@@ -331,7 +341,12 @@ def rate(
     is_known = node_asn[node_of] != NO_ASN
     addresses = np.where(is_known, of_nodes[node_of], np.float32(np.nan))
     crossed = links.n_router > 0
-    sides = Sides(node_of[links.near[crossed]], node_of[links.far[crossed]])
+    sides = Sides(
+        node_of[links.near[crossed]],
+        node_of[links.far[crossed]],
+        links.n_router[crossed],
+        links.n_paris[crossed],
+    )
     features = features_of_ingresses(table, sides, node_asn, known, conditions)
     of_candidates = class_candidates(table, merged=n < len(node_of))
     (shares,) = np.array(SHARES["candidate"], np.float32)

@@ -1,6 +1,7 @@
 """Fit the weights of ``pipeline.infer.owners.confidence`` in networks and count its shares.
 
     python -m tests.oracles.truth.fit_confidence KIND... --seeds A-B [--also FIELD=VALUE]...
+    python -m tests.oracles.truth.fit_confidence KIND... --seeds A-B --as-it-is --json FILE
 
 Each network is inferred with every address as a node, with inferred routers and with its true
 ones, and all three also with the files that are beside it about its ASes and addresses. Weights are
@@ -9,7 +10,8 @@ by class and by kind of knowledge. They never fall from one class to the next: w
 otherwise, neighbouring classes are pooled [1]_. Every kind of network counts as much as any other.
 
 How well that holds elsewhere is judged by leaving a kind of network out: what is stated of its
-networks by weights and shares of all others, beside what is right there.
+networks by weights and shares of all others, beside what is right there. ``--as-it-is`` judges
+networks that came after the fit by the tables of today.
 
 References
 ----------
@@ -307,6 +309,9 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
         metavar="FIELD=VALUE",
         help="draw the last three seeds once more, with this field changed",
     )
+    parser.add_argument(
+        "--as-it-is", action="store_true", help="fit nothing: judge what is stated today"
+    )
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes")
     parser.add_argument("--into", type=Path, metavar="FILE", help="replace the tables in this file")
     parser.add_argument(
@@ -332,6 +337,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except PipelineError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    if given.as_it_is:
+        return _record(given.json, _judge_today(networks), len(networks))
     fitted = fit(networks)
     tables = lines_of(*fitted)
     if given.into:
@@ -339,9 +346,25 @@ def main(words: Sequence[str] | None = None) -> int:
         given.into.write_text(put_into(given.into.read_text(), names, tables))
     else:
         sys.stdout.write(tables)
+    return _record(given.json, leave_out(networks), len(networks))
+
+
+def _judge_today(networks: Sequence[Judged]) -> list[dict[str, Any]]:
+    """``judge_kind`` of each kind by the tables of the module."""
+    today = Fitted(
+        {what: list(row) for what, row in confidence.WEIGHTS.items()},
+        {what: [list(row) for row in rows] for what, rows in confidence.SHARES.items()},
+    )
+    rows = []
+    for family in dict.fromkeys(one.family for one in networks):
+        rows += judge_kind(family, [one for one in networks if one.family == family], today)
+    return rows
+
+
+def _record(path: Path, rows: list[dict[str, Any]], n_networks: int) -> int:
     with contextlib.redirect_stdout(io.StringIO()):
-        record(given.json.stem, leave_out(networks), given.json.parent, n_networks=len(networks))
-    sys.stderr.write(f"written: {given.json}\n")
+        record(path.stem, rows, path.parent, n_networks=n_networks)
+    sys.stderr.write(f"written: {path}\n")
     return 0
 
 

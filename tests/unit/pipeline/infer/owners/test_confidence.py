@@ -146,12 +146,14 @@ def feature(
     aimed=(),
     classic=0.0,
     n=1,
+    counts=None,
 ):
     nodes = np.arange(6)
     flags = (np.isin(nodes, some) for some in ((), merged, private, foreign, aimed))
     known = Known(np.array(margin), *flags, False)
-    sides = Sides(*np.array(passed).T)
-    conditions = Conditions(False, classic, n)
+    n_traces, n_paris = np.array(counts or [(100, 100 * (1 - classic))] * len(passed)).T
+    sides = Sides(*np.array(passed).T, n_traces, n_paris)
+    conditions = Conditions(False, 0.0, n)
     found = features_of_ingresses(an_ingress(n_direct), sides, ASN, known, conditions)
     assert found.shape == (1, len(FEATURES["ingress"]))
     assert found[0, 0] == 1
@@ -197,11 +199,23 @@ def test_a_private_address_on_either_side_of_the_border_counts():
     assert not feature(name, NONE, private=(2, 3, 5))  # inside, in no AS, elsewhere
 
 
-def test_method_and_vantage_points_of_the_measurement_count():
+def test_vantage_points_of_the_measurement_count():
     vantages = "log(1 + vantage points), of at most so many"
     assert feature(vantages, NONE, n=7) == pytest.approx(math.log(8))
     assert feature(vantages, NONE, n=9000) == feature(vantages, NONE, n=30)  # none were fitted
-    assert feature("share of classic traces", NONE, classic=0.25) == 0.25
+
+
+def test_traces_count_by_their_own_method_where_they_cross_the_border():
+    name = "share of classic traces"
+    assert feature(name, NONE, classic=0.25) == 0.25
+    # Of those from 0 and 1 in AS 7, not of those inside AS 8 or from no AS.
+    assert feature(name, NONE, counts=[(6, 6), (2, 0), (90, 0), (90, 0)]) == 0.25
+    # An address that answered twice in a row counts in both ways, never for more than all.
+    assert feature(name, NONE, counts=[(6, 9), (2, 2), (90, 0), (90, 0)]) == 0
+    known = Known(np.array(NONE), *np.zeros((5, 6), bool), False)
+    none = Sides(*np.empty((4, 0), np.int64))
+    found = features_of_ingresses(an_ingress(), none, ASN, known, Conditions(False, 0.75, 1))
+    assert found[0, FEATURES["ingress"].index(name)] == 0.75
 
 
 def test_nothing_is_strong_where_most_traces_are_classic(monkeypatch):
