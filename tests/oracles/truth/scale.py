@@ -2,11 +2,13 @@
 
     python -m tests.oracles.networks big_internet --seeds N --into FOLDER
     python -m tests.oracles.truth.scale FOLDER/big_internet-N [--ways WAY,...]
+    python -m tests.oracles.truth.scale FOLDER/big_internet-N --without RULE,... [--ways WAY,...]
 Writes ``benchmarks/results/scale.json``. First what a user runs, in a process of its own:
 ``ingest`` with the prefix table alone; its memory is the largest sum of the proportional set sizes
 of that process and its children. Then a row for each way of ``python -m tests.oracles.truth``: the
 time of inference alone, in one thread, and all figures. ``cpu_s`` is processor time: on a busy
-machine look at that.
+machine look at that. ``--without`` judges each way with all rules and without some, and writes
+``scale_rules.json``.
 """
 
 from __future__ import annotations
@@ -38,9 +40,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ways", default=",".join(_WAYS), metavar="WAY,...")
+    parser.add_argument("--without", metavar="RULE,...", help="judge ways without these rules, too")
     parser.add_argument("--into", type=Path, default=RESULTS, metavar="FOLDER")
     given = parser.parse_args(words)
-    rows = [ingest(given.folder)]
+    left_out = given.without.split(",") if given.without else []
+    rows = [] if left_out else [ingest(given.folder)]
     with open_lab(given.folder, together=True) as lab:
         facts = {
             "n_routers": len(lab.truth.asn_of),
@@ -49,8 +53,9 @@ def main(words: Sequence[str] | None = None) -> None:
             "n_traces": sum(each.n_traces for each in lab.observations),
             "n_hops": sum(each.n_hops for each in lab.observations),
         }
-        rows += judge(lab, given.ways.split(","))
-    record("scale", rows, given.into, **facts)
+        for without in [[], left_out] if left_out else [[]]:
+            rows += judge(lab, given.ways.split(","), without)
+    record("scale_rules" if left_out else "scale", rows, given.into, **facts)
 
 
 def ingest(folder: Path) -> dict[str, Any]:
@@ -77,16 +82,17 @@ def ingest(folder: Path) -> dict[str, Any]:
         }
 
 
-def judge(lab: Laboratory, ways: list[str]) -> Iterator[dict[str, Any]]:
-    """A row for each way."""
+def judge(lab: Laboratory, ways: list[str], without: list[str]) -> Iterator[dict[str, Any]]:
+    """A row for each way, without some rules."""
     for way in ways:
         name, options = WAYS[way]
         started, cpu = time.monotonic(), time.process_time()
-        topology = infer_lab(lab, **options)
+        topology = infer_lab(lab, without=without, **options)
         wall_s, cpu_s = time.monotonic() - started, time.process_time() - cpu
         found = score(topology, lab.truth, lab.observations, lab.visible)
         yield {
             "what": name,
+            **({"without": ",".join(without)} if without else {}),
             "wall_s": round(wall_s, 1),
             "cpu_s": round(cpu_s, 1),
             **{share: round(one(found), 4) for share, one in SHARES.items()},

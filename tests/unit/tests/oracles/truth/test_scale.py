@@ -19,3 +19,16 @@ def test_a_network_is_ingested_and_judged(tmp_path):
     assert 0.5 < judged["P"] <= 1
     assert found["n_traces"] > 30
     assert found["n_ases"] == 27
+    main(
+        [
+            str(tmp_path / "plain-3"),
+            "--ways",
+            "elected",
+            "--without",
+            "transit",
+            "--into",
+            str(tmp_path),
+        ]
+    )
+    found = json.loads((tmp_path / "scale_rules.json").read_text())
+    assert [row.get("without") for row in found["rows"]] == [None, "transit"]
