@@ -52,7 +52,10 @@ _KEY = np.uint64(1 << 53)  # streams apart from those of places and bandwidths
 _FREE = np.int64(-1)  # of a table of pairs
 _PATIENCE = 1 << 14  # draws of a link before it is left out: all that may be are there
 _ADDED, _MOVED, _JOINED = 0, 1, 2  # what a step does
-_FAR_AHEAD, _AHEAD = 24, 12  # steps whose ends of links, and whose degrees and pairs, are fetched
+# Steps before a step, when what it will draw first is fetched: ends of links, then what is known
+# of their routers; of a link to be moved degrees first, which say what is moved.
+_ENDS_AHEAD, _DEGREES_AHEAD, _AHEAD, _SOON = 32, 24, 16, 8
+_RING = 64  # steps that are kept in mind; a power of 2 above these
 _ENDS_AT_ONCE = 8  # drawn for a link to be moved
 
 
@@ -141,10 +144,38 @@ def _links(
         n_nodes = node_ptr[graph + 1] - node_ptr[graph]
         m = min(np.int64(given.m), max(n_nodes - 1, 0))
         start = np.uint64(stream_start(seed, _KEY + np.uint64(graph)))
-        pairs[graph] = _grow(n_nodes, m, *law, model.is_complete, start)
+        ends = _grow(n_nodes, m, *law, model.is_complete, start, *_room(n_nodes, m, *law[:2]))
+        pairs[graph] = ends[0::2], ends[1::2]
 
     call_by_graph(make, node_ptr)
     return side_by_side(pairs, node_ptr)
+
+
+def _room(
+    n_nodes: np.int64, m: np.int64, p: float, q: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Ends of links, degrees, the links by which each node joined, a table for pairs of the others.
+
+    For a few more than there will be. NumPy's arrays are on huge pages where the system gives them
+    on request; those of compiled code are not, and to read them at random takes twice as long.
+    """
+    n_first = min(n_nodes, m + 1) ** 2
+    joining = 1.0 - p - q
+    n_links = int(n_nodes * m * (1.0 + 1.02 * p / joining)) + n_first
+    ends = np.empty(2 * n_links + 16, np.int32)
+    joined = np.full(n_nodes * m, -1, np.int32)
+    n_others = int(n_nodes * m * 1.02 * (p + q) / joining) + n_first
+    table = np.full(_table_size(n_others), _FREE, np.int64)
+    return ends, np.zeros(n_nodes, np.int32), joined, table
+
+
+@njit(cache=True, nogil=True)
+def _table_size(n_pairs):
+    """Places of a table of which so many pairs take half at most; a power of 2."""
+    size = 64
+    while size < 2 * n_pairs:
+        size *= 2
+    return size
 
 
 @njit(cache=True, nogil=True)
@@ -170,11 +201,8 @@ def _slot(key, table):
 
 @njit(cache=True, nogil=True)
 def _table_for(n_pairs, pairs):
-    """A table with room for ``n_pairs``, which take half of it, and those of another in it."""
-    size = 64
-    while size < 2 * n_pairs:
-        size *= 2
-    table = np.full(size, _FREE, np.int64)
+    """A table with room for ``n_pairs``, and those of another in it."""
+    table = np.full(_table_size(n_pairs), _FREE, np.int64)
     for key in pairs:
         if key != _FREE:
             table[_slot(key, table)] = key
@@ -232,6 +260,10 @@ def _kind(stream, p, q):
 def _fetch_ends(stream, kind, m, n_ends, ends):
     """Fetch the ends that a step will draw first, if there will be ``n_ends`` then."""
     if kind == _MOVED:
+        for i in range(m):
+            own = word_at(stream, 1 + i)
+            for j in range(_ENDS_AT_ONCE):
+                prefetch(1, ends, np.uintp(below(word_at(own, j), n_ends)) >> np.uintp(1))
         return
     for i in range(2 * m if kind == _ADDED else m):
         more = 2 * (i // 2) if kind == _ADDED else 0
@@ -239,9 +271,27 @@ def _fetch_ends(stream, kind, m, n_ends, ends):
 
 
 @njit(cache=True, nogil=True)
+def _fetch_degrees(stream, m, n_ends, n_there, ends, degree):
+    """Of a step that moves links: fetch the degrees of the routers whose links it may move."""
+    for i in range(m):
+        own = word_at(stream, 1 + i)
+        for j in range(_ENDS_AT_ONCE):
+            at = below(word_at(own, j), n_ends)
+            if at < n_there:
+                prefetch(1, degree, np.uintp(ends[at]) >> np.uintp(1))
+
+
+@njit(cache=True, nogil=True)
 def _fetch_nodes(stream, kind, m, n_ends, n_there, ends, degree, joined, table):
     """Fetch what a step will need of the nodes that it draws first; ``n_there``: ends by now."""
     if kind == _MOVED:
+        for i in range(m):
+            at, words = _first_to_move(word_at(stream, 1 + i), n_ends, n_there, ends, degree)
+            if at >= 0:
+                node, left = np.int64(ends[at]), np.int64(ends[at ^ 1])
+                prefetch(1, ends, np.uintp(below(word_at(words, 0), n_ends)) >> np.uintp(1))
+                prefetch(1, degree, np.uintp(left) >> np.uintp(1))
+                _fetch_pair(node, left, m, joined, table)
         return
     before = np.int64(-1)
     for i in range(2 * m if kind == _ADDED else m):
@@ -251,24 +301,37 @@ def _fetch_nodes(stream, kind, m, n_ends, n_there, ends, degree, joined, table):
         if node >= 0:
             prefetch(1, degree, np.uintp(node) >> np.uintp(1))
         if kind == _ADDED and i & 1 == 1 and node >= 0 and before >= 0:
-            prefetch(1, table, np.uintp(_home(_key(before, node), table)))
-            prefetch(1, joined, np.uintp(max(before, node) * m) >> np.uintp(1))
+            _fetch_pair(before, node, m, joined, table)
         before = node
 
 
 @njit(cache=True, nogil=True)
-def _grow(n_nodes, m, p, q, beta, is_complete, start):
-    """Links of one graph of the nodes 0 .. n_nodes - 1."""
+def _fetch_pair(a, b, m, joined, table):
+    """Fetch what says whether two nodes are linked."""
+    prefetch(1, table, np.uintp(_home(_key(a, b), table)))
+    prefetch(1, joined, np.uintp(max(a, b) * m) >> np.uintp(1))
+
+
+@njit(cache=True, nogil=True)
+def _fetch_other_ends(stream, m, n_ends, n_there, ends, degree, joined, table):
+    """Of a step that moves links: fetch what it will need of the routers that they will end at."""
+    for i in range(m):
+        at, words = _first_to_move(word_at(stream, 1 + i), n_ends, n_there, ends, degree)
+        if at >= 0:
+            to = below(word_at(words, 0), n_ends)
+            if to < n_there:
+                prefetch(1, degree, np.uintp(ends[to]) >> np.uintp(1))
+                _fetch_pair(np.int64(ends[at]), np.int64(ends[to]), m, joined, table)
+
+
+@njit(cache=True, nogil=True)
+def _grow(n_nodes, m, p, q, beta, is_complete, start, ends, degree, joined, table):
+    """Links of one graph of the nodes 0 .. n_nodes - 1; the arrays are those of ``_room``.
+
+    Link i ends at ends[2 i] and ends[2 i + 1].
+    """
     state = np.empty(1, np.uint64)
     n_first = min(n_nodes, m + 1)
-    # Link i ends at ends[2 i] and ends[2 i + 1].
-    n_expected = np.int64(n_nodes * m * (1.0 + 1.02 * p / (1.0 - p - q))) + n_first * n_first
-    ends = np.empty(2 * n_expected + 16, np.int32)
-    degree = np.zeros(n_nodes, np.int32)
-    # The links by which a node joined, and all others.
-    joined = np.full(n_nodes * m, -1, np.int32)
-    n_others = np.int64(n_nodes * m * 1.02 * (p + q) / (1.0 - p - q)) + n_first * n_first
-    table = _table_for(n_others, np.empty(0, np.int64))
     n_ends, n_in_table = 0, 0
     for node in range(1, n_first):
         for other in range(0 if is_complete else node - 1, node):
@@ -277,25 +340,36 @@ def _grow(n_nodes, m, p, q, beta, is_complete, start):
             n_in_table += 1
             n_ends = _append(node, other, n_ends, ends, degree)
     there, step = n_first, 0
-    # Ends that there will be at the steps that are fetched, if none leaves a link out.
-    n_far_ahead, n_ahead = n_ends, n_ends
-    for soon in range(_FAR_AHEAD):
-        kind = _kind(word_at(start, soon), p, q)
-        n_far_ahead += 0 if kind == _MOVED else 2 * m
-        n_ahead += 0 if kind == _MOVED or soon >= _AHEAD else 2 * m
+    # What the next steps do, and the ends that there will be then if none leaves a link out.
+    streams, kinds = np.empty(_RING, np.uint64), np.empty(_RING, np.int64)
+    foreseen = np.full(_RING, n_ends)
+    n_foreseen = n_ends
+    for soon in range(_ENDS_AHEAD):
+        streams[soon] = word_at(start, soon)
+        kinds[soon] = _kind(streams[soon], p, q)
+        foreseen[soon] = n_foreseen
+        n_foreseen += 0 if kinds[soon] == _MOVED else 2 * m
     while there < n_nodes:
-        stream = word_at(start, step + _FAR_AHEAD)
-        kind = _kind(stream, p, q)
-        _fetch_ends(stream, kind, m, n_far_ahead, ends)
-        n_far_ahead += 0 if kind == _MOVED else 2 * m
-        stream = word_at(start, step + _AHEAD)
-        kind = _kind(stream, p, q)
-        _fetch_nodes(stream, kind, m, n_ahead, n_ends, ends, degree, joined, table)
-        n_ahead += 0 if kind == _MOVED else 2 * m
-        stream = word_at(start, step)
+        at = (step + _ENDS_AHEAD) & (_RING - 1)
+        streams[at] = word_at(start, step + _ENDS_AHEAD)
+        kinds[at] = _kind(streams[at], p, q)
+        foreseen[at] = n_foreseen
+        n_foreseen += 0 if kinds[at] == _MOVED else 2 * m
+        _fetch_ends(streams[at], kinds[at], m, foreseen[at], ends)
+        at = (step + _DEGREES_AHEAD) & (_RING - 1)
+        if kinds[at] == _MOVED:
+            _fetch_degrees(streams[at], m, foreseen[at], n_ends, ends, degree)
+        at = (step + _AHEAD) & (_RING - 1)
+        _fetch_nodes(
+            *(streams[at], kinds[at], m, foreseen[at], n_ends, ends, degree, joined, table)
+        )
+        at = (step + _SOON) & (_RING - 1)
+        if kinds[at] == _MOVED:
+            _fetch_other_ends(streams[at], m, foreseen[at], n_ends, ends, degree, joined, table)
+        at = step & (_RING - 1)
+        stream, kind = streams[at], kinds[at]
         step += 1
-        kind = _kind(stream, p, q)
-        n_foreseen = n_ends + (0 if kind == _MOVED else 2 * m)
+        n_expected = n_ends + (0 if kind == _MOVED else 2 * m)
         if n_ends // 2 >= there * (there - 1) // 2 - 2 * (m + 1):
             kind = _JOINED  # nearly complete
         while n_ends + 2 * m > len(ends):
@@ -318,8 +392,9 @@ def _grow(n_nodes, m, p, q, beta, is_complete, start):
                         break
                     word_a, word_b = draw(state), draw(state)
         elif kind == _MOVED:
-            for _ in range(m):
-                n_in_table += _move(n_ends, beta, m, ends, degree, joined, table, state)
+            for i in range(m):
+                own = word_at(stream, 1 + i)
+                n_in_table += _move(own, n_ends, beta, m, ends, degree, joined, table, state)
         else:
             before, row = n_ends, there * m
             for i in range(m):
@@ -329,31 +404,36 @@ def _grow(n_nodes, m, p, q, beta, is_complete, start):
                 joined[row + i] = other
                 n_ends = _append(there, other, n_ends, ends, degree)
             there += 1
-        n_far_ahead += n_ends - n_foreseen
-        n_ahead += n_ends - n_foreseen
-    return ends[0:n_ends:2].copy(), ends[1:n_ends:2].copy()
+        n_foreseen += n_ends - n_expected
+    return ends[:n_ends]
 
 
 @njit(cache=True, nogil=True)
-def _end_of_any(n_ends, ends, degree, state):
-    """An end of a link: first its node, uniformly among those with links, then one of its ends."""
-    at, node = np.empty(_ENDS_AT_ONCE, np.int64), np.empty(_ENDS_AT_ONCE, np.int32)
-    while True:
-        for i in range(_ENDS_AT_ONCE):  # the cache serves them at once
-            at[i] = below(draw(state), n_ends)
-            node[i] = ends[at[i]]
-        for i in range(_ENDS_AT_ONCE):
-            if draw_unit(state) * degree[node[i]] < 1.0:
-                return at[i]
+def _first_to_move(start, n_ends, n_there, ends, degree):
+    """An end of a random link of a random router with links; -1 if all that are drawn are refused.
+
+    A router is drawn as the router of a random end, and refused as often as its degree is greater
+    than 1. Also returns the start of the words that follow. Ends from ``n_there`` on are unknown.
+    """
+    for i in range(_ENDS_AT_ONCE):
+        at = below(word_at(start, i), n_ends)
+        if at < n_there and unit(word_at(start, _ENDS_AT_ONCE + i)) * degree[ends[at]] < 1.0:
+            return at, start + np.uint64(_ENDS_AT_ONCE + i + 1) * GOLDEN
+    return np.int64(-1), start + np.uint64(2 * _ENDS_AT_ONCE) * GOLDEN
 
 
 @njit(cache=True, nogil=True)
-def _move(n_ends, beta, m, ends, degree, joined, table, state):
+def _move(start, n_ends, beta, m, ends, degree, joined, table, state):
     """A random link of a random node gets another end, by preference; how many pairs are new."""
     for _ in range(_PATIENCE):
-        moved = _end_of_any(n_ends, ends, degree, state) ^ 1
+        moved, start = _first_to_move(start, n_ends, n_ends, ends, degree)
+        if moved < 0:
+            continue
+        moved ^= 1
         node, left = ends[moved ^ 1], ends[moved]
+        state[0] = start
         other = _preferred(draw(state), n_ends, beta, ends, degree, state)
+        start = state[0]
         if other == node or _is_linked(node, other, m, joined, table):
             continue
         n_more = 1

@@ -32,15 +32,17 @@ from numba import njit
 
 from kernels.cache import prefetch
 from pipeline.errors import UsageError
+from pipeline.generate.at_once import links_at_once
 from pipeline.generate.flat import side_by_side
 from pipeline.generate.laws.nearness import (
     distance,
     draw_near,
     entry_at,
-    exp_negative,
     fill_tables,
     is_below,
+    is_in,
     least_distances,
+    one_of_all,
     pack,
     square_at,
     square_of,
@@ -56,7 +58,6 @@ from pipeline.model.random_words import (
     draw,
     draw_below,
     draw_unit,
-    mix,
     start_stream,
     stream_start,
     word_at,
@@ -67,14 +68,10 @@ BETA = 0.2  # if none is given; BRITE's
 
 _AHEAD = 12  # nodes whose first draws are fetched into the cache
 _NODES_AT_ONCE = 1 << 14  # that a thread links at a time
-_ROUNDS_AT_ONCE = 1 << 14
-_FEW_ROUNDS = 1 << 17  # drawn at a time at least: some are not needed at the end
 _FEW_JOINING = 256  # nodes of the first tables
 _FEW_ENDS = 8  # that a square is to hold at least
-_BUCKET_SHIFT = 13  # nodes whose links are compared at a time: 2 to this power
 _JOIN_KEY = np.uint64(1 << 50)  # streams apart from those of places and bandwidths
 _FIRST_KEY = np.uint64(1 << 51)
-_ROUND_KEY = np.uint64(1 << 52)
 _NO_LINKS = (np.empty(0, np.int32), np.empty(0, np.int32))
 _PATIENCE = 1 << 14  # refusals before all weights are summed
 
@@ -112,12 +109,12 @@ def links(
     pairs: list[tuple[np.ndarray, np.ndarray]] = [_NO_LINKS] * (len(node_ptr) - 1)
 
     def make(graph: int, n_threads: int | None) -> None:
-        first, stop = np.int64(node_ptr[graph]), np.int64(node_ptr[graph + 1])
+        first, stop = int(node_ptr[graph]), int(node_ptr[graph + 1])
         if given.growth == "all":
             stream = seed ^ (np.uint64(graph) << np.uint64(32))
-            pairs[graph] = _links_at_once(first, stop, plane, m, stream, n_threads)
+            pairs[graph] = links_at_once(first, stop, plane, given.m, stream, n_threads)
         else:
-            pairs[graph] = _join_preferring(first, stop, *plane, m, seed)
+            pairs[graph] = _links_preferring(first, stop, plane, given.m, seed)
 
     call_by_graph(make, node_ptr)
     return side_by_side(pairs, node_ptr)
@@ -158,33 +155,6 @@ def _list_chosen(chosen, near, far):
 
 
 @njit(cache=True, nogil=True)
-def _is_in(row, n, node):
-    for i in range(n):  # noqa: SIM110 - compiled code takes no generator
-        if row[i] == node:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _of_all(node, first, stop, cells, decay, row, n_taken, state):
-    """One of first .. stop - 1 that is not taken, by its weight; -1 if there is none."""
-    nearest = np.inf
-    for other in range(first, stop):
-        if other != node and not _is_in(row, n_taken, other):
-            nearest = min(nearest, distance(cells, node, other))
-    if nearest == np.inf:
-        return -1
-    total, chosen = 0.0, -1
-    for other in range(first, stop):
-        if other != node and not _is_in(row, n_taken, other):
-            weight = exp_negative((distance(cells, node, other) - nearest) * decay)
-            total += weight
-            if draw_unit(state) * total < weight:
-                chosen = other
-    return chosen
-
-
-@njit(cache=True, nogil=True)
 def _words(stream, i):
     """What draws node ``i`` of a row first; what is drawn again takes the words after those."""
     return word_at(stream, 1 + 2 * i), word_at(stream, 2 + 2 * i)
@@ -210,12 +180,12 @@ def _draw_others(node, first, stop, n_wanted, cells, side, decay, squares, strea
         if refused < _PATIENCE:
             drawn = draw_near(x, y, own, stop - first, decay, squares, words, state)
             other = first + drawn
-            if drawn < 0 or other == node or _is_in(row, n_taken, other):
+            if drawn < 0 or other == node or is_in(row[:n_taken], other):
                 refused += 1
                 words = draw(state), draw(state)
                 continue
         else:
-            other = _of_all(node, first, stop, cells, decay, row, n_taken, state)
+            other = one_of_all(node, first, stop, 0, cells, decay, row[:n_taken], state)
             if other < 0:
                 break
         row[n_taken] = other
@@ -266,7 +236,7 @@ def _join_first(first, stop, cells, side, decay, m, seed, chosen):
             continue
         n = 0
         for other in range(later, stop):
-            if n < n_linked_here and _is_in(chosen[other], m, node):
+            if n < n_linked_here and is_in(chosen[other], node):
                 linked[n] = other
                 n += 1
         start_stream(state, seed, _FIRST_KEY + np.uint64(node))
@@ -275,11 +245,11 @@ def _join_first(first, stop, cells, side, decay, m, seed, chosen):
             if refused < _PATIENCE:
                 other = later + draw_below(state, stop - later)
                 beyond = distance(cells, node, other) * decay
-                if not is_below(draw_unit(state), beyond) or _is_in(linked, n, other):
+                if not is_below(draw_unit(state), beyond) or is_in(linked[:n], other):
                     refused += 1
                     continue
             else:
-                other = _of_all(node, later, stop, cells, decay, linked, n, state)
+                other = one_of_all(node, later, stop, 0, cells, decay, linked[:n], state)
                 if other < 0:
                     break
             linked[n] = other
@@ -297,14 +267,16 @@ def _room(size):
     return ptr
 
 
-@njit(cache=True, nogil=True)
-def _join_preferring(first, stop, cells, side, decay, m, seed):
+def _links_preferring(
+    first: int, stop: int, plane: tuple, m: int, seed: np.uint64
+) -> tuple[np.ndarray, np.ndarray]:
     """Links of one graph whose nodes draw older ones in proportion to their degree plus one.
 
     Each square lists its nodes, and again for each of their links. A square is drawn by the room in
     its list, a free place is refused; where a list is full, all get more room, and squares new
-    tables.
+    tables. NumPy makes the lists, on huge pages where the system gives them.
     """
+    side, decay = plane[1:]
     n_nodes = stop - first
     m = min(m, max(n_nodes - 1, 0))
     near, far = np.empty(n_nodes * m, np.int32), np.empty(n_nodes * m, np.int32)
@@ -312,174 +284,83 @@ def _join_preferring(first, stop, cells, side, decay, m, seed):
     least = least_distances(side, n_squares)
     n_all = n_squares * n_squares
     tables = np.empty((n_all, n_all), np.uint64)
-    size = np.zeros(n_all, np.int64)
-    ptr = _room(size)
-    ends = np.empty(ptr[-1], np.int64)
-    fill_tables(ptr[1:] - ptr[:-1], least, decay, tables)
-    state = np.empty(1, np.uint64)
-    start_stream(state, seed, _JOIN_KEY + np.uint64(first))
-    n_links = 0
-    row, entries = np.empty(m, np.int32), np.empty(m + 1, np.int64)
-    for node in range(first, stop):
+    size, ptr, ends = (
+        np.zeros(n_all, np.int64),
+        np.zeros(n_all + 1, np.int64),
+        np.empty(0, np.int64),
+    )
+    state = np.array([stream_start(seed, _JOIN_KEY + np.uint64(first))], np.uint64)
+    entries = np.empty(m + 1, np.int64)
+    done = np.array([first, 0, -1, 0])
+    while done[0] < stop:
+        wider = _room(size)
+        moved = np.empty(int(wider[-1]), np.int64)
+        _move_lists(size, ptr, ends, wider, moved)
+        ptr, ends = wider, moved
+        fill_tables(np.diff(ptr), least, decay, tables)
+        lists = least, tables, size, ptr, ends
+        _join_preferring(first, stop, plane, m, lists, state, entries, done, near, far)
+    return near[: done[1]], far[: done[1]]
+
+
+@njit(cache=True, nogil=True)
+def _move_lists(size, ptr, ends, wider, moved):
+    for square in range(len(size)):
+        for i in range(size[square]):
+            moved[wider[square] + i] = ends[ptr[square] + i]
+
+
+@njit(cache=True, nogil=True)
+def _join_preferring(first, stop, plane, m, lists, state, entries, done, near, far):
+    """Join nodes until a list is full.
+
+    ``done``: the node that joins, the links that are there, how many ends of that node's are listed
+    (-1: it has drawn none yet), and how many it has drawn; those are in ``entries``.
+    """
+    cells, side, decay = plane
+    least, tables, size, ptr, ends = lists
+    node, n_links, n_listed, n_taken = done
+    n_squares = len(least)
+    row = np.empty(m, np.int32)
+    while node < stop:
         x, y = cells[node, 0], cells[node, 1]
         own = square_of(x, y, side, n_squares)
-        n_taken, refused = 0, 0
-        while n_taken < min(m, node - first):
-            if refused < _PATIENCE:
-                square = square_at(tables[own], draw(state))
-                at = below(draw(state), ptr[square + 1] - ptr[square])
-                if at >= size[square]:
-                    refused += 1
-                    continue
-                entry = ends[ptr[square] + at]
-                other = taken(entry, x, y, own, square, stop, decay, least, state)
-                if other < 0 or _is_in(row, n_taken, other):
-                    refused += 1
-                    continue
-            else:  # nearly all weight lies on the nearest ones
-                other = _of_all(node, first, node, cells, decay, row, n_taken, state)
-                entry = pack(other, cells[other, 0], cells[other, 1])
-            row[n_taken] = other
-            entries[n_taken] = entry
-            n_taken += 1
-            refused = 0
-        for i in range(n_taken):
-            near[n_links], far[n_links] = node - first, row[i] - first
-            n_links += 1
-        own_entry = pack(node, x, y)
-        for i in range(2 * n_taken + 1):
-            entry = entries[i] if i < n_taken else own_entry
-            square = own
-            if i < n_taken:
+        if n_listed < 0:
+            n_taken, refused = 0, 0
+            while n_taken < min(m, node - first):
+                if refused < _PATIENCE:
+                    square = square_at(tables[own], draw(state))
+                    at = below(draw(state), ptr[square + 1] - ptr[square])
+                    if at >= size[square]:
+                        refused += 1
+                        continue
+                    entry = ends[ptr[square] + at]
+                    other = taken(entry, x, y, own, square, stop, decay, least, state)
+                    if other < 0 or is_in(row[:n_taken], other):
+                        refused += 1
+                        continue
+                else:  # nearly all weight lies on the nearest ones
+                    other = one_of_all(node, first, node, 0, cells, decay, row[:n_taken], state)
+                    entry = pack(other, cells[other, 0], cells[other, 1])
+                row[n_taken] = other
+                entries[n_taken] = entry
+                n_taken += 1
+                refused = 0
+            for i in range(n_taken):
+                near[n_links], far[n_links] = node - first, row[i] - first
+                n_links += 1
+            n_listed = 0
+        while n_listed < 2 * n_taken + 1:
+            entry, square = pack(node, x, y), own
+            if n_listed < n_taken:
+                entry = entries[n_listed]
                 square = square_of((entry >> 16) & 0xFFFF, entry & 0xFFFF, side, n_squares)
             if size[square] == ptr[square + 1] - ptr[square]:
-                wider = _room(size)
-                moved = np.empty(wider[-1], np.int64)
-                for j in range(n_all):
-                    moved[wider[j] : wider[j] + size[j]] = ends[ptr[j] : ptr[j] + size[j]]
-                ptr, ends = wider, moved
-                fill_tables(ptr[1:] - ptr[:-1], least, decay, tables)
+                done[0], done[1], done[2], done[3] = node, n_links, n_listed, n_taken
+                return
             ends[ptr[square] + size[square]] = entry
             size[square] += 1
-    return near[:n_links], far[:n_links]
-
-
-def _links_at_once(
-    first: np.int64,
-    stop: np.int64,
-    plane: tuple,
-    m: np.int64,
-    stream: np.uint64,
-    n_threads: int | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Links of a graph whose nodes are all there at the beginning."""
-    n_nodes = int(stop - first)
-    if n_nodes < 2:
-        return _NO_LINKS
-    m_here = min(int(m), n_nodes - 1)
-    squares = squares_of(plane[0], first, np.int64(n_nodes), *plane[1:])
-    is_linked = np.zeros((n_nodes >> 3) + 1, np.uint8)
-    nears, fars = [], []
-    n_linked, next_round = 0, 0
-    while n_linked < n_nodes:
-        # About n_nodes * log(n_nodes) / (m + 1) rounds in all.
-        n_rounds = max(min(_FEW_ROUNDS, 4 * n_nodes), n_nodes // 4)
-        sources = np.empty(n_rounds, np.int32)
-        chosen = np.empty((n_rounds, m_here), np.int32)
-        cuts = [*range(0, n_rounds, _ROUNDS_AT_ONCE), n_rounds]
-        given = (next_round, first, n_nodes, *plane, m_here, stream, squares, sources, chosen)
-        call_each(_rounds, [(*cut, *given) for cut in itertools.pairwise(cuts)], n_threads)
-        n_used, n_in_last, n_linked = _until_all(n_nodes, sources, chosen, is_linked, n_linked)
-        next_round += n_rounds
-        n_links = n_used * m_here
-        if n_linked == n_nodes:  # the last round ends with the link that was missing
-            n_links -= m_here - n_in_last
-        nears.append(np.repeat(sources[:n_used], m_here)[:n_links])
-        fars.append(chosen[:n_used].ravel()[:n_links])
-    near, far = np.concatenate(nears), np.concatenate(fars)
-    del nears, fars
-    kept = _first_of_equal(n_nodes, near, far, n_threads)
-    return near[kept], far[kept]
-
-
-def _first_of_equal(
-    n_nodes: int, near: np.ndarray, far: np.ndarray, n_threads: int | None
-) -> np.ndarray:
-    """(n_links,) bool: links whose ends no link before them joins."""
-    n_buckets = ((n_nodes - 1) >> _BUCKET_SHIFT) + 1
-    ptr = np.zeros(n_buckets + 1, np.int64)
-    link, pair = np.empty(len(near), np.int32), np.empty(len(near), np.int64)
-    _file_by_bucket(near, far, ptr, link, pair)
-    is_first = np.zeros(len(near), bool)
-    cuts = itertools.pairwise(ptr.tolist())
-    call_each(_mark_first, [(link[a:b], pair[a:b], is_first) for a, b in cuts], n_threads)
-    return is_first
-
-
-@njit(cache=True, nogil=True)
-def _file_by_bucket(near, far, ptr, link, pair):
-    """Links and their ends by the bucket of the lesser end, in their order."""
-    for i in range(len(near)):
-        ptr[(min(near[i], far[i]) >> _BUCKET_SHIFT) + 1] += 1
-    for bucket in range(len(ptr) - 1):
-        ptr[bucket + 1] += ptr[bucket]
-    at = ptr[:-1].copy()
-    for i in range(len(near)):
-        low, high = min(near[i], far[i]), max(near[i], far[i])
-        k = at[low >> _BUCKET_SHIFT]
-        link[k], pair[k] = i, (np.int64(low) << 32) | np.int64(high)
-        at[low >> _BUCKET_SHIFT] = k + 1
-
-
-@njit(cache=True, nogil=True)
-def _mark_first(link, pair, is_first):
-    size = 64
-    while size < 2 * len(pair):
-        size *= 2
-    table = np.full(size, -1, np.int64)
-    for k in range(len(pair)):
-        at = np.int64(mix(np.uint64(pair[k]))) & (size - 1)
-        while table[at] != -1 and table[at] != pair[k]:
-            at = (at + 1) & (size - 1)
-        if table[at] == -1:
-            table[at] = pair[k]
-            is_first[link[k]] = True
-
-
-@njit(cache=True, nogil=True)
-def _rounds(
-    begin, end, number, first, n_nodes, cells, side, decay, m, seed, squares, sources, chosen
-):
-    state = np.empty(1, np.uint64)
-    row = np.empty(m, np.int32)
-    stop = first + n_nodes
-    for i in range(begin, end):
-        later = min(i + 2 * _AHEAD, end - 1)
-        stream = stream_start(seed, _ROUND_KEY + np.uint64(number + later))
-        drawn = first + below(word_at(stream, 0), n_nodes)
-        prefetch(1, cells, np.uintp(drawn))
-        later = min(i + _AHEAD, end - 1)
-        stream = stream_start(seed, _ROUND_KEY + np.uint64(number + later))
-        drawn = first + below(word_at(stream, 0), n_nodes)
-        _fetch(drawn, m, cells, side, squares, stream)
-        stream = stream_start(seed, _ROUND_KEY + np.uint64(number + i))
-        node = first + below(word_at(stream, 0), n_nodes)
-        _draw_others(node, first, stop, m, cells, side, decay, squares, stream, row, state)
-        sources[i] = node - first
-        for j in range(m):
-            chosen[i, j] = row[j] - first
-
-
-@njit(cache=True, nogil=True)
-def _until_all(n_nodes, sources, chosen, is_linked, n_linked):
-    """Rounds that are used before each node has a link, links of the last, nodes with a link."""
-    for i in range(len(sources)):
-        for j in range(chosen.shape[1]):
-            for node in (sources[i], chosen[i, j]):
-                bit = np.uint8(1) << np.uint8(node & 7)
-                if is_linked[node >> 3] & bit == 0:
-                    is_linked[node >> 3] |= bit
-                    n_linked += 1
-            if n_linked == n_nodes:
-                return i + 1, j + 1, n_linked
-    return len(sources), chosen.shape[1], n_linked
+            n_listed += 1
+        n_listed = -1
+        node += 1
+    done[0], done[1], done[2], done[3] = node, n_links, n_listed, n_taken

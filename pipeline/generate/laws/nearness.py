@@ -169,38 +169,44 @@ def square_at(table, word):
 
 
 @njit(cache=True, nogil=True)
-def file_nodes(cells, first, n_nodes, side, n_squares):
-    """The nodes first .. first + n_nodes - 1 by square, ascending in each.
+def file_nodes(cells, first, side, n_squares, ptr, filed):
+    """Nodes from ``first`` on by square, ascending in each.
 
-    Returns
-    -------
+    Parameters
+    ----------
     ptr : (n_squares ** 2 + 1,) int64
+        Zeros; filled with where each square begins.
     filed : (n_nodes,) int64
-        Numbers from 0 on and cells, as ``pack`` makes them.
+        Filled with numbers from 0 on and cells, as ``pack`` makes them.
     """
-    ptr = np.zeros(n_squares * n_squares + 1, np.int64)
+    n_nodes = len(filed)
     for i in range(n_nodes):
         x, y = cells[first + i, 0], cells[first + i, 1]
         ptr[square_of(x, y, side, n_squares) + 1] += 1
     for square in range(n_squares * n_squares):
         ptr[square + 1] += ptr[square]
-    filed, at = np.empty(n_nodes, np.int64), ptr[:-1].copy()
+    at = ptr[:-1].copy()
     for i in range(n_nodes):
         x, y = cells[first + i, 0], cells[first + i, 1]
         square = square_of(x, y, side, n_squares)
         filed[at[square]] = pack(i, x, y)
         at[square] += 1
-    return ptr, filed
 
 
-@njit(cache=True, nogil=True)
-def squares_of(cells, first, n_nodes, side, decay):
-    """What ``draw_near`` takes of nodes side by side: ptr and filed nodes, distances, tables."""
-    n_squares = squares_on_a_side(n_nodes, side, decay)
-    ptr, filed = file_nodes(cells, first, n_nodes, side, n_squares)
+def squares_of(
+    cells: np.ndarray, first: int, n_nodes: int, side: np.int64, decay: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What ``draw_near`` takes of nodes side by side: ptr and filed nodes, distances, tables.
+
+    NumPy makes the large arrays, on huge pages where the system gives them: they are read at
+    random, which takes half as long there.
+    """
+    n_squares = int(squares_on_a_side(n_nodes, side, decay))
+    ptr, filed = np.zeros(n_squares * n_squares + 1, np.int64), np.empty(n_nodes, np.int64)
+    file_nodes(cells, first, side, n_squares, ptr, filed)
     least = least_distances(side, n_squares)
     tables = np.empty((n_squares * n_squares, n_squares * n_squares), np.uint64)
-    fill_tables(ptr[1:] - ptr[:-1], least, decay, tables)
+    fill_tables(np.diff(ptr), least, decay, tables)
     return ptr, filed, least, tables
 
 
@@ -236,3 +242,35 @@ def taken(entry, x, y, own, square, stop, decay, least, state):
     ]
     beyond = (math.sqrt(dx * dx + dy * dy) - bound) * decay
     return node if is_below(draw_unit(state), beyond) else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def is_in(row, node):
+    """Whether a row of nodes holds one."""
+    for other in row:  # noqa: SIM110 - compiled code takes no generator
+        if other == node:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def one_of_all(node, begin, stop, first, cells, decay, row, state):
+    """One of the nodes begin .. stop - 1 that is not in a row, by its distance; -1: there is none.
+
+    For laws by which hardly any is near enough. The cell of node i is cells[first + i].
+    """
+    nearest = np.inf
+    for other in range(begin, stop):
+        if other != node and not is_in(row, other):
+            nearest = min(nearest, distance(cells, first + node, first + other))
+    if nearest == np.inf:
+        return np.int64(-1)
+    total, chosen = 0.0, np.int64(-1)
+    for other in range(begin, stop):
+        if other != node and not is_in(row, other):
+            beyond = distance(cells, first + node, first + other) - nearest
+            weight = exp_negative(beyond * decay)
+            total += weight
+            if draw_unit(state) * total < weight:
+                chosen = np.int64(other)
+    return chosen

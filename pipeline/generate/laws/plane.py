@@ -172,8 +172,8 @@ def routers_in_plane(
     return with_geometry(
         node_asn=np.full(n_nodes, NO_ASN if asn is None else asn, np.int64),
         node_ptr=np.array([0, n_nodes], np.int64),
-        near=near.astype(np.int64),
-        far=far.astype(np.int64),
+        near=near.astype(np.int64, copy=False),
+        far=far.astype(np.int64, copy=False),
         first_node_id=0,
         first_edge_id=0,
         seed=seed,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
 
 from pipeline.errors import UsageError
 from pipeline.generate import Parameters, check, flat_models, generate
@@ -124,6 +126,110 @@ def test_glp_follows_the_exponent_of_its_paper():
     tail = degree[degree >= 20]
     found = 1 + len(tail) / np.log(tail / 19.5).sum()  # Clauset, Shalizi, Newman 2009
     assert abs(found - exponent) < 0.12
+
+
+def clearly_differ(some: list[Topology], others: list[Topology]) -> list[str]:
+    """Figures of some topologies by which they differ from others: by chance in one of 1,000."""
+    return [
+        name
+        for name, of in {
+            "links": lambda t: t.n_links,
+            "largest degree": lambda t: degrees(t).max(),
+            "few links": lambda t: (degrees(t) <= 2).mean(),
+            "many links": lambda t: (degrees(t) >= 10).mean(),
+            "squares of degrees": lambda t: (degrees(t).astype(float) ** 2).mean(),
+            "length": lambda t: np.hypot(*(p[t.near] - p[t.far] for p in places_of(t))).mean(),
+        }.items()
+        if mannwhitneyu([of(t) for t in some], [of(t) for t in others]).pvalue < 1e-3
+    ]
+
+
+def places_of(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
+    return topology.node_columns["x"], topology.node_columns["y"]
+
+
+def linked(topology: Topology, pairs: set[tuple[int, int]]) -> Topology:
+    """The same routers with other links."""
+    near, far = np.array(sorted(pairs)).T
+    return replace(topology, near=near, far=far)
+
+
+def drawn_at_once(topology: Topology, m: int, beta: float, rng: np.random.Generator) -> Topology:
+    """As BRITE says it: a router is drawn and draws m others; until each has a link."""
+    n = topology.n_nodes
+    x, y = places_of(topology)
+    weight = np.exp(-np.hypot(x[:, None] - x, y[:, None] - y) / (beta * math.sqrt(2) * 1000))
+    np.fill_diagonal(weight, 0.0)
+    weight /= weight.sum(axis=1)[:, None]
+    alone, pairs = set(range(n)), set()
+    while alone:
+        node = int(rng.integers(n))
+        for other in rng.choice(n, m, replace=False, p=weight[node]).tolist():
+            pairs.add((min(node, other), max(node, other)))
+            alone -= {node, other}
+            if not alone:
+                break
+    return linked(topology, pairs)
+
+
+@pytest.mark.parametrize(("m", "beta"), [(2, 0.2), (1, 0.05), (4, 1.0)])
+def test_routers_that_are_all_there_at_once_draw_as_one_after_the_other(m, beta):
+    rng = np.random.default_rng(5)
+    ours = [
+        generate("waxman", Parameters(150, m=m, growth="all", beta=beta, seed=i)) for i in range(20)
+    ]
+    others = [generate("waxman", Parameters(150, seed=100 + i)) for i in range(20)]
+    assert not clearly_differ(ours, [drawn_at_once(each, m, beta, rng) for each in others])
+    half = [
+        linked(t, set(zip(t.near.tolist()[::2], t.far.tolist()[::2], strict=True))) for t in ours
+    ]
+    assert "links" in clearly_differ(ours, half)
+
+
+def grown_as_published(topology: Topology, m: int, p: float, q: float, rng) -> Topology:
+    """Albert and Barabasi's steps on lists of neighbours, both ends drawn by preference."""
+    near = {node: {*range(m + 1)} - {node} for node in range(m + 1)}
+
+    def preferred() -> int:
+        of = np.array([len(near[node]) for node in range(len(near))], float)
+        return int(rng.choice(len(of), p=of / of.sum()))
+
+    while len(near) < topology.n_nodes:
+        n, what = len(near), rng.random()
+        n_links = sum(map(len, near.values())) // 2
+        if n_links >= n * (n - 1) // 2 - 2 * (m + 1) or what >= p + q:
+            chosen: set[int] = set()
+            while len(chosen) < m:
+                chosen.add(preferred())
+            near[n] = chosen
+            for other in chosen:
+                near[other].add(n)
+        else:
+            for _ in range(m):
+                while True:
+                    if what < p:
+                        node, left = preferred(), None
+                    else:
+                        node = int(rng.choice([node for node in near if near[node]]))
+                        left = int(rng.choice(sorted(near[node])))
+                    other = preferred()
+                    if other != node and other not in near[node]:
+                        break
+                if left is not None:
+                    near[node].remove(left)
+                    near[left].remove(node)
+                near[node].add(other)
+                near[other].add(node)
+    return linked(topology, {(min(a, b), max(a, b)) for a in near for b in near[a]})
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.25, 0.25), (0.1, 0.6)])
+def test_ba2_adds_and_moves_links_as_published(p, q):
+    rng = np.random.default_rng(6)
+    ours = [generate("ba2", Parameters(120, p=p, q=q, seed=i)) for i in range(20)]
+    assert not clearly_differ(ours, [grown_as_published(each, 2, p, q, rng) for each in ours])
+    without = [generate("ba2", Parameters(120, p=p, q=0.0, seed=i)) for i in range(20)]
+    assert clearly_differ(ours, without)
 
 
 @pytest.mark.parametrize(
