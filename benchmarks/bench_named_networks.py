@@ -1,12 +1,15 @@
 """Ten networks of known truth that a paper can name: made, read and judged by commands of users.
 
 Command: python benchmarks/bench_named_networks.py [NAME...] [--keep FOLDER] [--check]
-           [--outputs METHOD=FOLDER]...
+           [--bdrmapit PROGRAM] [--outputs METHOD=FOLDER]...
 Makes each network, reads its traces into a store with the prefix table alone and with the files of
-registries beside it, and judges both, then what other methods said of it: of ``--outputs`` the file
-or folder ``FOLDER/NAME-7001.*`` of any form that ``hopscope judge`` takes, or JSON, address to AS,
-as ``tests.oracles.truth.bdrmapit`` writes it. Writes benchmarks/results/named_networks.json (of all
-ten only): a row for each network and way, with its figures, and sizes and digests of each network.
+registries beside it, and judges both, then what other methods said of it. ``--bdrmapit`` runs
+bdrmapIT, as ``tests.oracles.truth.bdrmapit`` does, without alias sets and with the true ones, and
+judges the file that it writes; PROGRAM is in an environment of its own: Python 3.10, ``pip install
+bdrmapit traceutils2``. Of ``--outputs`` the file or folder ``FOLDER/NAME-7001.*`` is judged, of any
+form that ``hopscope judge`` takes, or JSON, address to AS. Writes
+benchmarks/results/named_networks.json (of all ten only): a row for each network and way, with its
+figures, and sizes and digests of each network.
 ``--check`` only makes them and compares their digests with the recorded ones; the status is 1 if
 any differs.
 """
@@ -27,6 +30,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.record import REPOSITORY, RESULTS, record
+from tests.oracles.truth.bdrmapit import annotate, version_of
 
 SUBJECT = "named_networks"
 SEED = 7001  # no rule and no weight of ours was chosen on any network of this seed
@@ -54,6 +58,8 @@ WAYS: Mapping[str, dict[str, list[str]]] = {
         "--ixp": ["lab.ixp.txt", "lab.peeringdb.json"],
     },
 }
+# Ways of bdrmapIT, each with whether it is given the true alias sets.
+BDRMAPIT: Mapping[str, bool] = {"bdrmapIT": False, "bdrmapIT, true aliases": True}
 MAKE = [sys.executable, "-m", "tests.oracles.networks"]
 HOPSCOPE = [sys.executable, "-m", "pipeline.cli"]
 
@@ -121,7 +127,9 @@ def judged(output: Path, folder: Path) -> dict[str, Any]:
     return sizes | {"n_traces": facts["traces"]["n"], "figures": figures}
 
 
-def rows_of(name: str, folder: Path, outputs: Mapping[str, Path]) -> Iterator[dict[str, Any]]:
+def rows_of(
+    name: str, folder: Path, outputs: Mapping[str, Path], bdrmapit: str | None = None
+) -> Iterator[dict[str, Any]]:
     """A row for each way, then for each other method that said something of this network."""
     named = {"network": name, "digest": digest(folder)}
     for way in WAYS:
@@ -129,6 +137,11 @@ def rows_of(name: str, folder: Path, outputs: Mapping[str, Path]) -> Iterator[di
             store = Path(scratch) / "store"
             ingest(folder, way, store)
             yield named | {"way": way} | judged(store, folder)
+    for way, true_aliases in BDRMAPIT.items() if bdrmapit else ():
+        with tempfile.TemporaryDirectory() as scratch:
+            output = Path(scratch) / "annotations.db"
+            annotate(folder, bdrmapit, output, true_aliases=true_aliases)
+            yield named | {"way": way} | judged(output, folder)
     for method, place in outputs.items():
         for output in sorted(place.glob(f"{folder.name}.*"))[:1]:
             yield named | {"way": method} | judged(output, folder)
@@ -148,12 +161,14 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(NETWORKS)} [all]")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where networks are, and stay")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--bdrmapit", metavar="PROGRAM")
     parser.add_argument("--outputs", action="append", default=[], metavar="METHOD=FOLDER")
     given = parser.parse_args()
     names = given.names or list(NETWORKS)
     if unknown := set(names) - NETWORKS.keys():
         parser.error(f"no network is called {', '.join(sorted(unknown))}")
     outputs = {}
+    peers = {"bdrmapit": version_of(given.bdrmapit)} if given.bdrmapit else {}
     for one in given.outputs:
         method, _, place = one.partition("=")
         if not Path(place).is_dir():
@@ -165,8 +180,9 @@ def main() -> int:
             return check(names, into)
         rows: list[dict[str, Any]] = []
         for name in names:
-            rows += rows_of(name, make(name, into), outputs)
-        record(SUBJECT, rows, None if len(names) == len(NETWORKS) else Path(scratch), seed=SEED)
+            rows += rows_of(name, make(name, into), outputs, given.bdrmapit)
+        target = None if len(names) == len(NETWORKS) else Path(scratch)
+        record(SUBJECT, rows, target, seed=SEED, peers=peers)
     return 0
 
 

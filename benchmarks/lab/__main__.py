@@ -18,6 +18,7 @@ from pathlib import Path
 
 from benchmarks.lab.namespaces import running
 from benchmarks.lab.plan import ASES, Network, plan_network
+from pipeline.model.choices import TRUTH
 
 # Answers come within milliseconds here; a gap of 5 silent hops ends a trace.
 TRACE = "trace -P {method} -w 1 -q 2 -g 5"
@@ -93,7 +94,7 @@ def _measure(network: Network, namespace: dict[str, str], scratch: Path, out: Pa
 
 
 def _write_truth(network: Network, out: Path) -> None:
-    (out / "ground_truth.json").write_text(json.dumps(network.truth(), indent=1) + "\n")
+    (out / TRUTH).write_text(json.dumps(network.truth(), indent=1) + "\n")
     names = {str(system.asn): system.name for system in ASES}
     (out / "as_names.json").write_text(json.dumps(names, indent=1) + "\n")
     (out / "lab.pfx2as").write_text(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
 from typing import Any
 
 from benchmarks.bench_named_networks import NETWORKS, SUBJECT, WAYS
@@ -30,7 +31,11 @@ def networks_table(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def figures_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """P / R of each network by each way, then addresses and hops of the first way; the means."""
+    """P / R of each network by each way, then addresses and hops of the first way; the means.
+
+    With standard errors: of a network by the spread between its ASes, of a mean by those of its
+    networks.
+    """
     ways = list(dict.fromkeys(row["way"] for row in rows))
     found = {(row["network"], row["way"]): row["figures"] for row in rows}
     names = list(dict.fromkeys(row["network"] for row in rows))
@@ -44,8 +49,10 @@ def figures_table(rows: Sequence[Mapping[str, Any]]) -> str:
         shares = []
         for figure in figures:
             each = [found[network, way][figure] for network in networks]
-            shares.append(sum(one["right"] / one["of"] for one in each) / len(each))
-        return " / ".join(f"{share:.3f}" for share in shares)
+            share = sum(one["right"] / one["of"] for one in each) / len(each)
+            error = sqrt(sum((one["standard_error"] or 0) ** 2 for one in each)) / len(each)
+            shares.append(f"{share:.3f} ± {error:.3f}")
+        return " / ".join(shares)
 
     cells = [[f"`{name}`", *(cell([name], *each) for each in of_cells)] for name in names]
     cells.append(["mean", *(cell(names, *each) for each in of_cells)])

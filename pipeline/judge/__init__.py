@@ -27,10 +27,10 @@ Figures, each against the truth:
 A standard error is that of a single network, by the spread between its ASes.
 """
 
-from pipeline.judge.ground_truth import TRUTH
 from pipeline.judge.loading import load_truth
 from pipeline.judge.scores import Score, score
 from pipeline.judge.truth import Truth
 from pipeline.judge.visible import Visible, find_visible
+from pipeline.model.choices import TRUTH
 
 __all__ = ["TRUTH", "Score", "Truth", "Visible", "find_visible", "load_truth", "score"]

@@ -80,8 +80,8 @@ def _wrong_ingresses(
                 "asn": int(topology.node_asn[node]),
                 "router": name,
                 "true_asn": None if name is None else truth.asn_of[name],
-                "neighbors": near,
-                "true_neighbors": sorted(truth.neighbor_asns.get(name or "", ())),
+                "neighbor_asns": near,
+                "true_neighbor_asns": sorted(truth.neighbor_asns.get(name or "", ())),
                 "confidence": sure,
             }
         )

@@ -35,18 +35,18 @@ class Error(NamedTuple):
     """One error; columns of the table of errors. What does not apply is empty.
 
     ``what``: ``ingress``, ``border missed``, ``address``, ``link false``, ``link missed`` or
-    ``router`` (addresses of several routers on one); ``router``: of the truth, two of a link;
-    ``stated``, ``true``: AS; ``neighbors``, ``true_neighbors``: ASes of an ingress.
+    ``router`` (addresses of several routers on one); ``addr``: several of a ``router``; ``router``:
+    of the truth, two of a link; ``asn``: as stated; ``neighbor_asns``: of an ingress.
     """
 
     what: str
     kind: str
-    address: str = ""
+    addr: str = ""
     router: str = ""
-    stated: int | None = None
-    true: int | None = None
-    neighbors: str = ""
-    true_neighbors: str = ""
+    asn: int | None = None
+    true_asn: int | None = None
+    neighbor_asns: str = ""
+    true_neighbor_asns: str = ""
     confidence: float | None = None
 
 
@@ -105,7 +105,7 @@ def errors_of(faults: Mapping[str, Sequence[Any]], truth: Truth) -> Iterator[Err
     for router, asn in faults["borders_missed"]:
         kind = ELSEWHERE if router in elsewhere else NO_INGRESS
         kind = WRONGLY_STATED if router in stated else kind
-        yield Error("border missed", kind, router=router, true=asn)
+        yield Error("border missed", kind, router=router, true_asn=asn)
     for addr, stated, router, true in faults["addresses"]:
         known = None if stated == NO_ASN else stated
         yield Error("address", around.kind(stated, true), addr, router, known, true)
@@ -125,7 +125,7 @@ def _ingress(one: Mapping[str, Any], around: Neighborhood) -> Error:
     elif one["asn"] != one["true_asn"]:
         kind = around.kind(one["asn"], one["true_asn"])
     else:
-        kind = NOT_ADJACENT if one["true_neighbors"] else NO_BORDER
+        kind = NOT_ADJACENT if one["true_neighbor_asns"] else NO_BORDER
     return Error(
         "ingress",
         kind,
@@ -133,7 +133,7 @@ def _ingress(one: Mapping[str, Any], around: Neighborhood) -> Error:
         one["router"] or "",
         one["asn"],
         one["true_asn"],
-        " ".join(map(str, one["neighbors"])),
-        " ".join(map(str, one["true_neighbors"])),
+        " ".join(map(str, one["neighbor_asns"])),
+        " ".join(map(str, one["true_neighbor_asns"])),
         one["confidence"],
     )

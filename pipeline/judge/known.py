@@ -57,10 +57,16 @@ def _routers(rows: list[Row], path: Path) -> tuple[dict[str, int], dict[str, str
             continue
         router = row.router or row.address
         if asn_of.setdefault(router, row.asn) != row.asn:
-            reason = f"router {router} is in AS{asn_of[router]} and in AS{row.asn}"
+            reason = (
+                f"router {router} is in AS{asn_of[router]} and, by the line of {row.address}, in "
+                f"AS{row.asn}: a router is in one AS, so correct one of its lines"
+            )
             raise FormatError(path, "", reason)
         if router_of.setdefault(row.address, router) != router:
-            reason = f"{row.address} is of router {router_of[row.address]} and of {router}"
+            reason = (
+                f"{row.address} is of router {router_of[row.address]} and of {router}: an address "
+                "is of one router, so take one of its lines out"
+            )
             raise FormatError(path, "", reason)
     return asn_of, router_of
 
@@ -84,7 +90,9 @@ def _links(
             continue
         report.n_records += 1
     if not report.n_records:
-        raise FormatError(path, "", report.error or "no line of two routers, `r1,r2`, in it")
+        found = report.error.removeprefix(f"{report.path}: ")
+        first = f"; {report.first_reject}" if report.samples else ""
+        raise FormatError(path, "", found or f"no line of two routers, `r1,r2`, in it{first}")
     neighbors = neighbors_by_links(links, asn_of)
     for router, asns in outside.items():
         if others := asns - {asn_of[router]}:

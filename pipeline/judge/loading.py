@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pipeline.errors import FormatError
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES, open_bytes
-from pipeline.judge.ground_truth import TRUTH, read_ground_truth
+from pipeline.judge.ground_truth import read_ground_truth
 from pipeline.judge.known import ADDRESSES, LINKS, read_known
 from pipeline.judge.truth import Truth
+from pipeline.model.choices import TRUTH
 from pipeline.model.measured.reading import ReadReport
 
 

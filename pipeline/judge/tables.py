@@ -6,13 +6,15 @@
 Fields are separated by commas, semicolons, TABs or bars, with a first line that names them, or
 without one in this order. Names of a column: ``address``, ``addr``, ``ip``; ``asn``, ``as``,
 ``owner``; ``router``, ``node``. Further columns are not read, so that the CSV of bdrmapIT fits. An
-AS is a number, perhaps with ``AS`` before it; empty, 0 and what is below: none is said. Lines that
-begin with # are left out, broken ones are counted by reason.
+AS is a whole number, perhaps with ``AS`` before it; empty, 0 and what is below: none is said. A
+number with a dot is broken: it may be ASdot (RFC 5396), or a spreadsheet may have made it decimal.
+Lines that begin with # are left out, broken ones are counted by reason.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +27,7 @@ from pipeline.judge.ground_truth import plain_text
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN
+from pipeline.model.words import number
 
 ADDRESS, ASN, ROUTER = "address", "asn", "router"
 _NAMES = {
@@ -33,6 +36,8 @@ _NAMES = {
     ROUTER: ("router", "node"),
 }
 _SEPARATORS = ",;\t|"
+_DOTTED = "an AS number with a dot: write it as a whole number, ASdot 1.10 as 65546"
+_SHOWN = 60  # characters of a line that an error quotes
 _MOST_NAME = 255  # characters of the name of a router
 
 
@@ -67,9 +72,20 @@ def read_rows(path: Path) -> tuple[list[Row], ReadReport]:
             report.reject(place, str(error), ",".join(cells))
     report.n_records = len(rows)
     if not rows:
-        reason = "no line of `address,asn` or `address,asn,router` in it"
-        raise FormatError(path, "", report.error or reason)
+        raise FormatError(path, "", _why_none(report))
     return rows, report
+
+
+def _why_none(report: ReadReport) -> str:
+    """Why a file has no row, without its path."""
+    if report.error:
+        return report.error.removeprefix(f"{report.path}: ")
+    reason = "no line of `address,asn` or `address,asn,router` in it"
+    if not report.samples:
+        return reason
+    first, n = report.samples[0], report.rejected.total()
+    found = first.detail if len(first.detail) <= _SHOWN else f"{first.detail[:_SHOWN]}..."
+    return f"{reason}; {number(n, 'line')} rejected, {first.place}: {first.reason} ({found})"
 
 
 def lines_of(path: Path, report: ReadReport) -> Iterator[tuple[str, list[str]]]:
@@ -116,12 +132,14 @@ def _row(cells: Sequence[str], columns: Mapping[str, int]) -> Row:
 
 def as_number(text: str) -> int:
     """An AS number, or ``NO_ASN``; ValueError with a fixed phrase."""
-    digits = text.upper().removeprefix("AS")
+    digits = text.upper().removeprefix("AS").strip()
     if not digits:
         return NO_ASN
+    if re.fullmatch(r"[0-9]+\.[0-9]+", digits):
+        raise ValueError(_DOTTED)
     if len(digits) > 11 or not digits.removeprefix("-").isdecimal() or not digits.isascii():
         raise ValueError("not an AS number")
-    number = int(digits)
-    if number > MAX_ASN:
+    asn = int(digits)
+    if asn > MAX_ASN:
         raise ValueError("not an AS number")
-    return number if number > 0 else NO_ASN
+    return asn if asn > 0 else NO_ASN

@@ -27,6 +27,8 @@ FIRST_EVENTS = 10  # that a page of changes opens with; a notice has as many at 
 
 ADJACENCY_SUFFIX = ".adj"  # of files of neighbour lists, read and written
 
+TRUTH = "ground_truth.json"  # beside the traces of networks whose truth is known
+
 MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
 NAME_PATTERN = rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}"  # of a snapshot, whole
 NAME_RULE = (

@@ -12,6 +12,7 @@ from typing import Any
 from pipeline.generate.networks.delays import Delays
 from pipeline.generate.networks.names import name_interfaces, rules_of_names
 from pipeline.generate.networks.network import Link, Network
+from pipeline.model.choices import TRUTH
 
 _REGISTERED = 0.9  # members of exchange points that PeeringDB has
 _WRONG = 1 / 30  # of these, with the address of another
@@ -113,7 +114,7 @@ def _truth_of_link(network: Network, link: Link) -> dict[str, Any]:
 def write_files(network: Network, delays: Delays, folder: Path) -> None:
     """All files but the traces, by the names that laboratories have."""
     truth = truth_of(network)
-    (folder / "ground_truth.json").write_text(json.dumps(truth))
+    (folder / TRUTH).write_text(json.dumps(truth))
     (folder / "lab.pfx2as").write_text(
         "".join(
             f"{net.network_address}\t{net.prefixlen}\t{text}\n" for net, text in network.origins

@@ -22,6 +22,7 @@ from pathlib import Path
 from pipeline.errors import FormatError, UnreadableError, UsageError
 from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of, hash_file
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES
+from pipeline.model.choices import TRUTH
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.words import number
 from pipeline.stages.inputs.folders import unreadable, walk
@@ -35,9 +36,6 @@ class InputFile:
     path: Path
     format: str = ""
     error: FormatError | None = None
-
-
-TRUTH = "ground_truth.json"  # beside the traces of networks whose truth is known
 
 
 @dataclass(frozen=True)

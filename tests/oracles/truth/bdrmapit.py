@@ -1,12 +1,13 @@
-"""Owners of addresses by bdrmapIT [1]_, for ``--owners`` of the truth tool.
+"""Owners of addresses by bdrmapIT [1]_, for ``hopscope judge`` and ``--owners`` of the truth tool.
 
-    python -m tests.oracles.truth.bdrmapit LAB... --program BDRMAPIT --into FOLDER
+    python -m tests.oracles.truth.bdrmapit LAB... --program BDRMAPIT --into FOLDER [--true-aliases]
 
 BDRMAPIT is the program of bdrmapIT 2.1, in an environment of its own (Python 3.10, ``pip install
 bdrmapit traceutils2``). Beside the traces and the prefix table it gets what is true of the
 laboratory: relationships and customer cones, organisations, unannounced blocks, and exchange points
-with all members. Traces are given in scamper's JSON, as hopscope reads them. One file is written
-for each laboratory, ``FOLDER/LAB.json``: address to AS.
+with all members; and the true alias sets where ``--true-aliases`` says so. Traces are given in
+scamper's JSON, as hopscope reads them. Two files are written for each laboratory: bdrmapIT's own,
+``FOLDER/LAB.db``, and of it ``FOLDER/LAB.json``: address to AS.
 
 References
 ----------
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,7 +44,7 @@ from pipeline.model.measured.traces import (
 )
 from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs
-from tests.oracles.truth.laboratory import unpacked
+from tests.oracles.truth.laboratory import ALIASES, unpacked
 
 _ICMP = {KIND_ECHO_REPLY: 0, KIND_UNREACHABLE: 3}  # type; 11 for all others
 _FIRST_EXCHANGE = -100  # bdrmapIT's number of the first exchange point; the next ones are lower
@@ -179,8 +181,8 @@ def _exchanges(truth: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"data": rows} for name, rows in found.items()}
 
 
-def owners_by_bdrmapit(folder: Path, program: str) -> dict[str, int]:
-    """Owners of the addresses of an unpacked laboratory.
+def annotate(folder: Path, program: str, target: Path, *, true_aliases: bool = False) -> None:
+    """Write what bdrmapIT says of an unpacked laboratory: its own file, SQLite.
 
     Raises
     ------
@@ -203,6 +205,8 @@ def owners_by_bdrmapit(folder: Path, program: str) -> dict[str, int]:
         if truth.get("ixps"):
             (scratch / "peeringdb.json").write_text(json.dumps(_exchanges(truth)))
             given["-P"] = "peeringdb.json"
+        if true_aliases:
+            given["-R"] = (folder / ALIASES).absolute()
         options = [str(word) for pair in given.items() for word in pair]
         command = [program, "all", "-p", "1", "-I", str(_ROUNDS), *options]
         try:
@@ -212,30 +216,45 @@ def owners_by_bdrmapit(folder: Path, program: str) -> dict[str, int]:
         if not (scratch / "owners.db").is_file():
             said = ran.stderr.strip().splitlines() or ["it said nothing"]
             raise UsageError(f"{program} wrote no owners of {folder}: {said[-1]}")
-        output, _ = read_bdrmapit(scratch / "owners.db")
+        shutil.copyfile(scratch / "owners.db", target)
+
+
+def owners_in(path: Path) -> dict[str, int]:
+    """Owners of addresses in bdrmapIT's own file; those in no AS are left out."""
+    output, _ = read_bdrmapit(path)
     asns = output.asn[output.router].tolist()
     owners = zip(format_addrs(output.addrs), asns, strict=True)
     return {addr: asn for addr, asn in owners if asn != NO_ASN}
 
 
+def version_of(program: str) -> str:
+    """Version of bdrmapIT's package, in the environment of its program."""
+    python = Path(program).with_name("python")
+    code = "from importlib.metadata import version; print(version('bdrmapit'))"
+    ran = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
+
+
 def main(words: Sequence[str] | None = None) -> int:
-    """Write a file of owners for each laboratory; the exit status."""
+    """Write the files of each laboratory; the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.oracles.truth.bdrmapit", description=__doc__.splitlines()[0]
     )
     parser.add_argument("labs", nargs="+", type=Path, metavar="LAB")
     parser.add_argument("--program", required=True, metavar="BDRMAPIT")
     parser.add_argument("--into", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--true-aliases", action="store_true")
     arguments = parser.parse_args(words)
     arguments.into.mkdir(parents=True, exist_ok=True)
     for path in arguments.labs:
+        output = arguments.into / f"{path.name.split('.tar')[0]}.db"
         try:
             with unpacked(path) as folder:
-                owners = owners_by_bdrmapit(folder, arguments.program)
+                annotate(folder, arguments.program, output, true_aliases=arguments.true_aliases)
         except PipelineError as error:
             print(error, file=sys.stderr)
             return 2
-        (arguments.into / f"{path.name.split('.tar')[0]}.json").write_text(json.dumps(owners))
+        output.with_suffix(".json").write_text(json.dumps(owners_in(output)))
     return 0
 
 

@@ -8,8 +8,9 @@ SIZES = {"n_ases": 94, "n_routers": 345, "n_links": 1565, "n_traces": 5184}
 
 
 def row(network, way, right):
-    shares = {name: {"right": right, "of": 4} for name in ("ingresses", "borders", "addresses")}
-    hops = {"hops": {"right": 1, "of": 4}}
+    counted = {"right": right, "of": 4, "standard_error": 0.02}
+    shares = dict.fromkeys(("ingresses", "borders", "addresses"), counted)
+    hops = {"hops": {"right": 1, "of": 4, "standard_error": None}}
     named = {"network": network, "way": way, "digest": "0123456789abcdef"}
     return named | SIZES | {"figures": shares | hops}
 
@@ -30,7 +31,8 @@ def test_a_method_that_left_out_a_network_has_no_figure_and_no_mean():
         "| network | traces and prefixes, P / R | another, P / R | addresses | hops equal |"
     )
     assert lines[2:] == [
-        "| `harsh` | 0.750 / 0.750 |  | 0.750 | 0.250 |",
-        "| `mpls` | 1.000 / 1.000 | 0.500 / 0.500 | 1.000 | 0.250 |",
-        "| mean | 0.875 / 0.875 |  | 0.875 | 0.250 |",
+        "| `harsh` | 0.750 ± 0.020 / 0.750 ± 0.020 |  | 0.750 ± 0.020 | 0.250 ± 0.000 |",
+        "| `mpls` | 1.000 ± 0.020 / 1.000 ± 0.020 | 0.500 ± 0.020 / 0.500 ± 0.020 "
+        "| 1.000 ± 0.020 | 0.250 ± 0.000 |",
+        "| mean | 0.875 ± 0.014 / 0.875 ± 0.014 |  | 0.875 ± 0.014 | 0.250 ± 0.000 |",
     ]

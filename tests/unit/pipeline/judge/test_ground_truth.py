@@ -45,30 +45,80 @@ def test_routers_addresses_and_links_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"asn_of": {"a": -1}}, "-1 is not an AS number"),
-        ({"asn_of": {"a": True}}, "True is not an AS number"),
-        ({"asn_of": []}, "asn_of is not an object"),
-        ({"asn_of": {"a": 1}}, "asn_of has no router 'b'"),
-        ({"links": {}}, "links is not a list"),
-        ({"links": [7]}, "is not a network"),
-        ({"links": [{"u": "a"}]}, "'v' is missing"),
-        ({"links": [{"u": ["a"], "v": "b"}]}, "is not a network"),
-        ({"loopback": {"a": "x" * 999}}, f"'{'x' * 59}... is not an address"),
-        ({"loopback": {"a": 7}}, "7 is not an address"),
-        ({"loopback": {"z": "20.1.0.1"}}, "asn_of has no router 'z', which has '20.1.0.1'"),
-        ({"hosts": {"h": None}}, "is not a network"),
-        ({"relationships": [[1, 2, 5]]}, "5 is not a relationship"),
-        ({"relationships": [[1]]}, "is not a network"),
-        ({"organisations": {"x": 1}}, "is not a network"),
-        ({"plan": {"name": "x"}}, "'seed' is missing"),
+        ({"asn_of": {"a": -1}}, "asn_of.a: -1 is not an AS number"),
+        ({"asn_of": {"a": True}}, "asn_of.a: true is not an AS number"),
+        ({"asn_of": {"a": "64496"}}, 'asn_of.a: "64496" is not an AS number'),
+        ({"asn_of": {"a": 1.5}}, "asn_of.a: 1.5 is not an AS number"),
+        ({"asn_of": {"a": 2**32}}, "asn_of.a: 4294967296 is not an AS number, 0 to 4294967295"),
+        ({"asn_of": []}, "asn_of: [] is not an object"),
+        ({"asn_of": {}}, "asn_of: has no router"),
+        ({"asn_of": {"a": 1}}, 'links[0].v_addr: router "b" is not in asn_of'),
+        ({"links": {}}, "links: {} is not a list"),
+        ({"links": [7]}, "links[0]: 7 is not an object"),
+        ({"links": [NETWORK["links"][0], None]}, "links[1]: null is not an object"),
+        ({"links": [{"u": "a"}]}, "links[0]: v is missing"),
+        ({"links": [{"u": ["a"], "v": "b"}]}, "links[0].u: a list is not a text"),
+        ({"links": [{"u": "a", "v": "z"}]}, 'links[0]: router "z" is not in asn_of'),
+        ({"links": [{"u": "a", "v": "b", "u_addr": None}]}, "links[0].u_addr: null is not an add"),
+        ({"loopback": {"a": "x" * 999}}, f'loopback.a: "{"x" * 59}... is not an address'),
+        ({"loopback": {"a": 7}}, "loopback.a: 7 is not an address"),
+        ({"loopback": {"a": "fe80::1%eth0"}}, 'loopback.a: "fe80::1%eth0" is not an address'),
+        ({"loopback": {"z": "20.1.0.1"}}, 'loopback.z: router "z" is not in asn_of'),
+        ({"loopback": {"\x1b[1mz\u202e": "20.1.0.1"}}, 'router "\\u001b[1mz\\u202e" is not in'),
+        ({"loopback": {"z" * 999: "20.1.0.1"}}, f'loopback.{"z" * 60}...: router "{"z" * 59}...'),
+        ({"hosts": []}, "hosts: [] is not an object"),
+        ({"hosts": {"h": None}}, "hosts.h: null is not an object"),
+        ({"hosts": {"h": {"gw_addr": "20.1.0.9"}}}, "hosts.h: gw is missing"),
+        ({"ixps": [7]}, "ixps[0]: 7 is not an object"),
+        ({"ixps": [{"lan": "20.9.0.0/24"}]}, "ixps[0]: members is missing"),
+        ({"ixps": [{"members": {"b": ""}}]}, 'ixps[0].members.b: "" is not an address'),
+        ({"relationships": [[1, 2, 5]]}, "relationships[0]: 5 is not a relationship, -1 or 0"),
+        ({"relationships": [[1, 2, [0]]]}, "relationships[0]: a list is not a relationship"),
+        ({"relationships": [[1, 2, 0], [1]]}, "relationships[1]: a list is not [AS, AS, -1 or 0]"),
+        ({"relationships": [["x", 2, 0]]}, 'relationships[0]: "x" is not an AS number'),
+        ({"organisations": {"x": 1}}, 'organisations: "x" is not an AS number'),
+        ({"plan": 7}, "plan: 7 is not an object"),
+        ({"links": [], "loopback": {}, "hosts": {}, "ixps": []}, "no router has an address"),
     ],
 )
 def test_what_is_broken_is_named(tmp_path, change, said):
-    (tmp_path / "ground_truth.json").write_text(json.dumps(NETWORK | change))
+    path = tmp_path / "ground_truth.json"
+    path.write_text(json.dumps(NETWORK | change))
     with pytest.raises(FormatError) as error:
         load_truth(tmp_path)
-    assert said in str(error.value)
-    assert "ground_truth.json" in str(error.value)
+    text = str(error.value)
+    assert text.startswith(f"{path}: ")
+    assert said in text
+    assert text.endswith("needs asn_of (AS of each router) and links (u, v, u_addr, v_addr)")
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize(
+    ("change", "plan"),
+    [({}, ""), ({"plan": {"name": "x", "seed": 7}}, "x, seed 7"), ({"plan": {"name": "x"}}, "x")],
+)
+def test_a_plan_names_the_network(tmp_path, change, plan):
+    (tmp_path / "ground_truth.json").write_text(json.dumps(NETWORK | change))
+    assert load_truth(tmp_path).plan == plan
+
+
+def test_a_link_of_a_router_with_itself_is_none(tmp_path):
+    links = [*NETWORK["links"], {"u": "a", "v": "a", "u_addr": "20.1.0.7", "v_addr": "20.1.0.8"}]
+    (tmp_path / "ground_truth.json").write_text(json.dumps(NETWORK | {"links": links}))
+    truth = load_truth(tmp_path)
+    assert truth.links == {frozenset("ab")}
+    assert (truth.router_of["20.1.0.7"], truth.router_of["20.1.0.8"]) == ("a", "a")
+
+
+def test_a_file_that_is_cut_is_named_with_its_size(tmp_path):
+    path = tmp_path / "ground_truth.json"
+    path.write_text(json.dumps(NETWORK)[:-9])
+    with pytest.raises(FormatError, match=r"not JSON, or cut short after \d+ bytes: .* line 1"):
+        load_truth(path)
+    path.write_bytes(gzip.compress(json.dumps(NETWORK).encode())[:-30])
+    with pytest.raises(FormatError, match=r"cut short: the gzip data stop before their end"):
+        load_truth(path)
 
 
 @pytest.mark.parametrize(

@@ -49,12 +49,16 @@ def test_without_links_nothing_is_said_of_neighbours(tmp_path):
 @pytest.mark.parametrize(
     ("addresses", "links", "said"),
     [
-        ("20.1.0.1,1,a\n20.1.0.2,2,a\n", None, "router a is in AS1 and in AS2"),
+        ("20.1.0.1,1,a\n20.1.0.2,2,a\n", None, "router a is in AS1 and, by the line of 20.1.0.2,"),
         ("20.1.0.1,1,a\n20.1.0.1,1,b\n", None, "20.1.0.1 is of router a and of b"),
         ("20.1.0.1,,a\n", None, "no address has an AS"),
         ("address,asn\n", None, "no line of `address,asn`"),
         ("20.1.0.1,1,a\n", "x,y\n", "no line of two routers"),
         ("fe80::1%eth0,1,a\n", None, "no line of `address,asn`"),
+        ("20.1.0.1,1.10,a\n", None, "line 1: an AS number with a dot: write it as a whole number"),
+        ("address,asn\n20.1.0.1,64496.0\n", None, "1 line rejected, line 2: an AS number with a"),
+        ("20.1.0.1,x\n" + "y" * 999, None, "line 1: not an AS number (20.1.0.1,x)"),
+        ("y" * 999, None, f"fewer fields than address and AS ({'y' * 60}...)"),
         ("\x00\x01\x02", None, "no line of `address,asn`"),
     ],
 )

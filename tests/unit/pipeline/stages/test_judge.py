@@ -112,7 +112,7 @@ def test_errors_are_listed_by_kind(store, tmp_path, capfd):
     n = Counter(row["what"] for row in rows)
     assert n["ingress"] == ingresses["of"] - ingresses["right"] > 0
     assert n["address"] == addresses["of"] - addresses["right"]
-    assert all(row["kind"] and (row["address"] or row["router"]) for row in rows)
+    assert all(row["kind"] and (row["addr"] or row["router"]) for row in rows)
 
 
 def test_the_figures_are_printed_with_what_they_are_of(store, capfd):

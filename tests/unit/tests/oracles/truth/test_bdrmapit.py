@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from pipeline.errors import UsageError
-from tests.oracles.truth.bdrmapit import main, owners_by_bdrmapit
+from tests.oracles.truth.bdrmapit import annotate, main, owners_in
 
 TRUTH = {
     "asn_of": {"r1": 1, "r2": 2, "r3": 3},
@@ -58,7 +58,8 @@ def program(tmp_path):
 
 
 def test_it_gets_traces_prefixes_and_what_is_true(lab, program, tmp_path):
-    assert owners_by_bdrmapit(lab, str(program)) == {"20.1.0.1": 7}
+    annotate(lab, str(program), tmp_path / "own.db")
+    assert owners_in(tmp_path / "own.db") == {"20.1.0.1": 7}
     kept = tmp_path / "kept"
     assert (kept / "command").read_text() == "all -I -P -b -c -i -j -p -r -s"
     assert (kept / "ip2as").read_text().splitlines() == [
@@ -87,6 +88,12 @@ def test_it_gets_traces_prefixes_and_what_is_true(lab, program, tmp_path):
 def test_owners_are_a_file_for_each_laboratory(lab, program, tmp_path):
     assert main([str(lab), "--program", str(program), "--into", str(tmp_path / "owners")]) == 0
     assert json.loads((tmp_path / "owners" / "lab.json").read_text()) == {"20.1.0.1": 7}
+    assert owners_in(tmp_path / "owners" / "lab.db") == {"20.1.0.1": 7}
+
+
+def test_true_alias_sets_are_given_where_asked_for(lab, program, tmp_path):
+    annotate(lab, str(program), tmp_path / "own.db", true_aliases=True)
+    assert (tmp_path / "kept" / "command").read_text() == "all -I -P -R -b -c -i -j -p -r -s"
 
 
 def test_a_program_that_fails_is_named_with_what_it_said(lab, tmp_path, capsys):
@@ -94,7 +101,7 @@ def test_a_program_that_fails_is_named_with_what_it_said(lab, tmp_path, capsys):
     path.write_text("#!/bin/sh\necho first >&2\necho 'no such option' >&2\nexit 3\n")
     path.chmod(0o755)
     with pytest.raises(UsageError, match=r"broken wrote no owners of .*lab: no such option"):
-        owners_by_bdrmapit(lab, str(path))
+        annotate(lab, str(path), tmp_path / "own.db")
     words = [str(lab), "--program", str(tmp_path / "nowhere"), "--into", str(tmp_path / "owners")]
     assert main(words) == 2
     assert "nowhere: No such file or directory" in capsys.readouterr().err

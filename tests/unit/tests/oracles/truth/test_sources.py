@@ -92,7 +92,7 @@ def test_faults_are_what_the_counts_count(capsys: pytest.CaptureFixture) -> None
         rated = sum(one["n"] for one in way["confidence"] if one["what"] == "ingress")
         assert rated == counts["ingresses"]
         for fault in faults["ingresses"]:
-            neighbors = set(fault["neighbors"]) & set(fault["true_neighbors"])
+            neighbors = set(fault["neighbor_asns"]) & set(fault["true_neighbor_asns"])
             assert fault["asn"] != fault["true_asn"] or not neighbors
         n_faults += sum(n.values())
     assert n_faults > 5
