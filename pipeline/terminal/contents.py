@@ -273,12 +273,11 @@ def _print_hosts(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _print_places(rows: Sequence[Mapping[str, Any]]) -> None:
     """Places where any are known, each address once."""
-    from pipeline.report.tables.places import impossible_text, place_text
+    from pipeline.report.tables.places import placed_text
 
     placed = {row["addr"]: row for row in rows if row.get("latitude") is not None}
     for addr, row in placed.items():
-        why = impossible_text(row)
-        print_line(f"{addr} is in {place_text(row)}{f': impossible, {why}' if why else ''}")
+        print_line(f"{addr} is in {placed_text(row)}")
 
 
 def _shares(row: Mapping[str, Any]) -> str:

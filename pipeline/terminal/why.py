@@ -48,6 +48,8 @@ def _title(facts: Mapping[str, Any]) -> str:
 
 def router_lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is known of a router beside reasons and links, each with a label; as pages show it."""
+    from pipeline.report.tables.places import placed_text
+
     lines = []
     if facts["confidence"] is not None:
         lines.append((AS_CONFIDENCE, rated_text(facts["confidence"], facts["confidence_class"])))
@@ -55,6 +57,8 @@ def router_lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         lines.append(("Its router also has", ", ".join(others)))
     for addr, name in facts["host_names"].items():
         lines.append((f"Host name of {addr}", name))
+    if facts.get("latitude") is not None:
+        lines.append(("Place", placed_text(facts)))
     if facts.get("n_traces") is not None:
         lines.append(("Traces", _traces(facts)))
     if facts.get("rtt_ms") is not None:

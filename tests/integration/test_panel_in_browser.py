@@ -28,6 +28,7 @@ pytest_plugins = ("tests.browser",)
 LAB = REPOSITORY / "data" / "samples" / "lab"
 TABLES = ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"]
 HOSTILE = "</script><img src=x onerror=\"alert('2')\">"
+CITY = "<b>Paris</b>"  # third-party text
 FIRST, NIGHT = "2026-01-01", "2026-01-02"
 
 
@@ -37,10 +38,17 @@ def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("panel")
     store, out = folder / "store", folder / "reports"
     places = ["--store", str(store), "--out", str(out)]
+    located = folder / "places.csv"
+    located.write_text(
+        # One of the ends of the laboratory is in Sydney: light takes longer than the traces did.
+        f"198.18.0.0/15,48.86,2.35,{CITY},FR\n198.18.0.0/20,-33.87,151.21,Sydney,AU\n"
+    )
     for night, hosts in ((FIRST, "01"), (NIGHT, "0123")):
         files = [str(LAB / f"h{host}.icmp-paris.warts.gz") for host in hosts]
         with pytest.raises(SystemExit) as ended:
-            main(["run", *files, *places, "--snapshot", night, *TABLES])
+            main(
+                ["run", *files, *places, "--snapshot", night, *TABLES, "--locations", str(located)]
+            )
         assert ended.value.code == 0
     with contextlib.suppress(SystemExit):
         main(["compare", FIRST, NIGHT, *places])
@@ -87,10 +95,13 @@ def test_the_panel_says_what_the_command_says(page, lab):
         asked = sorted({*doors[::3], *addresses[::9]}, key=asns.__getitem__)
         assert len(asked) > 40
         page.goto((folder / "index.html").as_uri())
-        kinds = set()
+        kinds, placed = set(), set()
         for address in asked:
             facts = reasons_for(snapshot, address)
             kinds |= {label for label, _ in router_lines(facts)}
+            placed |= {
+                text.split(",")[0] for label, text in router_lines(facts) if label == "Place"
+            }
             url = (folder / "as" / f"{asns[address]}.html").as_uri()
             if page.url.split("#")[0] == url:
                 page.evaluate("address => { location.hash = `router=${address}`; }", address)
@@ -115,6 +126,7 @@ def test_the_panel_says_what_the_command_says(page, lab):
                 for one in facts["links"]
             ], address
     assert {"AS confidence", "Its router also has", "Traces", "Ingress", "Exit", "Nights"} <= kinds
+    assert placed == {CITY, "Sydney"}
 
 
 def test_it_opens_from_a_table_and_gives_the_focus_back(page, lab):

@@ -9,7 +9,7 @@
   // ---- Shards ---------------------------------------------------------------------------------
   const load = hopscope.shards("routers", `${ROOT}routers/`, 16, (data, key) => (key === "index" ? data : unpacked(data)));
   const FLOATS = new Set(["confidence", "link_weight", "entry_confidence"]);
-  const SIGNED = /^(node|host|rtt|nearest|link_node|link_traces|link_delay|entry_(traces|ixp)|owner_(asn|second|rule)|term|join_rule|first|last)$/;
+  const SIGNED = /^(node|host|place|rtt|nearest|link_node|link_traces|link_delay|entry_(traces|ixp)|owner_(asn|second|rule)|term|join_rule|first|last)$/;
   async function unpacked({ columns, texts, names, data }) {
     const packed = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -44,7 +44,7 @@
       addr: address, asn: shard.asn[i], node: shard.node[i], name: shard.names[shard.asn[i]] ?? null,
       addrs: addrs.map((at) => addressIn(shard, "addr", at)),
       host_names: addrs.filter((at) => shard.host[at] >= 0).map((at) => [addressIn(shard, "addr", at), text(shard.host[at])]),
-      confidence: known(shard.confidence[i]),
+      confidence: known(shard.confidence[i]), place: shard.place ? text(shard.place[i]) : null,
     };
     if (shard.n_traces) {
       Object.assign(found, { n_traces: shard.n_traces[i], n_vantages: shard.n_vantages[i], rtt_ms: shard.rtt[i] < 0 ? null : shard.rtt[i] / 100, nearest_vantage: text(shard.nearest[i]) });
@@ -99,6 +99,7 @@
     const others = found.addrs.filter((one) => one !== found.addr);
     if (others.length) told.push(["Its router also has", others.join(", ")]);
     for (const [address, name] of found.host_names) told.push([`Host name of ${address}`, name]);
+    if (found.place) told.push(["Place", found.place]);
     if (found.n_traces !== undefined) told.push(["Traces", `${counted(found.n_traces, "trace")} from ${counted(found.n_vantages, "vantage point")} ${found.n_traces === 1 ? "crosses" : "cross"} it`]);
     if (found.rtt_ms !== undefined && found.rtt_ms !== null) told.push(["RTT from vantage points", `${hopscope.amount(found.rtt_ms, 2)} ms at least, from ${found.nearest_vantage}`]);
     const entry = found.ingress;

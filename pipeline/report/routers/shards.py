@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kernels.host import n_cores
 from pipeline.model.addresses import is_private, positions_of
@@ -44,6 +45,7 @@ from pipeline.report.routers.crossings import router_crossings
 from pipeline.report.routers.links import FLAGS, RouterLinks, hundredths, links_of_rows
 from pipeline.report.routers.nights import Nights
 from pipeline.report.tables.node_names import addr_texts
+from pipeline.report.tables.places import place_columns, placed_text
 from pipeline.store import Ingresses
 
 SHARD = 1 << 12  # routers
@@ -191,6 +193,9 @@ class _Routers:
         named = snapshot.lookup(rows, np.arange(len(rows)) - self.node_ptr[rows]).addr
         self.named = np.zeros((len(rows), 2), np.uint64) if named is None else named
         self.ingresses, self.exits = snapshot.ingresses(), snapshot.exits()
+        self.places = None
+        if snapshot.locations() is not None:
+            self.places = pa.table(place_columns(snapshot, self.row, self.node))
 
     def shards(self) -> Iterator[tuple[int, tuple[Shard, list[str], dict[int, str]]]]:
         """Number of the first router of each shard, and its columns, texts and names of ASes."""
@@ -218,6 +223,7 @@ class _Routers:
             **_words("addr", self.addresses.addr[entries]),
             "host": texts.of(self.hosts[entries]),
             "confidence": self.addresses.confidence[self.by_router[self.addr_ptr[:-1][own]]],
+            **self._placed(own, texts),
             **self._crossed(node, texts),
             **self._links(links, place),
             **self._entered(node, texts),
@@ -230,6 +236,15 @@ class _Routers:
         as_name, asn = self.snapshot.as_name, self.snapshot.asn
         names = {int(asn[row]): printable(as_name[row]) for row in rows if as_name[row]}
         return shard, list(texts.places), names
+
+    def _placed(self, own: slice, texts: _Texts) -> Shard:
+        if self.places is None:
+            return {}
+        places = self.places.slice(own.start, own.stop - own.start)
+        known = np.flatnonzero(places["latitude"].is_valid().to_numpy())
+        text = np.full(len(places), None, object)
+        text[known] = [placed_text(one) for one in places.take(known).to_pylist()]
+        return {"place": texts.of(text.tolist())}
 
     def _crossed(self, node: np.ndarray, texts: _Texts) -> Shard:
         seen = self.crossings

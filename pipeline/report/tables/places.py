@@ -89,6 +89,12 @@ def impossible_text(row: Mapping[str, Any]) -> str:
     )
 
 
+def placed_text(row: Mapping[str, Any]) -> str:
+    """A place, and why the speed of light forbids it where it does; empty where none is known."""
+    why = impossible_text(row)
+    return f"{place_text(row)}: impossible, {why}" if why else place_text(row)
+
+
 def counted_places(rows: Iterable[Mapping[str, Any]], traces: str) -> list[tuple[str, int, int]]:
     """(place, rows, sum of a column over them), those with the most traces first.
 

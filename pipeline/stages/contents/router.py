@@ -13,6 +13,7 @@ from pipeline.report.routers.crossings import router_crossings
 from pipeline.report.routers.links import hundredths, links_of_rows
 from pipeline.report.routers.nights import nights_alike
 from pipeline.report.tables.node_names import addr_texts, node_texts
+from pipeline.report.tables.places import place_columns
 from pipeline.store import Snapshot, find_addresses
 
 
@@ -25,7 +26,7 @@ def router_facts(snapshot: Snapshot, row: int, node: int) -> dict[str, Any]:
         ``links``: a dict for each link, the most traversed first, with ``delay_ms`` (half of what
         the RTT grows by across it, the median of traces); ``ingress`` and ``exit``: None unless it
         is one; ``n_traces``, ``n_vantages``, ``rtt_ms`` (the lowest) and ``nearest_vantage``: None
-        where paths are not kept.
+        where paths are not kept; ``PLACE_COLUMNS`` as in tables: None where no place is known.
 
     Raises
     ------
@@ -37,6 +38,7 @@ def router_facts(snapshot: Snapshot, row: int, node: int) -> dict[str, Any]:
         "ingress": _ingress(snapshot, row, node),
         "exit": _exit(snapshot, row, node),
         **_crossings(snapshot, row, node),
+        **_place(snapshot, row, node),
     }
 
 
@@ -127,6 +129,11 @@ def _crossings(snapshot: Snapshot, row: int, node: int) -> dict[str, Any]:
         "rtt_ms": _milliseconds(seen.rtt_ms[at : at + 1])[0],
         "nearest_vantage": text,
     }
+
+
+def _place(snapshot: Snapshot, row: int, node: int) -> dict[str, Any]:
+    columns = place_columns(snapshot, np.array([row]), np.array([node]))
+    return {name: column[0].as_py() for name, column in columns.items()}
 
 
 def nights_of(snapshot: Snapshot, addrs: np.ndarray) -> dict[str, Any] | None:

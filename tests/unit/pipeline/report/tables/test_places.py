@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.cli import main
-from pipeline.report.tables.places import counted_places, impossible_text, place_text
+from pipeline.report.tables.places import PLACE_COLUMNS, counted_places, impossible_text, place_text
 from pipeline.store import open_snapshot
 from tests.addresses import format_addrs
 from tests.real_data import REPOSITORY
@@ -57,6 +57,16 @@ def test_places_are_in_tables_on_pages_and_in_commands(tmp_path, capsys):
     assert first["place_impossible"]
     assert first["place_far_km"] > 16_000
     assert first["place_rtt_ms"] < 10
+    found = json.loads(run(capsys, "why", addr, "--store", store, "--json"))
+    assert {name: found[name] for name in PLACE_COLUMNS} == {
+        name: first[name] for name in PLACE_COLUMNS
+    }
+    said = run(capsys, "why", addr, "--store", store)
+    assert f"Place: Sydney, AU: impossible, {impossible_text(first)}" in " ".join(said.split())
+    without = json.loads(
+        run(capsys, "why", addr, "--store", store, "--snapshot", "without", "--json")
+    )
+    assert {without[name] for name in PLACE_COLUMNS} == {None}
     text = run(capsys, "show", "with", asn, "--store", store)
     assert f"{addr} is in Sydney, AU: impossible, RTT " in text
     found = json.loads(run(capsys, "lookup", addr, "--store", store, "--json"))["found"][0]
