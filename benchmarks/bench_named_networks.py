@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ WAYS: Mapping[str, dict[str, list[str]]] = {
 }
 # Ways of bdrmapIT, each with whether it is given the true alias sets.
 BDRMAPIT: Mapping[str, bool] = {"bdrmapIT": False, "bdrmapIT, true aliases": True}
+_AT_ONCE = 4  # networks; much of the time is programs that start
 MAKE = [sys.executable, "-m", "tests.oracles.networks"]
 HOPSCOPE = [sys.executable, "-m", "pipeline.cli"]
 
@@ -178,9 +180,12 @@ def main() -> int:
         into = given.keep or Path(scratch)
         if given.check:
             return check(names, into)
-        rows: list[dict[str, Any]] = []
-        for name in names:
-            rows += rows_of(name, make(name, into), outputs, given.bdrmapit)
+
+        def rows_of_network(name: str) -> list[dict[str, Any]]:
+            return list(rows_of(name, make(name, into), outputs, given.bdrmapit))
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            rows = [row for found in pool.map(rows_of_network, names) for row in found]
         target = None if len(names) == len(NETWORKS) else Path(scratch)
         record(SUBJECT, rows, target, seed=SEED, peers=peers)
     return 0

@@ -61,7 +61,8 @@ def reasons_for(snapshot: Snapshot, address: str) -> dict[str, Any]:
         that stood for a part of the router when ASes were elected; ``joins``: one for each address
         that a rule joined; ``sentences``: both in words; ``links``, ``ingress``, ``exit``,
         ``n_traces``, ``n_vantages``, ``rtt_ms``, ``nearest_vantage``, ``nights``, ``city`` and the
-        other columns of a place: as of ``router_facts`` and ``nights_of``, only where it is in an AS.
+        other columns of a place: as of ``router_facts`` and ``nights_of``, only where it is in an
+        AS.
 
     Raises
     ------
