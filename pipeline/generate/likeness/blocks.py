@@ -15,6 +15,7 @@ from pipeline.generate.likeness.law import Components, components_of, law_of
 from pipeline.generate.likeness.linking import connect, link
 from pipeline.generate.likeness.plan import Plan, plan_of
 from pipeline.generate.likeness.scaling import classes_of_scaled
+from pipeline.generate.likeness.settling import settle
 from pipeline.generate.shares import part as part_of_work
 from pipeline.model.columns.ragged import offsets
 
@@ -56,6 +57,9 @@ def make_block(
     size: np.ndarray,
     seed: int,
     first: int,
+    *,
+    mark: np.ndarray | None = None,
+    n_threads: int | None = None,
 ) -> Block:
     """Make graphs in the likeness of those of a shard.
 
@@ -72,6 +76,11 @@ def make_block(
         Nodes of each.
     seed, first : int
         ``first`` numbers the first graph among all that are made with a seed.
+    mark : (n_nodes,) int64 or None
+        Of the shard: links between nodes of each two marks stay as many, but where graphs are
+        scaled.
+    n_threads : int or None
+        None: one per core. The result is the same on any number.
     """
     parts = components_of(shard)
     row, part, part_size = _components_to_make(parts, graph, size)
@@ -80,16 +89,20 @@ def make_block(
         own = np.flatnonzero(parts.of_node == part[i])
         degrees[int(part[i])] = np.diff(shard.indptr)[own]
         merged[own] = classes_of_scaled(merged[own], int(part_size[i]))
-    law = law_of(shard, parts, is_ingress, merged)
+    scaled = np.zeros(len(parts.size), bool)
+    scaled[list(degrees)] = True
+    law = law_of(shard, parts, is_ingress, merged, scaled, mark, n_threads)
     plan = plan_of(law, part, part_size, degrees)
     node_ptr = offsets(np.bincount(row, weights=part_size, minlength=len(graph)).astype(np.int64))
     with part_of_work(0.1, 0.3):
         indptr, indices, n_lacking = link(plan, seed, first)
+    with part_of_work(0.3, 0.5):
+        settle(plan, indptr, indices, seed, first)
+    n_across = connect(indptr, indices, plan.kind, plan.kind_group)
+    with part_of_work(0.5, 0.8):
+        cluster(plan, indptr, indices, seed, first, n_threads)
+    n_across += connect(indptr, indices, plan.kind, plan.kind_group)
     node_class = plan.node_class()
-    n_across = connect(indptr, indices, node_class, plan.group)
-    with part_of_work(0.3, 0.8):
-        cluster(plan, indptr, indices, seed, first)
-    n_across += connect(indptr, indices, node_class, plan.group)
     ids = np.empty(len(node_class), np.int32)
     for i, (begin, end) in enumerate(
         zip(node_ptr[:-1].tolist(), node_ptr[1:].tolist(), strict=True)
@@ -102,8 +115,10 @@ def make_block(
     of_node[ids] = plan.law[node_class]
     drawn = None
     if values is not None:
-        of = link_values(shard.indptr, shard.indices, values, law.of_node, len(law.degree))
-        drawn = draw_values(indptr, indices, of_node, of)
+        # By kind: links change their classes while they settle.
+        of_original = law.kind[law.of_node]
+        of = link_values(shard.indptr, shard.indices, values, of_original, len(law.degree))
+        drawn = draw_values(indptr, indices, law.kind[of_node], of)
     return Block(
         node_ptr=node_ptr,
         indptr=indptr,
@@ -123,7 +138,8 @@ def _components_to_make(
     """Row of ``graph``, component of the shard and number of nodes of each one to make.
 
     A graph of the same size has the same components. In another one the small components stay as
-    large as they are, and there are more or fewer of them; the largest takes the rest.
+    large as they are, and there are more or fewer of them; the largest takes the rest, unless all
+    are single nodes.
     """
     order = np.lexsort((-parts.size, parts.graph))
     of_graph = np.searchsorted(parts.graph[order], np.arange(parts.graph.max(initial=-1) + 2))
@@ -132,7 +148,10 @@ def _components_to_make(
         own = order[of_graph[g] : of_graph[g + 1]]
         own_sizes = parts.size[own]
         total = int(own_sizes.sum())
-        if wanted != total:
+        if wanted != total and len(own) > 1 and own_sizes[0] == 1:  # no links at all
+            own = own[((np.arange(wanted) + 0.5) * total / wanted).astype(np.int64)]
+            own_sizes = np.ones(wanted, np.int64)
+        elif wanted != total:
             n_others = round((len(own) - 1) * wanted / total)
             at = 1 + ((np.arange(n_others) + 0.5) * (len(own) - 1) / max(n_others, 1)).astype(int)
             at = at[

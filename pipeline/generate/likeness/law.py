@@ -1,9 +1,10 @@
 """What a likeness keeps of graphs: routers in classes, links between classes, triangles, ingresses.
 
-A class is the routers of one degree in one connected component, so that the links between classes
+A kind is the routers of one degree in one connected component, so that the links between kinds
 are the component's joint degree matrix (dK-2: Mahadevan, Krioukov, Fall, Vahdat: Systematic
-topology analysis and generation using degree correlations, SIGCOMM 2006). In a component that is to
-be scaled a class may be of several degrees next to one another (``classes_of_scaled``).
+topology analysis and generation using degree correlations, SIGCOMM 2006). A class is those of a
+kind with the same hops from all landmarks (``levels``). In a component that is to be scaled a kind
+may be of several degrees next to one another (``classes_of_scaled``), and is one class.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from kernels.connected import components
 from kernels.csr import Shard
+from pipeline.generate.likeness.levels import levels_of
 from pipeline.generate.likeness.triangles import corners
 
 
@@ -36,7 +38,7 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """Of each class of each component; classes are sorted by component, then ascending degree.
+    """Of each class of each component, sorted by component, then ascending degree, then levels.
 
     Attributes
     ----------
@@ -44,6 +46,10 @@ class Law:
         Classes of component i are class_ptr[i] .. class_ptr[i + 1] - 1.
     of_node : (n_nodes,) int64
         Class of each node of the original.
+    kind : (n_classes,) int64
+        Of each class, ascending.
+    level : (n_nodes, n_landmarks) int32
+        Of the original's nodes, sorted by class, then by level.
     n_nodes, n_ingresses, n_pairs, n_corners : (n_classes,) int64
         Nodes, those that are ingresses, pairs of neighbours of a node, and those pairs of which
         both are linked: corners of triangles.
@@ -57,6 +63,8 @@ class Law:
 
     class_ptr: np.ndarray
     of_node: np.ndarray
+    kind: np.ndarray
+    level: np.ndarray
     n_nodes: np.ndarray
     n_ingresses: np.ndarray
     n_pairs: np.ndarray
@@ -77,7 +85,13 @@ def components_of(shard: Shard) -> Components:
 
 
 def law_of(
-    shard: Shard, parts: Components, is_ingress: np.ndarray, merged: np.ndarray | None = None
+    shard: Shard,
+    parts: Components,
+    is_ingress: np.ndarray,
+    merged: np.ndarray,
+    scaled: np.ndarray,
+    mark: np.ndarray | None = None,
+    n_threads: int | None = None,
 ) -> Law:
     """The law of some graphs.
 
@@ -87,19 +101,32 @@ def law_of(
     parts : Components
         Its own.
     is_ingress : (n_nodes,) bool
-    merged : (n_nodes,) int64 or None
-        Nodes of a component with the same number are of one class; None: degrees.
+    merged : (n_nodes,) int64
+        Nodes of a component with the same number are of one kind: degrees, where they are exact.
+    scaled : (n_components,) bool
+        Whether all nodes of a kind are one class.
+    mark : (n_nodes,) int64 or None
+        Nodes of other marks are of another kind, but in components that are scaled; from 0.
+    n_threads : int or None
+        None: one per core.
 
     Notes
     -----
     O(n_arcs log n_arcs), and what ``corners`` takes.
     """
     degree = np.diff(shard.indptr)
-    merged = degree if merged is None else merged
-    width = int(merged.max(initial=0)) + 1
-    keys, of_node = np.unique(parts.of_node * width + merged, return_inverse=True)
-    n_classes, n_parts = len(keys), len(parts.size)
-    class_ptr = np.searchsorted(keys, np.arange(n_parts + 1) * width)
+    level = levels_of(shard, parts.of_node, len(parts.size))
+    is_scaled = scaled[parts.of_node]
+    kind_of = _numbered(parts.of_node, merged)
+    if mark is not None:
+        kind_of = _numbered(kind_of, np.where(is_scaled, 0, mark))
+    of_node = kind_of
+    for column in level.T:
+        of_node = _numbered(of_node, np.where(is_scaled, 0, column))
+    n_classes, n_parts = int(of_node.max(initial=-1)) + 1, len(parts.size)
+    order = np.lexsort((*level.T[::-1], of_node))
+    first = np.searchsorted(of_node[order], np.arange(n_classes))
+    class_ptr = np.searchsorted(parts.of_node[order[first]], np.arange(n_parts + 1))
     tail = np.repeat(of_node, degree)
     head = of_node[shard.indices]
     once = tail <= head
@@ -111,16 +138,24 @@ def law_of(
     return Law(
         class_ptr=class_ptr,
         of_node=of_node,
+        kind=kind_of[order[first]],
+        level=level[order],
         n_nodes=np.bincount(of_node, minlength=n_classes),
         n_ingresses=np.bincount(of_node[is_ingress], minlength=n_classes),
         n_pairs=_summed(of_node, degree * (degree - 1) // 2, n_classes),
-        n_corners=_summed(of_node, corners(shard.indptr, shard.indices), n_classes),
+        n_corners=_summed(of_node, corners(shard.indptr, shard.indices, n_threads), n_classes),
         degree=smallest,
         cell_ptr=np.searchsorted(near, class_ptr),
         near=near,
         far=far,
         n_links=n_links,
     )
+
+
+def _numbered(number: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Groups of nodes by their number, then by another one, from 0."""
+    keys = number * (int(by.max(initial=0)) + 1) + by
+    return np.unique(keys, return_inverse=True)[1]
 
 
 def _summed(of_node: np.ndarray, values: np.ndarray, n_classes: int) -> np.ndarray:

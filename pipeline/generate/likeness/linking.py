@@ -110,6 +110,15 @@ def replace(indptr, indices, length, u, old, new):
 
 
 @njit(cache=True, nogil=True)
+def swap(indptr, indices, length, a, x, w, y):
+    """Links (a, x), (w, y) become (a, w), (x, y)."""
+    replace(indptr, indices, length, a, x, w)
+    replace(indptr, indices, length, w, y, a)
+    replace(indptr, indices, length, x, a, y)
+    replace(indptr, indices, length, y, w, x)
+
+
+@njit(cache=True, nogil=True)
 def _add(indptr, indices, length, u, v):
     indices[indptr[u] + length[u]] = v
     length[u] += 1

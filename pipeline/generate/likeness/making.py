@@ -14,7 +14,7 @@ from pipeline.generate.likeness.between import AsLinks, ases_like, borders_like
 from pipeline.generate.likeness.blocks import Block, make_block
 from pipeline.generate.likeness.original import Original
 from pipeline.generate.shares import part
-from pipeline.generate.threads import call_each
+from pipeline.generate.threads import call_by_graph
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import GraphSet
 from pipeline.model.synthetic import FIRST_ASN
@@ -65,15 +65,18 @@ def make_likeness(
         links = ases_like(original, n_ases or original.n_ases, seed)
     of_donor = original.sizes()[links.donor]
     sizes = _sizes(of_donor, n_routers)
-    blocks = _blocks(np.maximum(of_donor, sizes))
+    costs = np.maximum(of_donor, sizes)
+    blocks = _blocks(costs)
     made: list[Block | None] = [None] * len(blocks)
 
-    def make(i: int) -> None:
+    def make(i: int, n_threads: int | None) -> None:
         first, stop = blocks[i]
-        made[i] = _block(original, links.donor[first:stop], sizes[first:stop], seed, first)
+        own = slice(first, stop)
+        made[i] = _block(original, links.donor[own], sizes[own], seed, first, n_threads)
 
+    block_ptr = np.append(0, np.cumsum(costs))[[0, *(stop for _, stop in blocks)]]
     with part(0.05, 0.95):
-        call_each(make, [(i,) for i in range(len(blocks))], n_threads)
+        call_by_graph(make, block_ptr, n_threads)
     return _together(original, links, [block for block in made if block is not None], seed)
 
 
@@ -105,7 +108,14 @@ def _blocks(costs: np.ndarray) -> list[tuple[int, int]]:
     return [*blocks, (first, len(costs))]
 
 
-def _block(original: Original, donor: np.ndarray, size: np.ndarray, seed: int, first: int) -> Block:
+def _block(
+    original: Original,
+    donor: np.ndarray,
+    size: np.ndarray,
+    seed: int,
+    first: int,
+    n_threads: int | None,
+) -> Block:
     """ASes in the likeness of some rows of the original."""
     rows, graph = np.unique(donor, return_inverse=True)
     shard, arcs, nodes = _of_rows(original.shard, rows)
@@ -118,7 +128,7 @@ def _block(original: Original, donor: np.ndarray, size: np.ndarray, seed: int, f
     values = original.weights
     if values is not None and arcs is not None:
         values = values[arcs]
-    return make_block(shard, values, is_ingress, graph, size, seed, first)
+    return make_block(shard, values, is_ingress, graph, size, seed, first, n_threads=n_threads)
 
 
 def _of_rows(shard: Shard, rows: np.ndarray) -> tuple[Shard, np.ndarray | None, np.ndarray | None]:

@@ -24,9 +24,17 @@ class Plan:
     law : (n_classes,) int64
         Class of the original that each is in the likeness of.
     degree : (n_nodes,) int64
+    level : (n_nodes, n_landmarks) int32
+        Hops from landmarks that are wanted; nodes of a kind are sorted by them.
+    kind : (n_nodes,) int32
+        Ascending; each kind has the nodes of some classes next to one another (``law``).
+    kind_ptr : (n_kinds + 1,) int64
+        Nodes of kind i are kind_ptr[i] .. kind_ptr[i + 1] - 1.
+    kind_group : (n_kinds,) int64
+        Component of each kind, ascending.
     near, far, n_links : (n_cells,) int64
         Links between each two classes that have any, near <= far.
-    corners : (n_classes,) float64
+    corners : (n_kinds,) float64
         Corners of triangles that are wanted.
     """
 
@@ -34,6 +42,10 @@ class Plan:
     group: np.ndarray
     law: np.ndarray
     degree: np.ndarray
+    level: np.ndarray
+    kind: np.ndarray
+    kind_ptr: np.ndarray
+    kind_group: np.ndarray
     near: np.ndarray
     far: np.ndarray
     n_links: np.ndarray
@@ -93,18 +105,29 @@ def plan_of(law: Law, part: np.ndarray, size: np.ndarray, degrees: dict[int, np.
     degree = np.repeat(law.degree[source], n_nodes)
     for i, own in replaced.items():
         degree[class_ptr[first[i]] : class_ptr[first[i + 1]]] = own
-    pairs = np.add.reduceat(np.append(degree * (degree - 1) // 2, 0), class_ptr[:-1])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(law.n_pairs[source], law.n_corners[source] / law.n_pairs[source], 0.0)
+    begins = np.flatnonzero(
+        (np.diff(group, prepend=-1) != 0) | (np.diff(law.kind[source], prepend=-1) != 0)
+    )
+    kind_ptr = np.append(class_ptr[begins], class_ptr[-1])
+    kind = np.repeat(np.arange(len(begins), dtype=np.int32), np.diff(kind_ptr))
+    corners, of_pairs = (
+        np.bincount(law.kind, weights=counts)[law.kind[source[begins]]]
+        for counts in (law.n_corners, law.n_pairs)
+    )
+    pairs = np.bincount(kind, weights=degree * (degree - 1) // 2, minlength=len(begins))
     return Plan(
         class_ptr=class_ptr,
         group=group,
         law=source,
         degree=degree,
+        level=law.level[_places(law, source, n_nodes)],
+        kind=kind,
+        kind_ptr=kind_ptr,
+        kind_group=group[begins],
         near=near[order],
         far=far[order],
         n_links=n_links[order],
-        corners=share * pairs,
+        corners=pairs * corners / np.maximum(of_pairs, 1),
     )
 
 
@@ -112,3 +135,11 @@ def _ranges(first: np.ndarray, n_each: np.ndarray) -> np.ndarray:
     """first[i] .. first[i] + n_each[i] - 1, range after range."""
     before = offsets(n_each)
     return np.arange(before[-1]) + np.repeat(first - before[:-1], n_each)
+
+
+def _places(law: Law, source: np.ndarray, n_nodes: np.ndarray) -> np.ndarray:
+    """For each node one of the original's, at its share of their order in the class."""
+    own = np.repeat(offsets(law.n_nodes)[source], n_nodes)
+    at = np.arange(n_nodes.sum()) - np.repeat(offsets(n_nodes)[:-1], n_nodes)
+    share = np.repeat(law.n_nodes[source] / np.maximum(n_nodes, 1), n_nodes)
+    return own + ((at + 0.5) * share).astype(np.int64)

@@ -144,22 +144,36 @@ def _shares(counts: np.ndarray, n_nodes: int) -> np.ndarray:
     return n_nodes - ends
 
 
-def _fitted(matrix: np.ndarray, sums: np.ndarray, most: np.ndarray) -> np.ndarray:
+@njit(cache=True, nogil=True)
+def _fitted(matrix, sums, most):
     """The symmetric matrix with these row sums nearest to ``matrix``, cells up to ``most``."""
-    fitted = np.where(most > 0, matrix * (sums.sum() / matrix.sum()), 0.0)
+    n = len(sums)
+    if matrix.sum() == 0:  # a single router has no preference
+        matrix = most
+    fitted = np.where(most > 0, matrix * (sums.sum() / max(matrix.sum(), 1.0)), 0.0)
+    root = np.empty(n)
     for _ in range(_CLIPS):
         for _ in range(_ROUNDS):
-            rows = fitted.sum(axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.where(rows > 0, sums / rows, 1.0)
-            if np.abs(ratio - 1).max() < _CLOSE:
+            furthest = 0.0
+            for i in range(n):
+                row = fitted[i].sum()
+                ratio = sums[i] / row if row > 0 else 1.0
+                furthest = max(furthest, abs(ratio - 1))
+                root[i] = np.sqrt(ratio)
+            if furthest < _CLOSE:
                 break
-            root = np.sqrt(ratio)
-            fitted *= root[:, None] * root[None, :]
-        if not (fitted > most).any():
+            for i in range(n):
+                for j in range(n):
+                    fitted[i, j] *= root[i] * root[j]
+        is_cut = False
+        for i in range(n):
+            for j in range(n):
+                if fitted[i, j] > most[i, j]:
+                    fitted[i, j] = most[i, j]
+                    is_cut = True
+        if not is_cut:
             break
-        fitted = np.minimum(fitted, most)
-    return np.minimum(fitted, most)
+    return fitted
 
 
 def _rounded(

@@ -18,13 +18,15 @@ _FEW_ARCS = 1 << 17  # not worth a second thread
 _SLICES = 8  # per thread: hubs make some of them longer
 
 
-def corners(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def corners(indptr: np.ndarray, indices: np.ndarray, n_threads: int | None = None) -> np.ndarray:
     """Triangles that each node is a corner of: pairs of its neighbours that are linked.
 
     Parameters
     ----------
     indptr : (n_nodes + 1,) int64; indices : (n_arcs,) int32
         A symmetric CSR without loops and duplicates; rows in any order.
+    n_threads : int or None
+        None: one per core.
 
     Returns
     -------
@@ -34,7 +36,7 @@ def corners(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
     rank = np.empty(n_nodes, np.int32)
     rank[np.argsort(np.diff(indptr), kind="stable")] = np.arange(n_nodes, dtype=np.int32)
     up_ptr, up = _upward(indptr, indices, rank)
-    n_threads = n_cores() if len(indices) > _FEW_ARCS else 1
+    n_threads = (n_threads or n_cores()) if len(indices) > _FEW_ARCS else 1
     found = [np.zeros(n_nodes, np.int64) for _ in range(n_threads)]
     cuts = np.linspace(0, n_nodes, n_threads * _SLICES + 1).astype(np.int64).tolist()
 

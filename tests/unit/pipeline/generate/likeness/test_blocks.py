@@ -96,6 +96,29 @@ def test_triangles_come_near_those_of_the_original():
     assert nx.is_connected(found)
 
 
+@pytest.mark.parametrize("name", ["grid", "barabasi", "tree", "path", "star", "karate"])
+def test_diameter_radius_and_mean_hops_stay(name):
+    graph = GRAPHS[name]
+    found = made(graph)
+    assert nx.diameter(found) == nx.diameter(graph)
+    assert nx.radius(found) == nx.radius(graph)
+    wanted = nx.average_shortest_path_length(graph)
+    assert nx.average_shortest_path_length(found) == pytest.approx(wanted, rel=0.08)
+
+
+def test_a_larger_graph_has_hops_like_the_original():
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(13, 13))
+    found = made(graph, 1690)
+    mean, was = (nx.average_shortest_path_length(each) for each in (found, graph))
+    assert was < mean < 1.5 * was
+
+
+@pytest.mark.parametrize(("name", "n_links"), [("one", 39), ("none", 0)])
+def test_a_single_router_becomes_a_tree_and_several_stay_apart(name, n_links):
+    found = made(GRAPHS[name], 40)
+    assert (len(found), found.number_of_edges()) == (40, n_links)
+
+
 @pytest.mark.parametrize("name", ["karate", "grid", "tree", "barabasi", "apart", "star"])
 @pytest.mark.parametrize("factor", [0.4, 2.5, 20])
 def test_another_size_keeps_mean_degree_and_connectedness(name, factor):
