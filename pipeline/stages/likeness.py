@@ -149,6 +149,9 @@ def read_original(snapshot: Snapshot, asn: int | None) -> Original:
         row = place[np.searchsorted(snapshot.asn, borders[f"{end}_asn"].to_numpy())]
         ends.append(np.where(row < 0, -1, first[row] + borders[end].to_numpy()))
     held = (ends[0] >= 0) & (ends[1] >= 0)
+    of_borders = None
+    if weights is not None and "weight" in borders.column_names:
+        of_borders = borders["weight"].to_numpy()[held].astype(np.float32)
     return Original(
         asn=snapshot.asn[rows],
         shard=shard,
@@ -157,6 +160,7 @@ def read_original(snapshot: Snapshot, asn: int | None) -> Original:
         ingress=np.sort(first[place[entries.row[own]]] + entries.node[own]),
         border_near=ends[0][held],
         border_far=ends[1][held],
+        border_weight=of_borders,
         kind=snapshot.kind,
     )
 

@@ -1,10 +1,12 @@
 """Links between the ASes of a likeness, and the routers at which they end.
 
 The graph of ASes is made like the graph of an AS (``blocks``): which ASes are linked follows the
-joint law of their numbers of linked ASes, and how many links two have follows that of the original
-between ASes of such numbers. An AS is in the likeness of one that is linked to as many, so that
-size and number of linked ASes go together. How many of its links end at each border router is as
-in the AS that it is like.
+joint law of their numbers of linked ASes and, where there are as many ASes, of their ingresses. An
+AS is in the likeness of one that is linked to as many, so that size and number of linked ASes go
+together. How many links two ASes have is drawn from the original's pairs of such numbers, then
+fitted so that each AS has as many as the one that it is like, for each ingress (iterative
+proportional fitting: Deming, Stephan 1940). How many of its links end at each border router, and
+their weights, are as in the original.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from pipeline.model.random_words import GOLDEN, mix_words
 _KEY = (1 << 50) + (1 << 41)  # of streams
 _MOST_TRIES = 200  # to part a repeated link
 _OTHERS = (1 << 51) + (1 << 43)
+_WEIGHTS = (1 << 51) + (1 << 44)
+_FITS = 50  # of numbers of links; most are near after ten
 _FIRST = (1 << 30) + (1 << 29)  # number of the graph of ASes among graphs: there are fewer ASes
 
 
@@ -60,6 +64,7 @@ def ases_like(original: Original, n_ases: int, seed: int) -> AsLinks:
         np.array([n_ases]),
         seed,
         _FIRST,
+        mark=_in_powers(np.bincount(original.rows_of(original.ingress), minlength=n)),
     )
     donor = _donors(made.law, made.of_original, original.sizes())
     place = np.argsort(donor, kind="stable")  # of the same number: each AS where its own is
@@ -128,8 +133,9 @@ def borders_like(
     ptr, node, ingress = _border_routers(
         original, counts[0], links.donor, node_ptr, ingress_ptr, ingress_node, seed
     )
-    near_row, far_row = np.repeat(links.near, links.n_links), np.repeat(links.far, links.n_links)
     n_each = np.diff(ptr)
+    n_links = _fitted_links(original, links, np.diff(ingress_ptr), n_each)
+    near_row, far_row = np.repeat(links.near, n_links), np.repeat(links.far, n_links)
     held = (n_each[near_row] > 0) & (n_each[far_row] > 0)
     end_row = np.concatenate([near_row[held], far_row[held]])
     ends = _ends(original, counts, links.donor, ptr, end_row, seed)
@@ -150,7 +156,75 @@ def borders_like(
         "border_near": node[near],
         "border_far_asn": asn[row[far]].astype(np.int64),
         "border_far": node[far],
+        "border_columns": _columns(original, links.donor, row[near], row[far], seed),
     }
+
+
+def _in_powers(counts: np.ndarray) -> np.ndarray:
+    """Counts as powers of 2: 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7."""
+    return np.ceil(np.log2(counts + 1)).astype(np.int64)
+
+
+def _fitted_links(
+    original: Original, links: AsLinks, n_ingresses: np.ndarray, n_routers: np.ndarray
+) -> np.ndarray:
+    """How many links each two linked ASes have, one at least.
+
+    Parameters
+    ----------
+    original : Original
+    links : AsLinks
+    n_ingresses, n_routers : (n_ases,) int64
+        Ingresses of each AS, and routers at which links to others may end.
+    """
+    n = len(links.donor)
+    ends = np.append(original.border_near, original.border_far)
+    old_ends, old_ingresses = (
+        np.bincount(original.rows_of(nodes), minlength=original.n_ases)[links.donor]
+        for nodes in (ends, original.ingress)
+    )
+    times = np.where(old_ingresses > 0, n_ingresses / np.maximum(old_ingresses, 1), 1.0)
+    wanted = old_ends * times
+    most = np.maximum(n_routers[links.near] * n_routers[links.far], 1).astype(np.float64)
+    fitted = np.clip(links.n_links.astype(np.float64), 1, most)
+    for _ in range(_FITS):
+        have = np.bincount(links.near, fitted, n) + np.bincount(links.far, fitted, n)
+        root = np.sqrt(wanted / np.maximum(have, 1))
+        fitted = np.clip(fitted * root[links.near] * root[links.far], 1, most)
+    return np.diff(np.floor(np.cumsum(fitted) + 0.5 + 1e-6), prepend=0).astype(np.int64)
+
+
+def _columns(
+    original: Original, donor: np.ndarray, near: np.ndarray, far: np.ndarray, seed: int
+) -> dict[str, np.ndarray]:
+    """Weights of links between ASes, from the original's between ASes of such sizes.
+
+    ``near``, ``far``: (n_borders,) int64 AS rows.
+    """
+    if original.border_weight is None or not len(original.border_weight):
+        return {}
+    size = _in_powers(original.sizes())
+    old, new = (
+        64 * ends.min(axis=0) + ends.max(axis=0)
+        for ends in (
+            size[[original.rows_of(original.border_near), original.rows_of(original.border_far)]],
+            size[donor[[near, far]]],
+        )
+    )
+    order = np.lexsort((original.border_weight, old))
+    keys, first, n_old = np.unique(old[order], return_index=True, return_counts=True)
+    at = np.minimum(np.searchsorted(keys, new), len(keys) - 1)  # the next where there is none
+    word = mix_words(
+        (np.arange(len(new), dtype=np.uint64) + np.uint64((seed ^ _WEIGHTS) % 2**64)) * GOLDEN
+    )
+    drawn = np.lexsort((word, at))
+    n_new = np.bincount(at, minlength=len(keys))
+    place = np.arange(len(new)) - np.repeat(np.cumsum(n_new) - n_new, n_new)
+    share = (n_old / np.maximum(n_new, 1))[at[drawn]]
+    weight = np.empty(len(new), np.float32)
+    chosen = first[at[drawn]] + ((place + 0.5) * share).astype(np.int64)
+    weight[drawn] = original.border_weight[order][chosen]
+    return {"weight": weight}
 
 
 def _border_routers(

@@ -22,7 +22,7 @@ from pipeline.model.graphs import GraphSet
 
 _SOURCES = 512  # searches for hops
 _SEARCHES = 64  # per component for its diameter
-_KEPT, _AIMED, _DRAWN, _FOLLOWS = "kept", "aimed at", "drawn", "follows"
+_KEPT, _AIMED, _DRAWN = "kept", "aimed at", "drawn"
 
 # Figures in their order, with what becomes of each; those that grow with the number of routers.
 FIGURES = {
@@ -33,32 +33,48 @@ FIGURES = {
     "routers of the largest component": _KEPT,
     "mean degree": _KEPT,
     "largest degree": _KEPT,
+    "degrees, apart": _KEPT,
     "joint degrees elsewhere": _KEPT,
     "assortativity": _KEPT,
     "mean clustering": _AIMED,
     "triangles per 100 pairs of neighbours": _AIMED,
     "clustering by degree, apart": _AIMED,
-    "mean hops": _FOLLOWS,
-    "effective diameter": _FOLLOWS,
-    "diameter": _FOLLOWS,
-    "radius": _FOLLOWS,
+    "mean hops": _AIMED,
+    "hops, apart": _AIMED,
+    "effective diameter": _AIMED,
+    "diameter": _AIMED,
+    "radius": _AIMED,
     "ingresses": _KEPT,
-    "mean hops from ingresses": _FOLLOWS,
+    "ingresses of ASes, apart": _KEPT,
+    "mean hops from ingresses": _AIMED,
+    "hops from ingresses, apart": _AIMED,
     "weight, 10 % below": _DRAWN,
     "weight, median": _DRAWN,
     "weight, 90 % below": _DRAWN,
-    "links between ASes": _DRAWN,
+    "weights, apart": _DRAWN,
+    "weight between ASes, median": _DRAWN,
+    "weights between ASes, apart": _DRAWN,
+    "links between ASes": _KEPT,
     "pairs of linked ASes": _KEPT,
     "most linked ASes": _KEPT,
-    "linked ASes by ingresses, elsewhere": _FOLLOWS,
+    "linked ASes by ingresses, elsewhere": _KEPT,
 }
 GROWING = frozenset(
     {
         *("routers", "links inside ASes", "routers of the largest component", "ingresses"),
+        "links between ASes",
     }
 )
-BY_ASES = frozenset({"links between ASes", "pairs of linked ASes"})  # these grow with ASes
-NOT_SCALED = frozenset({"largest degree", "most linked ASes"})  # they grow by a law of their own
+BY_ASES = frozenset({"pairs of linked ASes"})  # these grow with ASes
+BY_LOGARITHM = frozenset(
+    {"mean hops", "effective diameter", "diameter", "radius", "mean hops from ingresses"}
+)
+NOT_SCALED = frozenset(  # they grow by laws of their own
+    {
+        *("largest degree", "most linked ASes", "hops, apart", "hops from ingresses, apart"),
+        "linked ASes by ingresses, elsewhere",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +92,16 @@ class Figures:
         Clustering of each degree, and the share of routers that have it.
     hops : (n_levels,) int64
         Pairs by hops, from the drawn routers.
+    from_ingresses : (n_levels,) int64
+        The same from the drawn ingresses.
     degrees : (n,) int64
         Routers by degree.
+    weights, border_weights : (n,) float32
+        Of links inside ASes and between them, sorted; where there are none, empty.
+    ingresses : (n_ases,) int64
+        Ingresses of each AS.
+    log_size : float
+        Mean logarithm of the routers of a component, over pairs of routers.
     """
 
     values: dict[str, float]
@@ -85,7 +109,12 @@ class Figures:
     ingress_joint: dict[tuple[int, int], float]
     by_degree: dict[int, tuple[float, float]]
     hops: np.ndarray
+    from_ingresses: np.ndarray
     degrees: np.ndarray
+    weights: np.ndarray
+    border_weights: np.ndarray
+    ingresses: np.ndarray
+    log_size: float
 
 
 def as_original(graphs: GraphSet) -> Original:
@@ -110,6 +139,7 @@ def as_original(graphs: GraphSet) -> Original:
         ingress=first[row] + graphs.ingress_node,
         border_near=near,
         border_far=far,
+        border_weight=graphs.border_columns.get("weight"),
         kind=graphs.kind,
     )
 
@@ -164,17 +194,30 @@ def figures_of(of: Original, seed: int = 1) -> Figures:
         "pairs of linked ASes": linked.shape[1],
         "most linked ASes": n_linked.max(),
     }
-    if of.weights is not None and not np.isnan(of.weights).all():
+    weights, border_weights = _known(of.weights), _known(of.border_weight)
+    if len(weights):
         for name, share in (("10 % below", 0.1), ("median", 0.5), ("90 % below", 0.9)):
-            values[f"weight, {name}"] = float(np.nanquantile(of.weights, share))
+            values[f"weight, {name}"] = float(np.quantile(weights, share))
+    if len(border_weights):
+        values["weight between ASes, median"] = float(np.median(border_weights))
+    square = parts.size.astype(np.float64) ** 2
     return Figures(
         values={name: float(value) for name, value in values.items()},
         joint=joint,
         ingress_joint=_shares(size.min(axis=0), size.max(axis=0)),
         by_degree=_by_degree(degree, found, pairs),
         hops=hops,
+        from_ingresses=from_ingresses,
         degrees=np.bincount(degree),
+        weights=weights,
+        border_weights=border_weights,
+        ingresses=n_ingresses,
+        log_size=float(square @ np.log(parts.size) / max(square.sum(), 1)),
     )
+
+
+def _known(weights: np.ndarray | None) -> np.ndarray:
+    return np.zeros(0, np.float32) if weights is None else np.sort(weights[~np.isnan(weights)])
 
 
 def compared(original: Figures, made: Figures, other: Figures) -> list[dict]:
@@ -190,8 +233,9 @@ def compared(original: Figures, made: Figures, other: Figures) -> list[dict]:
     for name, law in FIGURES.items():
         values: list[float | None]
         if name in _DISTANCES:
-            nothing = None if scale != 1 and law == _FOLLOWS else 0.0
-            values = [None, nothing, *(_DISTANCES[name](original, each) for each in (made, other))]
+            if name in NOT_SCALED and scale != 1:
+                continue
+            values = [None, 0.0, *(_DISTANCES[name](original, each) for each in (made, other))]
         else:
             was, now, its = (each.values.get(name, math.nan) for each in (original, made, other))
             asked: float | None = was * scale if name in GROWING else was
@@ -203,11 +247,14 @@ def compared(original: Figures, made: Figures, other: Figures) -> list[dict]:
             if name == "components":  # one of each AS is large, the others grow in number
                 ases = original.values["ASes"]
                 asked = ases * more_ases + (was - ases) * scale
-            if scale != 1 and (name in NOT_SCALED or law == _FOLLOWS):
+            if name in BY_LOGARITHM:
+                asked = was * (made.log_size / original.log_size if original.log_size > 0 else 1.0)
+            if scale != 1 and name in NOT_SCALED:
                 asked = None
             values = [was, asked, now, its]
         known = [None if each is None or math.isnan(each) else each for each in values]
-        if any(known) or name == "joint degrees elsewhere":  # 0 of it says something
+        # A distance of 0 says something, any other 0 that there is nothing of the kind.
+        if any(known) or (name in _DISTANCES and known[2] is not None):
             keys = ("original", "asked", "likeness", "other_seed")
             rows.append({"figure": name, "law": law} | dict(zip(keys, known, strict=True)))
     return rows
@@ -222,7 +269,9 @@ def _shares(one: np.ndarray, other: np.ndarray) -> dict[tuple[int, int], float]:
 
 
 def _elsewhere(one: dict, other: dict) -> float:
-    """Share of links that would have to move: total variation."""
+    """Share of links that would have to move: total variation; NaN without links."""
+    if not one or not other:
+        return math.nan
     return 0.5 * sum(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in {*one, *other})
 
 
@@ -243,7 +292,44 @@ def _clusterings_apart(one: Figures, other: Figures) -> float:
     )
 
 
+def _apart(one: np.ndarray, other: np.ndarray) -> float:
+    """Two samples (Kolmogorov, Smirnov); NaN if one is empty."""
+    if not len(one) or not len(other):
+        return math.nan
+    both = np.append(one, other)
+    samples = (np.sort(one), np.sort(other))
+    below = [np.searchsorted(each, both, side="right") / len(each) for each in samples]
+    return float(np.abs(below[0] - below[1]).max())
+
+
+def _ingresses_apart(one: Figures, other: Figures) -> float:
+    """The same of ingresses of ASes, scaled to the original's mean and rounded."""
+    if len(one.ingresses) < 2 or not one.ingresses.sum() or not other.ingresses.sum():
+        return math.nan
+    scaled = np.rint(other.ingresses * (one.ingresses.mean() / other.ingresses.mean()))
+    return _apart(one.ingresses, scaled)
+
+
+def _counts_apart(one: np.ndarray, other: np.ndarray) -> float:
+    """The same of counts by whole numbers."""
+    if not one.sum() or not other.sum():
+        return math.nan
+    n = max(len(one), len(other))
+    shares = [np.cumsum(np.bincount(np.arange(len(c)), c, n)) / c.sum() for c in (one, other)]
+    return float(np.abs(shares[0] - shares[1]).max())
+
+
 _DISTANCES = {
+    "degrees, apart": lambda one, other: _counts_apart(one.degrees, other.degrees),
+    "hops, apart": lambda one, other: _counts_apart(one.hops, other.hops),
+    "hops from ingresses, apart": lambda one, other: _counts_apart(
+        one.from_ingresses, other.from_ingresses
+    ),
+    "ingresses of ASes, apart": _ingresses_apart,
+    "weights, apart": lambda one, other: _apart(one.weights, other.weights),
+    "weights between ASes, apart": lambda one, other: _apart(
+        one.border_weights, other.border_weights
+    ),
     "joint degrees elsewhere": lambda one, other: _elsewhere(one.joint, other.joint),
     "clustering by degree, apart": _clusterings_apart,
     "linked ASes by ingresses, elsewhere": lambda one, other: _elsewhere(

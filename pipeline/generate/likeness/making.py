@@ -251,4 +251,6 @@ def likeness_topology(graphs: GraphSet, seed: int = 1) -> Topology:
     own = graphs.weights[once]
     weight = made.weight.copy()
     weight[: len(own)] = np.where(np.isnan(own), weight[: len(own)], own)
+    if (of_borders := graphs.border_columns.get("weight")) is not None:
+        weight[len(own) :] = np.where(np.isnan(of_borders), weight[len(own) :], of_borders)
     return replace(made, weight=weight)

@@ -25,6 +25,8 @@ class Original:
         Nodes, ascending.
     border_near, border_far : (n_borders,) int64
         Ends of links between two of the ASes, each link once.
+    border_weight : (n_borders,) float32 or None
+        NaN where a link has none.
     kind : str
         What a node is, as in ``Topology``.
     """
@@ -36,6 +38,7 @@ class Original:
     ingress: np.ndarray
     border_near: np.ndarray
     border_far: np.ndarray
+    border_weight: np.ndarray | None = None
     kind: str = "router"
 
     @property

@@ -5,7 +5,9 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 
+from pipeline.generate.likeness import figures
 from pipeline.generate.likeness.figures import as_original, compared, figures_of
 from pipeline.generate.likeness.making import make_likeness
 from tests.unit.pipeline.generate.likeness.originals import original_of
@@ -56,11 +58,13 @@ def test_a_likeness_of_the_same_size_keeps_what_is_kept():
         if row["law"] == "kept":
             assert row["likeness"] == pytest.approx(row["asked"]), row["figure"]
     assert rows["joint degrees elsewhere"]["likeness"] == 0
+    assert rows["hops, apart"]["likeness"] < 0.05
     assert "weight, median" not in rows
+    assert "weights, apart" not in rows
     assert "links between ASes" not in rows
 
 
-def test_what_is_asked_grows_with_the_routers_and_hops_are_not_asked():
+def test_what_is_asked_grows_with_the_routers_and_hops_with_their_logarithm():
     original = original_of(nx.barabasi_albert_graph(300, 2, seed=2), ingress=range(30))
     one, other = (as_original(make_likeness(original, n_routers=900, seed=s)) for s in (1, 2))
     rows = {
@@ -71,6 +75,19 @@ def test_what_is_asked_grows_with_the_routers_and_hops_are_not_asked():
     assert rows["ingresses"]["likeness"] == 90
     assert rows["components"]["asked"] == rows["components"]["likeness"] == 1
     assert rows["mean degree"]["likeness"] == pytest.approx(rows["mean degree"]["asked"], rel=0.01)
-    assert rows["mean hops"]["asked"] is None
+    hops = rows["mean hops"]
+    assert hops["asked"] == pytest.approx(hops["original"] * np.log(900) / np.log(300))
+    assert hops["likeness"] == pytest.approx(hops["asked"], rel=0.1)
+    assert "hops, apart" not in rows
     assert rows["joint degrees elsewhere"]["likeness"] < 0.35
     assert not np.isnan(rows["assortativity"]["likeness"])
+
+
+def test_distances_of_samples_are_those_of_scipy():
+    rng = np.random.default_rng(3)
+    one, other = rng.normal(size=80), rng.normal(0.4, size=50)
+    assert figures._apart(one, other) == pytest.approx(ks_2samp(one, other).statistic)
+    counts = np.array([0, 3, 5, 2]), np.array([1, 1, 4])
+    samples = (np.repeat(np.arange(len(each)), each) for each in counts)
+    assert figures._counts_apart(*counts) == pytest.approx(ks_2samp(*samples).statistic)
+    assert np.isnan(figures._apart(one, one[:0]))

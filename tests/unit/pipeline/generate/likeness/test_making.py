@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.generate.likeness import making
+from pipeline.generate.likeness import clustering, making
 from pipeline.generate.likeness.making import likeness_topology, make_likeness
 from pipeline.generate.likeness.original import Original
 from tests.unit.pipeline.generate.likeness.originals import original_of
@@ -39,9 +39,17 @@ def arrays(graphs) -> list[np.ndarray]:
     return [value for value in vars(graphs).values() if isinstance(value, np.ndarray)]
 
 
+def test_threads_that_share_one_as_give_the_same(monkeypatch):
+    monkeypatch.setattr(clustering, "_FEW", 4)
+    original = original_of(nx.powerlaw_cluster_graph(900, 3, 0.7, seed=3))
+    one, three = (make_likeness(original, seed=3, n_threads=n) for n in (1, 3))
+    assert one.graph_hash == three.graph_hash
+
+
 @pytest.mark.parametrize("n_routers", [None, 4000])
 def test_any_number_of_threads_gives_the_same(n_routers, monkeypatch):
     monkeypatch.setattr(making, "_BLOCK_NODES", 150)  # so that there are several blocks
+    monkeypatch.setattr(clustering, "_FEW", 4)  # so that threads share the drawing of exchanges
     one, three = (
         make_likeness(internet(), n_routers=n_routers, seed=3, n_threads=n) for n in (1, 3)
     )
@@ -117,3 +125,38 @@ def test_links_between_ases_end_at_other_routers_too_where_the_originals_do():
     assert len(entered) == len(original.ingress)
     assert len(ends - entered) == len(whole.ingress) - len(original.ingress)
     assert len(graphs.neighbor_ptr) == len(entered) + 1
+
+
+def ends_of_ases(graphs, n: int) -> list[int]:
+    rows = np.searchsorted(graphs.asn, np.append(graphs.border_near_asn, graphs.border_far_asn))
+    return np.bincount(rows, minlength=n).tolist()
+
+
+@pytest.mark.parametrize("factor", [1, 4])
+def test_each_as_has_its_links_to_others_for_each_ingress(factor):
+    original = internet()
+    graphs = make_likeness(original, n_routers=factor * original.n_nodes, seed=2)
+    ends = np.append(original.border_near, original.border_far)
+    was = np.bincount(original.rows_of(ends), minlength=12)
+    now = np.array(ends_of_ases(graphs, 12))
+    assert abs(now.sum() - factor * was.sum()) <= 2
+    assert np.abs(now - factor * was).max() <= max(2, 0.1 * factor * was.max())
+
+
+def test_links_between_ases_have_the_originals_weights():
+    whole = internet()
+    weight = np.arange(len(whole.border_near), dtype=np.float32)
+    weight[3] = np.nan
+    graphs = make_likeness(replace(whole, border_weight=weight), seed=4)
+    drawn = graphs.border_columns["weight"]
+    assert len(drawn) == len(graphs.border_near)
+    assert drawn.dtype == np.float32
+    assert set(drawn[~np.isnan(drawn)]) <= set(weight)
+    assert np.isnan(drawn).sum() <= 2
+    assert len(np.unique(drawn)) > 0.8 * len(weight)
+    assert make_likeness(whole, seed=4).border_columns == {}
+
+
+def test_ases_without_links_stay_without_them():
+    original = original_of(nx.star_graph(4), nx.star_graph(5))
+    assert len(make_likeness(original, n_ases=40).border_near) == 0
