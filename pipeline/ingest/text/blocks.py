@@ -36,6 +36,8 @@ class BlockDecoder(TraceDecoder):
         A block begins where it matches, which is at the beginning of a line.
     need : str
         What a file must have that has no block.
+    min_trace_bytes, min_reply_bytes : int
+        As of ``TraceDecoder``: the least that a block, and an answer in it, takes.
     """
 
     window_bytes, max_window_bytes = WINDOW_BYTES, MAX_RECORD_BYTES

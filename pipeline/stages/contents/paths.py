@@ -8,6 +8,7 @@ import pyarrow as pa
 from pipeline.errors import UsageError
 from pipeline.model.measured.observations import FIRST, Steps
 from pipeline.report.tables.node_names import addr_texts, node_texts
+from pipeline.stages.contents.again import ingest_again
 from pipeline.stages.contents.lookup import find, not_found
 from pipeline.store import Snapshot
 
@@ -33,7 +34,7 @@ def paths_through(snapshot: Snapshot, address: str) -> pa.Table:
     if seen is None:
         raise UsageError(
             f"snapshot {snapshot.name} keeps no paths: they come from traces, and older snapshots "
-            "lack them; ingest its traces again"
+            f"lack them; {ingest_again(snapshot)}"
         )
     found = find(snapshot, address)
     if not len(found):

@@ -26,6 +26,7 @@ from pipeline.model.measured.traces import (
 )
 from pipeline.model.words import traces_kept_text
 from pipeline.report.tables.node_names import addr_texts
+from pipeline.stages.contents.again import ingest_again
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.traces import StoredTraces, within
 
@@ -142,7 +143,7 @@ def find_traces(snapshot: Snapshot, wanted: Wanted) -> pa.Table:
     if stored is None:
         raise UsageError(
             f"snapshot {snapshot.name} kept no traces: topology files have none, and older "
-            "snapshots lack them; ingest its traces again"
+            f"snapshots lack them; {ingest_again(snapshot)}"
         )
     rows = selected(snapshot, stored, wanted)
     return trace_table(snapshot, stored, rows)

@@ -17,6 +17,7 @@ from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reasons import Joins, OwnerReasons, Reasons, Term
 from pipeline.model.words import confidence_class, number
 from pipeline.report.tables.node_names import addr_texts
+from pipeline.stages.contents.again import ingest_again
 from pipeline.stages.contents.lookup import find, not_found
 from pipeline.stages.contents.router import nights_of, router_facts
 from pipeline.store import Snapshot, addresses_of, open_snapshot
@@ -25,8 +26,8 @@ _RULES = {rule.name: rule for rule in RULES}
 _NONE = -1
 _SMALL = 0.05  # nats that are shown as 0.0
 NO_REASONS = (
-    "Snapshot {name} keeps no reasons: none are kept without an election of ASes "
-    "(--borders prefix, topology files), and none were before; ingest its traces again."
+    "Snapshot {name} keeps no reasons: there are none without an election of ASes "
+    "(--borders prefix, topology files), and older snapshots lack them; {again}."
 )
 
 
@@ -93,7 +94,7 @@ def reasons_for(snapshot: Snapshot, address: str) -> dict[str, Any]:
     joins = [_join(reasons, at) for at in join_rows.tolist()]
     (addr,) = _texts(wanted)
     said = [*_about_owners(addr, asn, owners), *map(_about_join, joins)]
-    said = said if kept else [NO_REASONS.format(name=snapshot.name)]
+    said = said if kept else [NO_REASONS.format(name=snapshot.name, again=ingest_again(snapshot))]
     if len(found) > 1:
         said.insert(0, f"{addr} is on {len(found)} routers; this is about the first of them.")
     facts = {
