@@ -52,7 +52,6 @@ class Adjacency(NamedTuple):
     n_border: int
 
 
-@njit(cache=True, nogil=True)
 def place_nodes(row: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Put the nodes of each AS side by side, in their given order.
 
@@ -67,21 +66,29 @@ def place_nodes(row: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     node_ptr : (n_rows + 1,) int64
         Places of AS row i are node_ptr[i]:node_ptr[i + 1].
     place : (n_nodes,) int64
-        Place of each node, ``NOT_PLACED`` without an AS.
+        Place of each node, ``NOT_PLACED`` without an AS. NumPy's, on huge pages where the system
+        gives them: it is read at random.
     """
     node_ptr = np.zeros(n_rows + 1, np.int64)
+    place = np.empty(row.size, np.int64)
+    _place_nodes(row, node_ptr, place)
+    return node_ptr, place
+
+
+@njit(cache=True, nogil=True)
+def _place_nodes(row, node_ptr, place):
+    n_rows = node_ptr.size - 1
     for v in range(row.size):
         if row[v] >= 0:
             node_ptr[row[v] + 1] += 1
     for i in range(n_rows):
         node_ptr[i + 1] += node_ptr[i]
     cursor = node_ptr[:n_rows].copy()
-    place = np.full(row.size, NOT_PLACED, np.int64)
     for v in range(row.size):
+        place[v] = NOT_PLACED
         if row[v] >= 0:
             place[v] = cursor[row[v]]
             cursor[row[v]] += 1
-    return node_ptr, place
 
 
 @njit(cache=True, nogil=True)
@@ -125,6 +132,8 @@ def adjacency(
     n_buckets = (max(n_placed, 1) - 1 >> _BUCKET_SHIFT) + 1
     n_threads = n_cores() if len(near) > _FEW_LINKS else 1
     cuts = np.linspace(0, len(near), n_threads + 1).astype(np.int64).tolist()
+    if len(node_ptr) == 2 and n_placed == len(row):  # one AS: each node is at its own place
+        row, place = row[:0], place[:0]
     parts = [(near[a:b], far[a:b], row, place) for a, b in itertools.pairwise(cuts)]
     link_dtype = np.int32 if len(near) < 2**31 else np.int64
     with ThreadPoolExecutor(n_threads) as pool:
@@ -179,9 +188,18 @@ def adjacency(
 def _count_links(near, far, row, place, counts):
     """Add the ends of links within ASes to ``counts`` by bucket.
 
-    Returns how many loops, links with an end in no AS, and links between ASes there are.
+    Returns how many loops, links with an end in no AS, and links between ASes there are. ``row``
+    and ``place`` are empty if all nodes are of one AS, in their order.
     """
     n_loops, n_unmapped, n_border = 0, 0, 0
+    if row.size == 0:
+        for i in range(near.size):
+            if near[i] == far[i]:
+                n_loops += 1
+            else:
+                counts[near[i] >> _BUCKET_SHIFT] += 1
+                counts[far[i] >> _BUCKET_SHIFT] += 1
+        return n_loops, n_unmapped, n_border
     for i in range(near.size):
         a, b = near[i], far[i]
         if a == b:
@@ -201,16 +219,20 @@ def _file_links(near, far, row, place, node_ptr, first, at, own, neighbor, behin
     """File the arcs of links within ASes by bucket, in the order of the links from ``first`` on.
 
     ``own`` takes the place within the bucket, ``neighbor`` the local id of the other end,
-    ``behind`` the link unless it is empty.
+    ``behind`` the link unless it is empty. ``row`` and ``place`` as in ``_count_links``.
     """
-    with_links = behind.size > 0
+    with_links, is_one = behind.size > 0, row.size == 0
     for i in range(near.size):
         a, b = near[i], far[i]
-        r = row[a]
-        if a == b or r < 0 or r != row[b]:
+        if a == b:
             continue
-        base = node_ptr[r]
-        for p, q in ((place[a], place[b]), (place[b], place[a])):
+        base, s, t = np.int64(0), a, b
+        if not is_one:
+            r = row[a]
+            if r < 0 or r != row[b]:
+                continue
+            base, s, t = node_ptr[r], place[a], place[b]
+        for p, q in ((s, t), (t, s)):
             k = at[p >> _BUCKET_SHIFT]
             at[p >> _BUCKET_SHIFT] = k + 1
             own[k] = p & _IN_BUCKET

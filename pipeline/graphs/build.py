@@ -32,6 +32,7 @@ from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.columns import take
+from pipeline.model.columns.gathered import Gathered
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import Exits, GraphSet
 from pipeline.model.measured.kept_traces import KeptTraces
@@ -66,7 +67,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
     Notes
     -----
     Peak memory besides the input is about 20 bytes per node and 18 per arc (10 without weights
-    and link columns), and what the columns of nodes and links take.
+    and link columns). Columns of links stay as they are: their rows are taken where they are read.
     """
     topology = combine(topologies) if topologies else _nothing()
     _check_nodes("link", topology.n_nodes, topology.near, topology.far)
@@ -88,15 +89,13 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
     adjacent_unmapped = _adjacent_unmapped(near, far, row, len(asn), lists.n_unmapped)
     arc_ptr = _summed_degrees(degree, node_ptr)
     component_count, largest = count_components(node_ptr, arc_ptr, degree, indices)
-    by_place = nodes_by_place(place, n_nodes)
+    by_place = _by_place(place, n_nodes)
     of_links = {n: c for n, c in topology.link_columns.items() if n not in BETWEEN_ASES}
     with ThreadPoolExecutor(n_cores()) as pool:
         hashes = pool.submit(_graph_hashes, node_ptr, arc_ptr, degree, indices)
-        node_columns = _taken(topology.node_columns, by_place, pool)
         weights = None
         if topology.weight is not None:
             weights = pool.submit(np.take, _weights(topology), link)
-        arc_columns = _taken(of_links, link, pool)
     return GraphSet(
         asn=asn,
         node_ptr=node_ptr,
@@ -113,8 +112,8 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         node_addr=None if topology.node_addr is None else topology.node_addr[by_place],
         node_id=None if topology.node_id is None else topology.node_id[by_place],
         **_address_columns(topology, asn, place, node_ptr),
-        node_columns=node_columns,
-        arc_columns=arc_columns,
+        node_columns=_taken(topology.node_columns, by_place),
+        arc_columns=_taken(of_links, link),
         weight_unit=topology.weight_unit,
         kind=topology.kind,
         n_unmapped=topology.n_nodes - n_nodes,
@@ -138,17 +137,25 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
 
 
 def _taken(
-    columns: dict[str, np.ndarray], rows: np.ndarray, pool: ThreadPoolExecutor
-) -> dict[str, np.ndarray]:
+    columns: dict[str, np.ndarray], rows: np.ndarray | slice
+) -> dict[str, np.ndarray | Gathered]:
     """Rows of some columns; a column of one value for all (``np.broadcast_to``) stays one."""
 
-    def take_rows_of(column: np.ndarray) -> np.ndarray:
+    def take_rows_of(column: np.ndarray) -> np.ndarray | Gathered:
+        if isinstance(rows, slice):
+            return column[rows]
         if column.strides == (0,) and len(column):
             return np.broadcast_to(column[0], rows.shape)
-        return np.take(column, rows)
+        return Gathered(column, rows)
 
-    taken = {name: pool.submit(take_rows_of, column) for name, column in columns.items()}
-    return {name: done.result() for name, done in taken.items()}
+    return {name: take_rows_of(column) for name, column in columns.items()}
+
+
+def _by_place(place: np.ndarray, n_placed: int) -> np.ndarray | slice:
+    """The node at each place; all of them as they are if they stand in that order."""
+    by_place = nodes_by_place(place, n_placed)
+    is_order = n_placed == len(place) and bool((by_place[1:] > by_place[:-1]).all())
+    return slice(None) if is_order else by_place
 
 
 def _borders(
@@ -156,7 +163,8 @@ def _borders(
 ) -> tuple[dict, int]:
     """The ``border_*`` columns of GraphSet, and how many parallel links were dropped."""
     low, high, link = (np.empty(n_border, np.int64) for _ in range(3))
-    collect_borders(near, far, row, place, low, high, link)
+    if n_border:
+        collect_borders(near, far, row, place, low, high, link)
     order = np.lexsort((high, low))
     low, high, link = low[order], high[order], link[order]
     if n_border:
@@ -198,6 +206,8 @@ def _unmapped(topology: Topology, row: np.ndarray) -> np.ndarray | None:
 
 def _adjacent_unmapped(near, far, row, n_ases: int, n_unmapped_links: int) -> np.ndarray:
     """Nodes in no AS that have a link to each AS; (n_ases,) int64."""
+    if n_unmapped_links == 0:
+        return np.zeros(n_ases, np.int64)
     as_row, node = (np.empty(n_unmapped_links, np.int64) for _ in range(2))
     n = collect_unmapped(near, far, row, as_row, node)
     pairs = np.unique(as_row[:n] * max(len(row), 1) + node[:n])

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
+from pipeline.model.columns.gathered import Gathered
 from pipeline.model.measured.delays import Delays
 from pipeline.model.measured.kept_traces import KeptTraces
 from pipeline.model.measured.observations import Observations
@@ -132,8 +133,8 @@ class GraphSet:
     addr_asn: np.ndarray | None = None
     addr_node: np.ndarray | None = None
     addr_confidence: np.ndarray | None = None
-    node_columns: dict[str, np.ndarray] = field(default_factory=dict)
-    arc_columns: dict[str, np.ndarray] = field(default_factory=dict)
+    node_columns: dict[str, np.ndarray | Gathered] = field(default_factory=dict)
+    arc_columns: dict[str, np.ndarray | Gathered] = field(default_factory=dict)
     border_columns: dict[str, np.ndarray] = field(default_factory=dict)
     weight_unit: str = ""
     kind: str = "router"

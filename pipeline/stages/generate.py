@@ -96,8 +96,8 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     assert config.store is not None
     if graphs is None:
         progress(Progress("build", 0, 1, "graphs"))
-        declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
-        graphs = build_graphs([declared])
+        graphs = build_graphs([declare(topology, asn=config.asn, ingresses=config.ingresses)])
+        del topology  # what the snapshot does not take is not kept while it is written
         progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
     links = links_text(len(graphs.indices) // 2, len(graphs.border_near))
     made = f"{number(n_nodes, 'router')}, {links}"

@@ -16,6 +16,7 @@ import pyarrow as pa
 from kernels.csr import hash_arrays
 from kernels.host import n_cores
 from pipeline.errors import StoreError, said_by_system
+from pipeline.model.columns.gathered import Gathered
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
@@ -343,11 +344,11 @@ def _weights_hashes(graphs: GraphSet) -> list[str | None]:
     return [hash_arrays(graphs.weights[first:last]) for first, last in cuts]
 
 
-def _marked(column: np.ndarray | None, ptr: np.ndarray) -> np.ndarray:
+def _marked(column: np.ndarray | Gathered | None, ptr: np.ndarray) -> np.ndarray:
     """Rows of each AS that a boolean column marks; none without it; (n_ases,) int64."""
     if column is None or column.dtype != bool:
         return np.zeros(len(ptr) - 1, np.int64)
-    return np.diff(offsets(column)[ptr])
+    return np.diff(offsets(column[:])[ptr])
 
 
 def _ingresses_table(graphs: GraphSet) -> pa.Table:
@@ -428,7 +429,7 @@ def _borders_table(graphs: GraphSet) -> pa.Table:
     return pa.table(columns | {n: as_arrow(c) for n, c in graphs.border_columns.items()})
 
 
-def _dtype_name(column: np.ndarray) -> str:
+def _dtype_name(column: np.ndarray | Gathered) -> str:
     return "str" if column.dtype.kind in "OUS" else column.dtype.name
 
 

@@ -270,7 +270,7 @@ def test_columns_that_one_topology_lacks_are_filled():
     assert graphs.asn.tolist() == [1, 2, 3]
     assert graphs.node_id.tolist() == [4, 6, NO_ID, NO_ID]
     assert graphs.node_addr.tolist() == [[0, 0], [0, 0], [0, 2], [0, 1]]
-    np.testing.assert_array_equal(graphs.node_columns["x"], [8, 9, np.nan, np.nan])
+    np.testing.assert_array_equal(graphs.node_columns["x"][:], [8, 9, np.nan, np.nan])
     assert graphs.node_columns["type"].tolist() == ["RT", "RT", "", ""]
     assert graphs.weights.tolist() == [2.5, 2.5]
     assert graphs.weight_unit == "length"
