@@ -16,12 +16,13 @@ import pytest
 from tests.commands import hopscope
 
 EARLIER = Path(__file__).with_name("earlier")
-DAYS = ("2026-11-22", "2026-11-26")
+DAYS = ("2026-11-22", "2026-11-24", "2026-11-26", "2026-11-28")
 STORE = ("--store", "store")
 OUT = ("--out", "reports")
-# AS -> routers, or on the first day interfaces, of the second night.
-NODES = {"2026-11-22": {1: 6, 2: 6, 3: 7, 4: 5}}
-NODES |= {day: {1: 6, 2: 4, 3: 7, 4: 5} for day in DAYS[1:]}
+# AS -> routers of the second night, by the rules of the day; on the first day interfaces.
+NODES = {day: {1: 6, 2: 4, 3: 7, 4: 5} for day in DAYS}
+NODES["2026-11-22"] |= {2: 6}
+NODES["2026-11-24"] |= {1: 2}
 
 
 @pytest.fixture(params=DAYS, scope="module")
