@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from benchmarks.pages.named_networks_page import recorded_figures, recorded_networks
+from pipeline.generate.networks.planting.kinds import KINDS as KINDS_OF_PLANTS
+from pipeline.generate.networks.planting.orders import PLANTS
 from pipeline.ingest import FORMATS, Format
 from pipeline.metrics import METRICS
 from pipeline.metrics.columns import WEIGHTED
@@ -261,6 +263,15 @@ def laboratories_in_short() -> str:
     return table(("laboratory", *SHORT_WAYS_OF_LABORATORIES.values(), "hops equal"), made)
 
 
+def kinds_of_plants() -> str:
+    """What can be planted on a night, what it needs, and what comparing calls it."""
+    rows = (
+        (f"`{name}`", PLANTS[name].removesuffix("."), kind.needs, " or ".join(kind.events) or "-")
+        for name, kind in KINDS_OF_PLANTS.items()
+    )
+    return table(("kind", "what", "needs", "events"), rows)
+
+
 # Page -> what its comments name -> what is between them.
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "accuracy.md": {
@@ -274,6 +285,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "named networks": recorded_networks,
         "figures of named networks": recorded_figures,
     },
+    DOCS / "howto" / "planted-nights.md": {"plants": kinds_of_plants},
     DOCS / "ablation.md": {"ablation": recorded_part, "subtracted": recorded_comparison},
     REPOSITORY / "README.md": {
         "formats": formats_in_a_line,

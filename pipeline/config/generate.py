@@ -21,6 +21,12 @@ from pipeline.generate.networks.plan import (
     make_plan,
     sized,
 )
+from pipeline.generate.networks.planting.orders import (
+    PLANTED_SHARES,
+    PLANTS,
+    Order,
+    parse_order,
+)
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.synthetic import (
     ASSIGNMENTS,
@@ -42,13 +48,18 @@ _OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in
 _WITHOUT_INGRESSES = ", ".join(name for name, model in MODELS.items() if not model.makes_graphs)
 
 
+def _plants_begun(given: Mapping[str, Any], begun: str) -> tuple[str, ...]:
+    return (*(f"{kind}@" for kind in PLANTS), *(f"{name}=" for name in PLANTED_SHARES))
+
+
 def _shares_begun(given: Mapping[str, Any], begun: str) -> tuple[str, ...]:
     return tuple(f"{name}=" for name in SHARES)
 
 
 TraceFormat = Literal["scamper", "warts"]
-MAX_TRACES, MAX_VANTAGE_POINTS = 1_000_000_000, 4096
-OF_NETWORKS = ("vantage_points", "kind", "share", "format")  # options that --traces gives a meaning
+MAX_TRACES, MAX_VANTAGE_POINTS, MAX_NIGHTS = 1_000_000_000, 4096, 366
+# Options that --traces gives a meaning.
+OF_NETWORKS = ("vantage_points", "kind", "share", "nights", "plant", "format")
 
 
 @dataclass(frozen=True)
@@ -352,6 +363,23 @@ class GenerateConfig:
         metavar="NAME=VALUE",
         completes=_shares_begun,
     )
+    nights: int | None = option(
+        default=None,
+        help="A folder of each of N nights, in --out (--traces).",
+        variable=None,
+        metavar="N",
+        unit="nights",
+        minimum=1,
+        maximum=MAX_NIGHTS,
+    )
+    plant: tuple[str, ...] = option(
+        default=(),
+        help="A change from a night on, as link-cut@3, on nights 3 to 4 alone, as mpls@3-4, or of "
+        f"a share, as silent=0.2@3; repeatable (--nights). Kinds: {', '.join(PLANTS)}.",
+        variable=None,
+        metavar="KIND@NIGHT",
+        completes=_plants_begun,
+    )
     format: TraceFormat = option(
         default="scamper",
         help="Traces as scamper's JSON or as warts (--traces).",
@@ -526,4 +554,19 @@ def plan_of(config: GenerateConfig) -> Plan:
         raise UsageError(str(error)) from None
     if config.vantage_points is not None:
         plan = replace(plan, n_vantage_points=config.vantage_points)
+    orders_of(config)
     return plan
+
+
+def orders_of(config: GenerateConfig) -> list[Order]:
+    """What is to be planted on which nights.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind, share or night, or --nights is missing.
+    """
+    try:
+        return [parse_order(text, config.nights or 1) for text in config.plant]
+    except ValueError as error:
+        raise UsageError(f"--plant {error}") from None

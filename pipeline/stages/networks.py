@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shlex
@@ -13,11 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from pipeline import __version__
-from pipeline.config.generate import GenerateConfig, plan_of
+from pipeline.config.generate import GenerateConfig, orders_of, plan_of
 from pipeline.errors import UsageError, said_by_system
-from pipeline.generate.networks.delays import Delays
 from pipeline.generate.networks.files import write_files
 from pipeline.generate.networks.network import Network
+from pipeline.generate.networks.planting.series import Series, date_of
 from pipeline.generate.networks.probing import ECHO_REPLY, STOP_REASONS, TIME_EXCEEDED, UNREACHABLE
 from pipeline.generate.networks.tracing import Campaign, Part
 from pipeline.generate.networks.writing import SCAMPER, TraceForm, write_traces
@@ -32,7 +33,7 @@ from pipeline.model.measured.traces import (
     TraceBatch,
 )
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.words import number
+from pipeline.model.words import number as number_of
 from pipeline.places.urls import is_url, redacted
 
 _KIND = np.zeros(256, np.uint8)
@@ -42,8 +43,16 @@ _KIND[[TIME_EXCEEDED, UNREACHABLE, ECHO_REPLY]] = (
     KIND_ECHO_REPLY,
 )
 _STOP = np.array([STOPS.index(each) for each in STOP_REASONS], np.uint8)
+TABLES = (  # options of ``run``, and the files for them
+    ("ip2as", "lab.pfx2as"),
+    ("as-rel", "lab.as-rel.txt"),
+    ("as2org", "lab.as2org.txt"),
+    ("ixp", "lab.peeringdb.json"),
+    ("delegated", "lab.delegated"),
+)
+LOCATIONS = "lab.locations.csv"
 _METHOD = {"icmp-paris": "icmp-echo-paris"}  # as scamper's tools call it
-README = "README.txt"
+README, PLANTS = "README.txt", "plants.json"
 
 
 def generate_network(config: GenerateConfig, progress: ProgressCallback = no_progress) -> list[str]:
@@ -70,22 +79,24 @@ def generate_network(config: GenerateConfig, progress: ProgressCallback = no_pro
             f"--vantage-points {config.vantage_points}: there are {n_hosts} ASes with an open "
             "network of customers to measure from; give fewer, or more ASes"
         )
-    campaign = Campaign(network, config.traces, delays=Delays(network))
-    command = command_of(config)
+    n_nights = config.nights or 1
+    try:
+        series = Series(network, config.traces, n_nights, orders_of(config))
+    except ValueError as error:  # something finds no place
+        raise UsageError(f"--plant {error}") from None
     aside = out.with_name(f".{out.name}-{secrets.token_hex(4)}")
     try:
         aside.mkdir(parents=True)
-        form = _form(config)
-
-        def told(done: int) -> None:
-            progress(Progress("generate", done, campaign.n_traces, "traces"))
-
-        told(0)
-        write_traces(campaign, aside, form, told=told)
-        progress(Progress("save", 0, 1, "tables"))
-        write_files(network, campaign.delays, aside)
-        (aside / README).write_text(_about(command, config, network, campaign))
-        progress(Progress("save", 1, 1, "tables"))
+        n_traces = 0
+        for number in range(1, n_nights + 1):
+            folder = aside / date_of(number) if config.nights else aside
+            folder.mkdir(exist_ok=True)
+            n_traces += _write_night(series, number, folder, config, progress)
+        about = _about(config, network, n_traces)
+        if config.nights:
+            about += _about_nights(series)
+            (aside / PLANTS).write_text(json.dumps(series.truth(), indent=1) + "\n")
+        (aside / README).write_text(about)
         os.rename(aside, out)  # an empty folder is replaced; another is not
     except BaseException as error:
         with suppress(OSError):
@@ -94,12 +105,55 @@ def generate_network(config: GenerateConfig, progress: ProgressCallback = no_pro
             raise UsageError(f"{out}: cannot be written: {said_by_system(error)}") from None
         raise
     made = (
-        f"{number(len(network.ases.tier), 'AS')}, {number(len(network.asn_of), 'router')}, "
-        f"{number(len(network.links), 'link')}, {number(campaign.n_traces, 'trace')} from "
-        f"{number(n_hosts, 'vantage point')} -> {out} ({time.time() - started:.1f} s)"
+        f"{number_of(len(network.ases.tier), 'AS')}, {number_of(len(network.asn_of), 'router')}, "
+        f"{number_of(len(network.links), 'link')}, {number_of(n_traces, 'trace')} from "
+        f"{number_of(n_hosts, 'vantage point')} -> {out} ({time.time() - started:.1f} s)"
     )
+    if config.nights:
+        return [made, *_next_of_nights(series, out)]
     judge = shlex.join(["hopscope", "judge", f"{out}-store", str(out)])
     return [made, f"next: {run_command(out)}", f"then: {judge}"]
+
+
+def _write_night(
+    series: Series, number: int, folder: Path, config: GenerateConfig, progress: ProgressCallback
+) -> int:
+    """Write a night's files; returns the number of its traces."""
+    campaign = series.campaign(number)
+    name = date_of(number) if config.nights else "traces"
+
+    def told(done: int) -> None:
+        progress(Progress("generate", done, campaign.n_traces, name))
+
+    told(0)
+    write_traces(campaign, folder, _form(config), told=told)
+    progress(Progress("save", 0, 1, "tables"))
+    write_files(campaign.network, campaign.delays, folder, series.network)
+    progress(Progress("save", 1, 1, "tables"))
+    return campaign.n_traces
+
+
+def _next_of_nights(series: Series, out: Path) -> list[str]:
+    """What was planted, and the commands that analyze such folders and compare two of them."""
+    told = []
+    for each in series.planted:
+        where = ", ".join([*(f"AS{asn}" for asn in sorted(each.plant.asns)), each.plant.place])
+        until = "" if each.order.stays else f" to {date_of(each.order.last)}"
+        about = where.removesuffix(", ") or "several ASes"
+        pairs = number_of(len(each.plant.pairs), "pair")
+        told.append(
+            f"planted: {each.order.what}, {date_of(each.order.first)}{until}: {about}, {pairs}"
+        )
+    turns = sorted({turn for each in series.planted for turn in each.order.turns})
+    second = next((turn for turn in turns if turn <= series.n_nights), min(2, series.n_nights))
+    nights = [date_of(max(1, second - 1)), date_of(second)]
+    store = ["--store", f"{out}-store", "--out", f"{out}-report"]
+    compare = shlex.join(["hopscope", "compare", *nights, *store])
+    given = [f'--{name} "${{night}}{file}"' for name, file in (*TABLES, ("locations", LOCATIONS))]
+    run = " ".join(["hopscope", "run", '"$night"', shlex.join(store), *given])
+    then = [f"then: {compare}"] if series.n_nights > 1 else []
+    loop = f"for night in {shlex.quote(str(out))}/*/; do {run}; done"
+    return [*told, f"next: {loop}", *then]
 
 
 def _checked(config: GenerateConfig) -> Path:
@@ -132,6 +186,10 @@ def command_of(config: GenerateConfig) -> str:
     words += ["--seed", str(config.seed)]
     for share in config.share:
         words += ["--share", share]
+    if config.nights is not None:
+        words += ["--nights", str(config.nights)]
+    for plant in config.plant:
+        words += ["--plant", plant]
     if config.format != "scamper":
         words += ["--format", config.format]
     return shlex.join(words)
@@ -140,25 +198,19 @@ def command_of(config: GenerateConfig) -> str:
 def run_command(out: Path) -> str:
     """The command that analyzes such a folder with everything that lies in it."""
     words = ["hopscope", "run", str(out), "--store", f"{out}-store", "--out", f"{out}-report"]
-    for option, name in (
-        ("ip2as", "lab.pfx2as"),
-        ("as-rel", "lab.as-rel.txt"),
-        ("as2org", "lab.as2org.txt"),
-        ("ixp", "lab.peeringdb.json"),
-        ("delegated", "lab.delegated"),
-    ):
+    for option, name in TABLES:
         words += [f"--{option}", str(out / name)]
     return shlex.join(words)
 
 
-def _about(command: str, config: GenerateConfig, network: Network, campaign: Campaign) -> str:
+def _about(config: GenerateConfig, network: Network, n_traces: int) -> str:
     return f"""A network of known truth and what its vantage points measured of it.
 Nothing here was measured in a real network.
 
 Made by hopscope {__version__}:
-  {command} --out FOLDER
+  {command_of(config)} --out FOLDER
 {len(network.ases.tier):,} ASes, {len(network.asn_of):,} routers, {len(network.links):,} links,
-{campaign.n_traces:,} traces from {len(network.vantages):,} vantage points.
+{n_traces:,} traces from {len(network.vantages):,} vantage points.
 
 h*{_form(config).suffix}  traces, a file for each vantage point and method
 targets.txt          what was traced first in each block
@@ -171,8 +223,24 @@ lab.delegated        delegations, as a registry's extended file
 lab.aliases.nodes    true alias sets, ITDK nodes format
 lab.names.tsv        host names of addresses; stale_names.json: those that are out of date
 lab.name-rules.jsonl rules that read ASes from these names
+lab.locations.csv    places of addresses
 ground_truth.json    the truth: routers, links, addresses, ASes, what answers how; the plan
 """
+
+
+def _about_nights(series: Series) -> str:
+    planted = "".join(f"  {each.order.text}  {each.facts['says']}\n" for each in series.planted)
+    return (
+        f"""
+These files are in a folder for each of {series.n_nights:,} nights. Between nights nothing differs
+but chance (who answers, delays), and what was planted: {PLANTS} says what, where and when.
+Relationships, host names and places were gathered before the first night.
+
+Planted:
+{planted or "  nothing"}
+""".rstrip()
+        + "\n"
+    )
 
 
 def _form(config: GenerateConfig) -> TraceForm:

@@ -13,6 +13,7 @@ from pipeline.generate.networks.network import Link, Network
 _HOP_MS = 0.02  # forwarding, beside propagation
 _SPREAD_MS = {"tier1": 25.0, "transit": 10.0, "regional": 2.0, "stub": 0.5, "cloud": 20.0}
 _WORLD_MS = 40.0
+_DEGREES_A_MS = 0.8  # 89 km, of 200 that light goes in fibre
 _NEW_MS = 1.0  # over a link of a router that was added later
 REPLY_MS = 0.3  # mean; a reply is made by a slow processor
 QUEUED, QUEUE_MS = 0.05, 5.0  # share of replies that wait in a queue, and how long in the mean
@@ -52,6 +53,12 @@ class Delays:
             ends = (self._place[router] for router in link.ends)
             self._one_way[link] = math.dist(*ends) + _HOP_MS
         return self._one_way[link]
+
+    def degrees(self, router: int) -> tuple[float, float]:
+        """Latitude and longitude of a router, as far from others as packets can have come."""
+        x, y = self._place[router]
+        latitude = max(-85.0, min(85.0, _DEGREES_A_MS * (y - _WORLD_MS / 2)))
+        return latitude, (_DEGREES_A_MS * (x - _WORLD_MS / 2) + 180) % 360 - 180
 
     def city(self, router: int) -> str:
         """A name for the place of a router: the same for those near one another."""

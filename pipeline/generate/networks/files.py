@@ -30,7 +30,7 @@ def _is_private(addr: str) -> bool:
 def truth_of(network: Network) -> dict[str, Any]:
     """The network as it is, in the form of the laboratories."""
     answers, ases, numbering = network.answers, network.ases, network.numbering
-    links = [_truth_of_link(network, link) for link in network.links]
+    links = [link_facts(network, link) for link in network.links]
     borders: dict[int, set[int]] = defaultdict(set)
     for link in network.links:
         one, other = (network.asn_of[router] for router in link.ends)
@@ -93,7 +93,8 @@ def truth_of(network: Network) -> dict[str, Any]:
     }
 
 
-def _truth_of_link(network: Network, link: Link) -> dict[str, Any]:
+def link_facts(network: Network, link: Link) -> dict[str, Any]:
+    """What is true of a link."""
     one, other = link.ends
     found: dict[str, Any] = {
         "u": _name(one),
@@ -111,8 +112,15 @@ def _truth_of_link(network: Network, link: Link) -> dict[str, Any]:
     return found
 
 
-def write_files(network: Network, delays: Delays, folder: Path) -> None:
-    """All files but the traces, by the names that laboratories have."""
+def write_files(
+    network: Network, delays: Delays, folder: Path, drawn: Network | None = None
+) -> None:
+    """All files but the traces, by the names that laboratories have.
+
+    ``drawn``: the network before it was altered, if it was: relationships, host names and places
+    were gathered then, and tell nothing of what was altered.
+    """
+    drawn = network if drawn is None else drawn
     truth = truth_of(network)
     (folder / TRUTH).write_text(json.dumps(truth))
     (folder / "lab.pfx2as").write_text(
@@ -124,7 +132,7 @@ def write_files(network: Network, delays: Delays, folder: Path) -> None:
     (folder / "targets.txt").write_text("".join(f"{target}\n" for target in targets))
     (folder / "lab.as-rel.txt").write_text(
         "# provider|customer|-1, peer|peer|0\n"
-        + "".join(f"{a}|{b}|{kind}\n" for (a, b), kind in network.ases.relationship.items())
+        + "".join(f"{a}|{b}|{kind}\n" for (a, b), kind in drawn.ases.relationship.items())
     )
     (folder / "lab.as2org.txt").write_text(
         "# asn organisation\n"
@@ -137,14 +145,25 @@ def write_files(network: Network, delays: Delays, folder: Path) -> None:
     (folder / "lab.peeringdb.json").write_text(json.dumps(_peeringdb(network)))
     (folder / "lab.delegated").write_text(_delegations(network))
     (folder / "lab.aliases.nodes").write_text(_alias_sets(network))
-    names = name_interfaces(network, delays)
+    names = name_interfaces(drawn, delays)
     (folder / "lab.names.tsv").write_text(
         "".join(f"{addr}\t{name}\n" for addr, (name, _) in names.items())
     )
-    rules = rules_of_names(network, names)
+    rules = rules_of_names(drawn, names)
     (folder / "lab.name-rules.jsonl").write_text("".join(f"{rule}\n" for rule in rules))
     stale = [addr for addr, (_, is_stale) in names.items() if is_stale]
     (folder / "stale_names.json").write_text(json.dumps(stale))
+    (folder / "lab.locations.csv").write_text(_places(drawn, delays))
+
+
+def _places(network: Network, delays: Delays) -> str:
+    """Latitude, longitude and city of addresses; those that several routers have are left out."""
+    lines = ["address,latitude,longitude,city"]
+    for router, addrs in enumerate(_addresses(network)):
+        latitude, longitude = delays.degrees(router)
+        city = delays.city(router)
+        lines += [f"{addr},{latitude:.4f},{longitude:.4f},{city}" for addr in addrs]
+    return "\n".join(lines) + "\n"
 
 
 def _peeringdb(network: Network) -> dict[str, Any]:
@@ -206,9 +225,15 @@ def _delegations(network: Network) -> str:
 
 def _alias_sets(network: Network) -> str:
     """True alias sets as an ITDK nodes file; numbers that several routers have are left out."""
-    addrs: dict[int, dict[str, None]] = {
-        router: {addr: None} for router, addr in enumerate(network.loopback)
-    }
+    return "# true alias sets, ITDK nodes format\n" + "".join(
+        f"node N{router + 1}:  {' '.join(each)}\n"
+        for router, each in enumerate(_addresses(network))
+    )
+
+
+def _addresses(network: Network) -> list[dict[str, None]]:
+    """Addresses of each router, in the order of its links, but for those that several have."""
+    addrs: list[dict[str, None]] = [{addr: None} for addr in network.loopback]
     for link in network.links:
         for router in link.ends:
             if not (_is_private(link.addr(router)) and network.plan.private_is_shared):
@@ -218,6 +243,4 @@ def _alias_sets(network: Network) -> str:
             addrs[router][addr] = None
     for vantage in network.vantages:
         addrs[vantage.gateway][vantage.gateway_addr] = None
-    return "# true alias sets, ITDK nodes format\n" + "".join(
-        f"node N{router + 1}:  {' '.join(each)}\n" for router, each in addrs.items()
-    )
+    return addrs

@@ -91,8 +91,7 @@ class Numbering:
         if plan.ipv6:
             self.private = set()
         self._private = {
-            asn: Allocator("10.0.0.0/16" if plan.private_is_shared else f"10.{at % 250}.0.0/16")
-            for at, asn in enumerate(sorted(self.private))
+            asn: self._private_space(at) for at, asn in enumerate(sorted(self.private))
         }
         self._length = {
             asn: random.choice(plan.ipv6_lengths)
@@ -181,6 +180,19 @@ class Numbering:
         first = block.network_address + (0 if length in (31, 127) else 1)
         pair = str(first), str(first + 1)
         return pair if self._random.random() < 0.5 else pair[::-1]
+
+    def make_private(self, asn: int, is_private: bool) -> None:
+        """Let the inner links of an AS be numbered from private space from here on, or no more."""
+        if is_private:
+            at = len(self._private)
+            self._private.setdefault(asn, self._private_space(at))
+            self.private.add(asn)
+        else:
+            self.private.discard(asn)
+
+    def _private_space(self, at: int) -> Allocator:
+        shared = self._plan.private_is_shared
+        return Allocator("10.0.0.0/16" if shared else f"10.{at % 250}.0.0/16")
 
     def _packed(self, asn: int, length: int) -> Net:
         """A random place of a block used densely: neighbors in number are strangers."""

@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.generate.networks.night import Night
 from pipeline.generate.networks.numbering import Net
 from pipeline.generate.networks.planting.plant import FROM, MANY, SOME, Plant, shuffled
-from pipeline.generate.networks.planting.ways import Pairs, Seen
+from pipeline.generate.networks.planting.ways import Seen
 from pipeline.model.addresses import format_addr
 
 RARELY = 0.12  # of its probes a limited router answers
@@ -54,15 +54,8 @@ def _hosts(seen: Seen, random: Random, kind: str, *, n_dead: int, whole: bool) -
                 night.network.blocks[at].dead = True
 
         prefixes = [net.blocks[at].prefix for at in chosen]
-        pairs = _pairs_into(seen, set(prefixes))
+        pairs = seen.pairs_into(set(prefixes))
         yield Plant(kind, pairs, alter, frozenset({asn}), hosts=tuple(map(str, prefixes)))
-
-
-def _pairs_into(seen: Seen, prefixes: set[Net]) -> Pairs:
-    """Pairs whose target is in one of some blocks."""
-    campaign = seen.campaign
-    chosen = np.array([block.prefix in prefixes for block in campaign.blocks], bool)
-    return np.flatnonzero(chosen[campaign.targets.block][seen.target])
 
 
 def router_silent(seen: Seen, random: Random) -> Iterator[Plant]:

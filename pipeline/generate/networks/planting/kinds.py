@@ -11,9 +11,8 @@ from pipeline.generate.networks.planting.plant import FEW, FROM, MANY, SOME, Fin
 def _kind(
     needs: str, find: Find, events: str | tuple[str, ...], back: str | tuple[str, ...] = ()
 ) -> Kind:
-    says = (find.__doc__ or "").strip().splitlines()[0]
     events, back = ((each,) if isinstance(each, str) else each for each in (events, back))
-    return Kind(says, needs, find, events, back)
+    return Kind(needs, find, events, back)
 
 
 _SILENT, _AGAIN = "routers silent", "routers answer again"

@@ -52,13 +52,12 @@ Find = Callable[[Seen, Random], Iterator[Plant]]
 
 
 class Kind(NamedTuple):
-    """A kind of plant: what it says, what it needs, and its places, in random order.
+    """A kind of plant: what it needs, and its places, in random order.
 
     ``events``, ``back``: what comparing calls it on the first of its nights, and on the first after
     them; several where the place decides, none where it has no name.
     """
 
-    says: str
     needs: str
     find: Find
     events: tuple[str, ...]

@@ -10,6 +10,7 @@ import numpy as np
 
 from pipeline.generate.networks.network import Link, Network
 from pipeline.generate.networks.night import Night, link_between
+from pipeline.generate.networks.numbering import Net
 from pipeline.generate.networks.tracing import Campaign, wires_of
 from pipeline.generate.networks.walking import WITHOUT_ROUTE
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
@@ -194,6 +195,12 @@ class Seen:
     def n_vantages(self, pairs: Pairs) -> int:
         """Vantage points of some pairs."""
         return len(np.unique(self.vantage[pairs]))
+
+    def pairs_into(self, prefixes: set[Net]) -> Pairs:
+        """Pairs whose target is in one of some blocks."""
+        campaign = self.campaign
+        chosen = np.array([block.prefix in prefixes for block in campaign.blocks], bool)
+        return np.flatnonzero(chosen[campaign.targets.block][self.target])
 
     def both_ways(self, one: int, other: int) -> Pairs:
         """Pairs that cross a link in either direction."""

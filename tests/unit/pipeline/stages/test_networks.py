@@ -14,6 +14,7 @@ import pytest
 from pipeline.config import GenerateConfig
 from pipeline.errors import UsageError
 from pipeline.ingest import open_reader
+from pipeline.model.addresses import format_addr
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 from pipeline.stages import networks
@@ -102,3 +103,66 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not empty"):
         generate_network(replace(SMALL, out=tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+NIGHTS = replace(SMALL, traces=3000, vantage_points=6, ases=60, seed=2, nights=3)
+
+
+def test_nights_are_folders_with_what_was_planted(tmp_path: Path) -> None:
+    out = tmp_path / "net"
+    config = replace(NIGHTS, out=out, plant=("router-silent@2", "targets-lost@3"))
+    lines = generate_network(config)
+    days = ["2026-09-21", "2026-09-22", "2026-09-23"]
+    assert sorted(path.name for path in out.iterdir()) == [*days, networks.README, networks.PLANTS]
+    truth = json.loads((out / networks.PLANTS).read_text())
+    assert [night["date"] for night in truth["nights"]] == days
+    assert [plant["kind"] for plant in truth["plants"]] == ["router-silent", "targets-lost"]
+    silent = truth["plants"][0]
+    about = (out / networks.README).read_text()
+    assert "--nights 3 --plant router-silent@2 --plant targets-lost@3" in about
+    assert "  targets-lost@3  A third of the targets are not measured." in about
+    assert lines[1].startswith("planted: router-silent, 2026-09-22: AS")
+    assert lines[-2].startswith(f'next: for night in {out}/*/; do hopscope run "$night" --store')
+    assert '--ip2as "${night}lab.pfx2as"' in lines[-2]
+    assert f"hopscope compare {days[0]} {days[1]} --store {out}-store" in lines[-1]
+    own = json.loads((out / days[0] / "ground_truth.json").read_text())
+    links = [each for each in own["links"] if silent["routers"][0] in (each["u"], each["v"])]
+    addrs = {each["u_addr" if each["u"] == silent["routers"][0] else "v_addr"] for each in links}
+    seen, starts, n = {}, {}, {}
+    for day in days:
+        found = batches(out / day, ".json.gz")
+        n[day] = sum(batch.n_traces for batch in found.values())
+        starts[day] = min(batch.start_s.min() for batch in found.values())
+        replies = np.concatenate([batch.addr for batch in found.values()])
+        said = {format_addr(*map(int, each)) for each in np.unique(replies, axis=0)}
+        seen[day] = bool(said & addrs)
+        assert (out / day / "lab.locations.csv").read_text().startswith("address,latitude")
+    assert seen == dict(zip(days, (True, False, False), strict=True))
+    assert n[days[0]] == n[days[1]] == 3000 > n[days[2]]
+    assert starts[days[1]] - starts[days[0]] == 86400
+    for name in ("lab.pfx2as", "lab.as-rel.txt", "lab.names.tsv", "ground_truth.json"):
+        assert (out / days[0] / name).read_bytes() == (out / days[1] / name).read_bytes()
+
+
+def test_the_first_night_is_what_is_made_without_nights(tmp_path: Path) -> None:
+    generate_network(replace(NIGHTS, nights=None, out=tmp_path / "one"))
+    generate_network(replace(NIGHTS, nights=2, plant=("detour@2",), out=tmp_path / "two"))
+    for path in (tmp_path / "one").iterdir():
+        if path.name != networks.README:
+            assert path.read_bytes() == (tmp_path / "two" / "2026-09-21" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("plant", "message"),
+    [
+        ("earthquake@2", "--plant there is no kind 'earthquake'"),
+        ("link-cut@4", "--plant link-cut@4: nights with a plant are 2 to 3"),
+        ("silent=2@3", "silent takes a share"),
+        ("exchange-lost@2", "--plant exchange-lost@2: there is no place"),
+    ],
+)
+def test_plants_that_cannot_be_are_refused(plant: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        generate_network(replace(NIGHTS, out=tmp_path / "net", plant=(plant,)))
+    assert message in str(error.value)
+    assert not list(tmp_path.iterdir())

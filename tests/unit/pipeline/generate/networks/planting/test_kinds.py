@@ -48,7 +48,7 @@ def new(seen: Seen, night: Night) -> list:
 def test_a_place_is_found_and_the_same_each_time(kind: str, seen: Seen, planted) -> None:
     plant, night = planted(kind)
     assert plant.kind == kind
-    assert KINDS[kind].says.endswith(".")
+    assert KINDS[kind].needs
     assert len(plant.pairs) > 0
     assert np.array_equal(plant.pairs, np.unique(plant.pairs))
     again = next(KINDS[kind].find(seen, Random(1)))
