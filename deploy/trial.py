@@ -133,6 +133,8 @@ def main(dist: Path, pythons: list[str]) -> int:
         except TrialError as error:
             said, status = f"FAILED: {error}", 1
         sys.stdout.write(f"{wheel.name}: {said}\n")
+    for wheel in sorted(dist.glob("*-py3-none-any.whl")):
+        sys.stdout.write(f"{wheel.name}: not tried: for other Pythons, without compiled code\n")
     return status
 
 

@@ -31,7 +31,11 @@ def test_what_is_not_tried_is_named(dist, monkeypatch, capsys):
     monkeypatch.setattr(trial, "try_wheel", lambda wheel, python, root: "tried")
     assert trial.main(dist, [sys.executable]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said == [f"{MINE}: tried", f"{OTHER}: not tried: there is no such Python here"]
+    assert said == [
+        f"{MINE}: tried",
+        f"{OTHER}: not tried: there is no such Python here",
+        f"{ALL}: not tried: for other Pythons, without compiled code",
+    ]
 
 
 def test_a_wheel_that_fails_is_named_and_ends_with_1(dist, monkeypatch, capsys):
