@@ -123,7 +123,8 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        If nothing can be judged: no addresses, no traces, a truth of another network.
+        If nothing can be judged: no addresses, no traces, a truth of another network; if another
+        file would be replaced by the errors.
     FormatError
         If the truth, the output or a file of traces cannot be read.
     StoreError
@@ -131,6 +132,7 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
     """
     if config.errors is not None:
         check_file(config.errors, "errors.csv", "--errors")
+        _check_own(config.errors)
     known = read_known(config.truth)
     if url_of(config.store) or has_store(config.store) or _holds_nothing(config.store):
         with open_snapshot(config.store, config.snapshot) as snapshot:
@@ -143,6 +145,20 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
         write_errors(errors, config.errors)
         facts["errors"]["file"] = str(config.errors)
     return facts
+
+
+def _check_own(errors: Path) -> None:
+    """UsageError where a file is there that is no table of errors: it may be what is judged."""
+    try:
+        with errors.open("rb") as file:
+            head = file.readline(1 << 10).rstrip()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"--errors {errors} cannot be read: {error.strerror}") from error
+    if head != ",".join(Error._fields).encode():
+        reason = "is there already, and is no table of errors: give another name"
+        raise UsageError(f"--errors {errors} {reason}")
 
 
 def _holds_nothing(place: Path) -> bool:

@@ -115,6 +115,49 @@ def test_errors_are_listed_by_kind(store, tmp_path, capfd):
     assert all(row["kind"] and (row["addr"] or row["router"]) for row in rows)
 
 
+def test_errors_replace_no_file_but_a_table_of_errors(store, tmp_path, capfd):
+    owners = owners_of(store, tmp_path / "owners.csv")
+    before = owners.read_bytes()
+    for path in (owners, tmp_path / "truth.json"):
+        path.write_bytes(before)
+        status, out, err = said(capfd, "judge", owners, LAB, "--errors", path)
+        assert (status, out) == (2, "")
+        assert f"{path.name} is there already, and is no table of errors" in " ".join(err.split())
+        assert path.read_bytes() == before
+    errors = tmp_path / "errors.csv"
+    for _ in range(2):
+        assert said(capfd, "judge", owners, LAB, "--errors", errors)[0] == 0
+        assert errors.read_text().startswith("what,kind,addr,router,asn,true_asn,")
+
+
+def test_a_kit_in_caidas_form_that_is_all_true_is_judged_so(tmp_path):
+    truth = load_truth(LAB)
+    number = {router: i for i, router in enumerate(truth.asn_of, 1)}
+    own = {router: [] for router in number}
+    for addr, router in truth.router_of.items():
+        own[router].append(addr)
+    (tmp_path / "midar-iff.nodes").write_text(
+        "# format: node <node_id>:   <i1>   <i2>   ...   <in>\n"
+        + "".join(f"node N{number[each]}:  {' '.join(own[each])} \n" for each in number)
+        + "node N900001:  224.0.0.1 \nnode N900002:  0.1.2.3 \n"  # CAIDA's placeholders
+    )
+    (tmp_path / "midar-iff.nodes.as").write_text(
+        "".join(f"node.AS N{number[each]} {asn} origins\n" for each, asn in truth.asn_of.items())
+    )
+    ends = [sorted(number[each] for each in link) for link in truth.links]
+    (tmp_path / "midar-iff.links").write_text(
+        "".join(f"link L{i}:  N{one} N{other} \n" for i, (one, other) in enumerate(ends))
+        + "link L999999:  N900001:224.0.0.1 N900002 \n"
+    )
+    facts = judge(JudgeConfig(tmp_path / "midar-iff.links", LAB))
+    assert facts["addresses"]["stated"] == facts["addresses"]["known"] == len(truth.router_of)
+    figures = {name: one for name, one in facts["figures"].items() if one["of"]}
+    assert figures.keys() >= {"ingresses", "borders", "addresses", "links_right", "links_found"}
+    del figures["hops_at_best"]  # says what traces show
+    assert {one["share"] for one in figures.values()} == {1.0}
+    assert facts["errors"]["kinds"] == []
+
+
 def test_the_figures_are_printed_with_what_they_are_of(store, capfd):
     status, out, err = said(capfd, "judge", store, LAB)
     facts = judge(JudgeConfig(store, LAB))
