@@ -6,4 +6,4 @@ from __future__ import annotations
 # which answers are kept, which addresses are one router, who owns one, what is an ingress. A night
 # is then compared with those of the number before as if other options had been given. Not for
 # speed, messages, or figures that are measured on a topology.
-RULES_VERSION = 5
+RULES_VERSION = 6

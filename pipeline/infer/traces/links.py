@@ -16,8 +16,9 @@ are popped one hop early, the last hop of the path, which carries none, is not m
 In classic traces each probe goes its own way where load is balanced, so two successive answers may
 be of routers of two ways (Augustin et al., IMC 2006). A pair that no other trace shows is
 *doubtful* if it is rare at both its ends: less than half as often seen as the commonest pair from
-its near end, and as that to its far end. Doubtful pairs count as if unanswered TTLs of unknown
-number lay between the two. Where balanced ways are of one length, false pairs are as frequent as
+its near end, and as that to its far end. It is also doubtful if other traces show both ends, with
+other hops behind the near one and before the far one: what is known of both needs no such witness.
+Doubtful pairs count as if unanswered TTLs of unknown number lay between the two. Where balanced ways are of one length, false pairs are as frequent as
 true ones, and all that is before an address seems to be one router: so two addresses behind one
 that are before the same two, by classic traces alone, are not joined by these (``crossed_ways``).
 """
@@ -41,7 +42,8 @@ from pipeline.model.measured.traces import LABELLED
 DOUBTFUL_LINKS = Rule(
     "doubtful-links",
     "routers",
-    "answers of classic traces that rarely follow one another are not linked",
+    "answers that follow one another in classic traces rarely, or in these alone where others show "
+    "both, are not linked",
     "method of traces, successors and predecessors",
     "less than half of the commonest: " + CHOSEN,
     "Augustin et al., IMC 2006",
@@ -121,6 +123,11 @@ class DirectedLinks:
         np.maximum.at(to_far, self.far, self.n_router)
         least = np.minimum(from_near[self.near], to_far[self.far])
         is_doubtful = (self.n_paris == 0) & (2 * self.n_router < least)
+        by_others = self.n_paris > 0
+        leads_on, is_led_to = np.zeros((2, n), bool)
+        leads_on[self.near[by_others]] = True
+        is_led_to[self.far[by_others]] = True
+        is_doubtful |= ~by_others & leads_on[self.near] & is_led_to[self.far]
         n_doubtful = np.where(is_doubtful, self.n_router, 0)
         return replace(
             self, n_router=self.n_router - n_doubtful, n_bridged=self.n_bridged + n_doubtful

@@ -127,3 +127,19 @@ def test_pairs_of_classic_traces_that_are_rare_at_both_ends_are_not_linked(tmp_p
     assert joined(2) == true  # the pair that only a classic trace shows
     assert joined(8) == true
     assert joined(8, without=["doubtful-links"]) == true | {(A, Y)}
+
+
+def test_pairs_of_classic_traces_alone_are_not_linked_where_others_show_both(tmp_path):
+    """Paris traces show A and Y with other neighbours, Z not at all, nothing behind X."""
+    paris = [f"{A} {X}", f"{B} {Y}"]
+    alone = [*[f"{A} {Y}"] * 3, *[f"{A} {Z}"] * 3, *[f"{X} {Y}"] * 3]
+    options = {"prefixes": prefix_table(tmp_path), "borders": "prefix", "routers": "interfaces"}
+
+    def joined(n_classic, **more):
+        seen = observe(tmp_path, classic(traces(*paris, *alone), n_classic))
+        return set(links_of(infer_topology([seen], **options, **more)))
+
+    shown, unknown = {(A, X), (B, Y)}, {(A, Z), (X, Y)}
+    assert joined(0) == shown | unknown | {(A, Y)}
+    assert joined(len(alone)) == shown | unknown
+    assert joined(len(alone), without=["doubtful-links"]) == shown | unknown | {(A, Y)}
