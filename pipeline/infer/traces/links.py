@@ -18,9 +18,10 @@ be of routers of two ways (Augustin et al., IMC 2006). A pair that no other trac
 *doubtful* if it is rare at both its ends: less than half as often seen as the commonest pair from
 its near end, and as that to its far end. It is also doubtful if other traces show both ends, with
 other hops behind the near one and before the far one: what is known of both needs no such witness.
-Doubtful pairs count as if unanswered TTLs of unknown number lay between the two. Where balanced ways are of one length, false pairs are as frequent as
-true ones, and all that is before an address seems to be one router: so two addresses behind one
-that are before the same two, by classic traces alone, are not joined by these (``crossed_ways``).
+Doubtful pairs count as if unanswered TTLs of unknown number lay between the two. Where balanced
+ways are of one length, false pairs are as frequent as true ones, and all that is before an address
+seems to be one router: so two addresses behind one that are before the same two, by classic traces
+alone, are not joined by these (``crossed_ways``).
 """
 
 from __future__ import annotations
