@@ -151,7 +151,7 @@ def _node_cost(level, nearer, u, old, new):
 
 @njit(cache=True, nogil=True)
 def swapped(level, nearer, a, x, w, y):
-    """Count nearer neighbours anew after links (a, x), (w, y) became (a, w), (x, y)."""
+    """Count nearer neighbours again after links (a, x), (w, y) became (a, w), (x, y)."""
     _recount(level, nearer, a, x, w)
     _recount(level, nearer, x, a, y)
     _recount(level, nearer, w, y, a)
