@@ -14,7 +14,7 @@ ROWS = [
         "original": 1000.0, "asked": 2000.0, "likeness": 2020.0, "other_seed": 2000.0,
     },
     {
-        "figure": "mean hops", "law": "follows",
+        "figure": "mean hops", "law": "aimed at",
         "original": 4.25, "asked": None, "likeness": 5.0, "other_seed": 5.125,
     },
 ]  # fmt: skip
@@ -32,8 +32,8 @@ def test_the_page_shows_each_figure_and_escapes_names(tmp_path):
     text = page.read_text()
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)" in text
-    assert "<td>1,000<td>2,000<td>2,020<td>+1.0 %<td>2,000" in text
-    assert "<td>4.25<td>\u2013<td>5<td>\u2013<td>5.125" in text
+    assert "<td>+1.0 %<td>1,000<td>2,000<td>2,020<td>2,000" in text
+    assert "<td>\u2013<td>4.25<td>\u2013<td>5<td>5.125" in text
     assert "Routers by degree: 0 from 0, 5 from 1, 3 from 2, 1 from 4" in text
     assert json.loads((page.parent / "likeness.json").read_text()) == {**FACTS, "figures": ROWS}
     assert (page.parent / "hopscope.css").exists()
