@@ -100,6 +100,7 @@ _APART = 0.3  # of the pairs that changed to a balanced router, and less: go on 
 _MOST = 0.4  # of the pairs of a balanced router, and more: changed to it
 _BALANCED = 0.003  # of all pairs
 _MIN_ADJACENCIES = 2  # of an exchange point
+_MIN_TUNNELS = 2  # between routers of an AS
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,13 +338,19 @@ def _in_pieces(
 
 def _links_inside(here: _Side, there: _Side, names: _Names) -> np.ndarray:
     """(pair, AS) of links inside an AS that the other night does not show."""
+    pair, at = _new_links(here, there)
+    asn = here.routes.asn
+    inside = asn[at] == asn[at - 1]
+    return distinct_keys(ordered_keys(pair[inside], names.row_of(asn[at[inside]])))
+
+
+def _new_links(here: _Side, there: _Side) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs and hops that end links of this night which the other one does not show."""
     routes = here.routes
     at = np.flatnonzero(routes.direct)
-    at = at[routes.asn[at] == routes.asn[at - 1]]
     key = pair_keys(routes.group[at - 1], routes.group[at])
     at = at[~is_among(key, _direct_links(there.view))]
-    pair = here.row[row_of_value(routes.ptr)][at]
-    return distinct_keys(ordered_keys(pair, names.row_of(routes.asn[at])))
+    return here.row[row_of_value(routes.ptr)[at]], at
 
 
 def _ends_in(found: Rerouted, names: _Names, *, is_gained: bool) -> np.ndarray:
@@ -925,9 +932,18 @@ def _hidden(
     shortcut: np.ndarray,
     least: float,
 ) -> list[_Candidate]:
-    """ASes whose inner routers pairs no longer see between the same routers of it."""
+    """ASes whose inner routers pairs no longer see between the same routers of it.
+
+    Between several two of its routers: where all pairs skip routers over one new link, this link
+    was added, or an ingress moved. Where it is so, pairs that come to other new links inside of it
+    may have seen less of it before, and are explained, too.
+    """
     if not len(shortcut):
         return []
+    pair_of_link, link = _new_links(there, here)
+    ends = there.routes.asn[link - 1], there.routes.asn[link]
+    is_inside = ends[0] == ends[1]
+    joins = pair_keys(there.routes.group[link - 1], there.routes.group[link])
     of = names.row_of(own.asn[shortcut])
     order = np.argsort(of, kind="stable")
     of, shortcut = of[order], shortcut[order]
@@ -949,6 +965,10 @@ def _hidden(
             continue
         if len(pairs) < max(least, np.log(len(names.asn)) + SURE):
             continue
+        of_as = (ends[0] == names.asn[thing]) | (ends[1] == names.asn[thing])
+        if len(np.unique(joins[of_as & is_among(pair_of_link, pairs)])) < _MIN_TUNNELS:
+            continue
+        pairs = distinct_keys(np.concatenate([pairs, pair_of_link[of_as & is_inside]]))
         found.append(_Candidate(HIDING, thing, False, pairs, groups))
     return found
 
