@@ -52,7 +52,14 @@ from pipeline.compare.evidence import View, crossings
 from pipeline.compare.figures.hops import tally
 from pipeline.compare.figures.medians import MIN_VANTAGES
 from pipeline.compare.figures.passages import ELSEWHERE as GOES_ELSEWHERE
-from pipeline.compare.figures.passages import PASSES, SHORTCUT, UNKNOWN, Trips, passages_of
+from pipeline.compare.figures.passages import (
+    PASSES,
+    SHORTCUT,
+    UNKNOWN,
+    Trips,
+    behind_hops,
+    passages_of,
+)
 from pipeline.compare.links import (
     MAX_STILL,
     NOT_SEEN,
@@ -338,19 +345,13 @@ def _in_pieces(
 
 def _links_inside(here: _Side, there: _Side, names: _Names) -> np.ndarray:
     """(pair, AS) of links inside an AS that the other night does not show."""
-    pair, at = _new_links(here, there)
-    asn = here.routes.asn
-    inside = asn[at] == asn[at - 1]
-    return distinct_keys(ordered_keys(pair[inside], names.row_of(asn[at[inside]])))
-
-
-def _new_links(here: _Side, there: _Side) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs and hops that end links of this night which the other one does not show."""
     routes = here.routes
     at = np.flatnonzero(routes.direct)
+    at = at[routes.asn[at] == routes.asn[at - 1]]
     key = pair_keys(routes.group[at - 1], routes.group[at])
     at = at[~is_among(key, _direct_links(there.view))]
-    return here.row[row_of_value(routes.ptr)[at]], at
+    pair = here.row[row_of_value(routes.ptr)][at]
+    return distinct_keys(ordered_keys(pair, names.row_of(routes.asn[at])))
 
 
 def _ends_in(found: Rerouted, names: _Names, *, is_gained: bool) -> np.ndarray:
@@ -665,7 +666,7 @@ def _candidates(
     is_seen |= unsure
     same = _only_renamed(here, there, names)
     found_: list[_Candidate] = []
-    hidden = _hidden(here, there, names, own, pair, shortcut, least)
+    hidden = _hidden(here, there, names, (own, trips[1].routes), pair, shortcut, least)
     nodes = np.maximum(first_nodes(here.group, names.n_groups), 0)
     of_groups = names.row_of(here.night.asn_of(nodes))
     of_hidden = {int(group) for each in hidden for group in each.groups}
@@ -695,10 +696,12 @@ def _candidates(
                 left = left[~is_among(left, skipped[level])]
             n_passing = np.zeros(n, np.int64)
         n_left = np.bincount(split_key(left)[1], minlength=n)
-        n_now = np.bincount(split_key(there.keys[level])[1], minlength=n)
+        n_now = np.bincount(split_key(there.keys[source])[1], minlength=n)
         n_now = n_now + n_same + there.n_steady[level][:n]
         enough = n_left >= np.log(max(1, int(np.count_nonzero(n_left + n_now)))) + SURE
         lost = enough & (n_now <= MAX_STILL * n_left) & (n_passing <= _PASSING * n_left)
+        if level == ADJACENCY:  # of the rest gaps leave open whether they still cross it
+            lost &= 2 * n_left >= np.bincount(split_key(here.keys[source])[1], minlength=n)
         if level in (AS, CITY):  # else it may as well be silent
             at = hop[verdict != UNKNOWN]
             if level == AS:
@@ -791,8 +794,9 @@ def _only_renamed(here: _Side, there: _Side, names: _Names) -> dict[int, np.ndar
     """(pair, thing) by routers and links that the other night has, under another name.
 
     The pair crosses them there, too, and only an owner changed; so it did where the router is in no
-    such AS there, whether this pair crosses it again or, where flows are balanced, others do. An
-    exchange point is there as long as its links are crossed.
+    such AS there, whether this pair crosses it again or, where flows are balanced, others do. Of
+    adjacencies others must cross the same link. An exchange point is there as long as its links are
+    crossed.
     """
     routes = here.routes
     pair = here.row[row_of_value(routes.ptr)]
@@ -805,14 +809,16 @@ def _only_renamed(here: _Side, there: _Side, names: _Names) -> dict[int, np.ndar
     keys = distinct_keys(links)
     own_link = ordered_keys(pair[at], places_of_keys(keys, links))
     again = is_there[at] & is_there[at - 1] & is_among(own_link, _link_keys(there, keys))
-    again |= renamed[at] | renamed[at - 1]
+    of_renamed = renamed[at] | renamed[at - 1]
     is_there |= renamed
     number = _adjacency(names, routes.asn[at - 1], routes.asn[at])
     ixp = _exchange_of(here.night, here.group, names, routes.group[at], routes.asn[at - 1])
-    of_two = again & (number >= 0)
     of_ixp = ixp >= 0
-    if of_ixp.any():  # else there is no need to look at all links of a night
-        of_ixp &= again | is_among(links, _direct_links(there.view))
+    if (of_ixp | of_renamed).any():  # else there is no need to look at all links of a night
+        of_others = is_among(links, _direct_links(there.view))
+        again |= of_renamed & of_others
+        of_ixp &= again | of_others
+    of_two = again & (number >= 0)
     return {
         AS: distinct_keys(ordered_keys(pair[is_there], own[is_there])),
         ADJACENCY: distinct_keys(ordered_keys(pair[at], number)[of_two]),
@@ -927,29 +933,31 @@ def _hidden(
     here: _Side,
     there: _Side,
     names: _Names,
-    own: Routes,
+    own: tuple[Routes, Routes],
     pair: np.ndarray,
     shortcut: np.ndarray,
     least: float,
 ) -> list[_Candidate]:
     """ASes whose inner routers pairs no longer see between the same routers of it.
 
-    Between several two of its routers: where all pairs skip routers over one new link, this link
-    was added, or an ingress moved. Where it is so, pairs that come to other new links inside of it
-    may have seen less of it before, and are explained, too.
+    Between several two of its routers: where all pairs skip routers over one link, this link was
+    added, or an ingress moved. Pairs that lack these routers otherwise, or come to new links inside
+    of the AS, are explained, too.
+
+    ``own``: routes of the pairs here, and there; ``shortcut``: hops here that are skipped.
     """
     if not len(shortcut):
         return []
-    pair_of_link, link = _new_links(there, here)
-    ends = there.routes.asn[link - 1], there.routes.asn[link]
-    is_inside = ends[0] == ends[1]
-    joins = pair_keys(there.routes.group[link - 1], there.routes.group[link])
-    of = names.row_of(own.asn[shortcut])
+    routes, later = own
+    of = names.row_of(routes.asn[shortcut])
     order = np.argsort(of, kind="stable")
     of, shortcut = of[order], shortcut[order]
-    routes = there.routes
-    asn = names.row_of(routes.asn)
-    row = there.row[row_of_value(routes.ptr)]
+    over = behind_hops(routes, later, shortcut)
+    over = pair_keys(later.group[over - 1], later.group[over])
+    of_new, thing_of_new = split_key(_links_inside(there, here, names))
+    of_lost, lost = split_key(here.keys[ROUTER][~is_among(here.keys[ROUTER], there.keys[ROUTER])])
+    asn = names.row_of(there.routes.asn)
+    row = there.row[row_of_value(there.routes.ptr)]
     inner = np.zeros(len(asn), bool)
     if len(asn) > 2:
         same = (asn[1:] == asn[:-1]) & (row[1:] == row[:-1])
@@ -958,17 +966,18 @@ def _hidden(
     n_still = np.bincount(split_key(still)[1], minlength=len(names.asn))
     n_still = n_still + there.n_steady[HIDING]
     found = []
-    for at in np.split(shortcut, run_starts(of)[1:]):
-        thing = int(names.row_of(own.asn[at[:1]])[0])
-        pairs, groups = np.unique(pair[at]), np.unique(own.group[at])
+    starts = run_starts(of)[1:]
+    for at, joins in zip(np.split(shortcut, starts), np.split(over, starts), strict=True):
+        thing = int(names.row_of(routes.asn[at[:1]])[0])
+        pairs, groups = np.unique(pair[at]), np.unique(routes.group[at])
         if len(groups) < 2 or n_still[thing] > _FEW_HIDDEN * len(pairs):
             continue
         if len(pairs) < max(least, np.log(len(names.asn)) + SURE):
             continue
-        of_as = (ends[0] == names.asn[thing]) | (ends[1] == names.asn[thing])
-        if len(np.unique(joins[of_as & is_among(pair_of_link, pairs)])) < _MIN_TUNNELS:
+        if len(np.unique(joins)) < _MIN_TUNNELS:
             continue
-        pairs = distinct_keys(np.concatenate([pairs, pair_of_link[of_as & is_inside]]))
+        others = of_new[thing_of_new == thing], of_lost[is_among(lost, groups)]
+        pairs = distinct_keys(np.concatenate([pairs, *others]))
         found.append(_Candidate(HIDING, thing, False, pairs, groups))
     return found
 

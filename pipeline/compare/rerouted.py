@@ -28,7 +28,13 @@ from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
 from pipeline.compare.routes import Common, Routes, common_pairs, spell_out
 from pipeline.compare.trees import sum_below
-from pipeline.model.columns.keys import distinct_keys, is_among, pair_keys, position_of
+from pipeline.model.columns.keys import (
+    distinct_keys,
+    is_among,
+    ordered_keys,
+    pair_keys,
+    position_of,
+)
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 from pipeline.model.measured.references import References
@@ -105,7 +111,8 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
 def compare_numbers(sides: Sides, found: Rerouted) -> tuple[Changes, np.ndarray]:
     """Renumbered routers: the same pairs see a new router in the place of an old one.
 
-    It is as many hops from their targets, if these answer and the routers before are the same.
+    It is as many hops from their targets, if these answer and the routers before are the same, and
+    these pairs do not cross the old one somewhere else.
 
     All addresses of the old one are gone; or some are still seen, perhaps those of another router
     that was merged with it, and most pairs see a new one. If all are still seen, a router was added
@@ -125,7 +132,8 @@ def compare_numbers(sides: Sides, found: Rerouted) -> tuple[Changes, np.ndarray]
     in_new = np.bincount(sides.groups.new, minlength=n) > 0
     swaps = found.swaps
     which = np.flatnonzero(~in_old[swaps.new])
-    gone, come, differs = swaps.old[which], swaps.new[which], swaps.differs[which]
+    gone, come = swaps.old[which], swaps.new[which]
+    differs = swaps.differs[which] | _crosses(found.new, swaps.pair[which], gone)
     n_pairs = np.bincount(gone, minlength=n)
     is_other_way = swaps.came_alike & (np.abs(found.longer_by[swaps.pair]) > 0)
     n_other = np.bincount(gone, differs | is_other_way[which], n)
@@ -159,6 +167,12 @@ def compare_numbers(sides: Sides, found: Rerouted) -> tuple[Changes, np.ndarray]
         n_vantages=vantages[one],
     )
     return changes, renewed
+
+
+def _crosses(routes: Routes, pair: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """(n,) bool: whether the route of a pair crosses a router."""
+    every = distinct_keys(ordered_keys(row_of_value(routes.ptr), routes.group))
+    return is_among(ordered_keys(pair, group), every)
 
 
 def _first_gone(sides: Sides) -> np.ndarray:

@@ -31,7 +31,7 @@ from pipeline.compare.links import Sides, describe, first_nodes
 from pipeline.compare.matching import number_rows
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.model.columns import Flat, concat, take
-from pipeline.model.columns.keys import distinct_keys, is_among, position_of
+from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, position_of
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.columns.sorted_keys import places_of_keys
 from pipeline.model.measured.observations import FIRST
@@ -42,6 +42,7 @@ _MOST = 0.5  # of pairs
 _FEW = 0.2  # likewise: that go to another router
 _SEEN = 0.1  # of the routers of an AS: some answer by an address of another AS, and are seen still
 _OF_OTHERS = 0.34  # likewise: routers of neighbours that count in it as long as others of it answer
+_MIN_SILENT = 2  # routers of an AS: if one was seen, it may have others
 _PASSED = "pairs that crossed it go on behind it, and none of its routers answers them"
 
 
@@ -152,9 +153,13 @@ def find_passed(sides: Sides, found: Rerouted | None, *, reverse: bool) -> Passe
         group, other = other, group
     is_seen = np.bincount(other, minlength=sides.groups.n) > 0
     (owner, router), _ = tally(here.asn_of(np.arange(here.n_nodes)), group)
-    (of_others, _), _ = tally(there.asn_of(np.arange(there.n_nodes)), other)
+    (of_others, others), _ = tally(there.asn_of(np.arange(there.n_nodes)), other)
     asn, row, n_routers = np.unique(owner, return_inverse=True, return_counts=True)
     n_seen = np.bincount(row, is_seen[router], len(asn))
+    # Beside an AS that does not answer, routers of neighbours may count in it.
+    was_other = is_among(others, router)
+    was_other &= ~is_among(ordered_keys(others, of_others), ordered_keys(router, owner))
+    of_others = of_others[~was_other]
     n_left = np.searchsorted(of_others, asn, side="right") - np.searchsorted(of_others, asn)
     which = (n_left <= _SEEN * n_routers) & (n_seen <= _OF_OTHERS * n_routers)
     asn, n_routers, n_left = asn[which], n_routers[which], n_left[which]
@@ -184,7 +189,7 @@ def describe_passed(sides: Sides, passed: Passed, *, reverse: bool) -> Changes:
     kind = LOUD if reverse else QUIET
     if view is None:
         return make_changes(0, "AS", kind=kind)
-    which = np.flatnonzero(passed.is_silent)
+    which = np.flatnonzero(passed.is_silent & (passed.n_routers >= _MIN_SILENT))
     asn = passed.asn[which]
     owner = night.asn_of(view.seen.steps.far.astype(np.int64))
     label = position_of(asn, owner)

@@ -54,15 +54,9 @@ def passages_of(here: Trips, there: Trips, hop: np.ndarray) -> np.ndarray:
         routers of its AS, which now follow one another.
     """
     own, other = here.routes, there.routes
-    at = _places_in(own, other)
     pair = row_of_value(own.ptr)[hop]
-    row, n = np.arange(len(at)), len(at)
-    last = np.maximum.accumulate(np.where(at >= 0, row, -1))[hop]
-    following = np.minimum.accumulate(np.where(at >= 0, row, n)[::-1])[::-1][hop]
+    last, following, before, behind = _around(own, other, hop)
     comes, goes_on = last >= own.ptr[pair], following < own.ptr[pair + 1]
-    before = np.where(comes, at[last], other.ptr[pair] - 1)
-    behind = other.ptr[pair + 1]
-    behind[goes_on] = at[following[goes_on]]
     is_gap = ~there.direct[pair]
     is_gap[goes_on] = ~other.direct[behind[goes_on]]
     answers = (here.reached & there.reached)[pair]
@@ -77,6 +71,28 @@ def passages_of(here: Trips, there: Trips, hop: np.ndarray) -> np.ndarray:
     inside[inside] &= (ends[0] == of_hop) | (ends[1] == of_hop)
     verdict[inside] = SHORTCUT
     return verdict
+
+
+def behind_hops(own: Routes, other: Routes, hop: np.ndarray) -> np.ndarray:
+    """(n,) int64: hop of the other night at the first router behind some hops that it has, too."""
+    return _around(own, other, hop)[3]
+
+
+def _around(own: Routes, other: Routes, hop: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Nearest hops around some that the other night has, too, and these there, (n,) int64 each.
+
+    Before and behind; where there is none they lie outside of the route.
+    """
+    at = _places_in(own, other)
+    pair = row_of_value(own.ptr)[hop]
+    row, n = np.arange(len(at)), len(at)
+    last = np.maximum.accumulate(np.where(at >= 0, row, -1))[hop]
+    following = np.minimum.accumulate(np.where(at >= 0, row, n)[::-1])[::-1][hop]
+    goes_on = following < own.ptr[pair + 1]
+    before = np.where(last >= own.ptr[pair], at[last], other.ptr[pair] - 1)
+    behind = other.ptr[pair + 1]
+    behind[goes_on] = at[following[goes_on]]
+    return last, following, before, behind
 
 
 def _places_in(own: Routes, other: Routes) -> np.ndarray:
