@@ -750,9 +750,11 @@ def _enters_otherwise(here: _Side, there: _Side, left: np.ndarray, n_groups: int
     the only one known of its router, and pairs still see it, they come to it over the same link: a
     link into the router is gone, and the router is not. But if they now come to it from a router
     that other traces show beside the one that is gone, they come over another link, and it answers
-    with the same address whichever way it is entered.
+    with the same address whichever way it is entered. Of a router with several known addresses no
+    link takes all.
     """
-    routes, n_addrs = here.routes, np.bincount(here.group, minlength=n_groups)
+    routes = here.routes
+    n_addrs = np.bincount(here.group[here.night.addr_node], minlength=n_groups)
     at = np.flatnonzero(routes.direct)
     at = at[n_addrs[routes.group[at]] == 1]
     path = row_of_value(routes.ptr)
@@ -776,7 +778,7 @@ def _enters_otherwise(here: _Side, there: _Side, left: np.ndarray, n_groups: int
         still &= ~(comes & is_among(pair_keys(gone, before), distinct_keys(np.concatenate(apart))))
     n = np.bincount(gone, minlength=n_groups)
     n_still = np.bincount(gone, still, n_groups)
-    return n_still > _BY_OTHERS * n
+    return (n_still > _BY_OTHERS * n) & (n_addrs == 1)
 
 
 def _neighbors(view: View) -> np.ndarray:
