@@ -190,7 +190,9 @@ def _first_of_most_traces(
 def usual_ms(
     sides: Sides, references: References, votes: tuple[np.ndarray, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Reference of each vote, and the one before it; the vote where none is of enough nights.
+    """Reference of each vote, and the one before it; the vote where there is none.
+
+    Of too few nights, the vote and the one before it: what the older night was compared with.
 
     Parameters
     ----------
@@ -201,7 +203,7 @@ def usual_ms(
     """
     assert sides.old_view is not None
     near, far, vantage, value = votes
-    known = _of_enough_nights(references, np.flatnonzero(~references.is_pair))
+    known = _best_last(references, np.flatnonzero(~references.is_pair))
     old, new = sides.old, sides.new
     addr = np.concatenate([old.addr, new.addr])
     group = np.concatenate([sides.groups.old[old.addr_node], sides.groups.new[new.addr_node]])
@@ -220,10 +222,10 @@ def usual_ms(
 def usual_hops(
     references: References, view: View, paths: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Reference of the hops of some paths, and the one before it; their own hops without one."""
+    """Reference of the hops of some paths, and the one before it, as for ``usual_ms``."""
     seen = view.seen
     value = seen.paths.n_hops[paths].astype(np.float64)
-    known = _of_enough_nights(references, np.flatnonzero(references.is_pair))
+    known = _best_last(references, np.flatnonzero(references.is_pair))
     vantage = seen.paths.vantage[paths]
     wanted = (
         *(seen.paths.target_high[paths], seen.paths.target_low[paths]),
@@ -235,12 +237,18 @@ def usual_hops(
 def _or_value(
     known: References, at: np.ndarray, value: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """References of some rows, and those before; the value where the row is -1."""
+    """References of some rows, and those before; the value where the row is -1.
+
+    A reference of too few nights is the value; the one before it is that of its night.
+    """
     if not len(known):
         return value, value
-    columns = known.usual, known.usual_before
-    usual, before = (np.where(at >= 0, column[np.maximum(at, 0)], value) for column in columns)
-    return usual, before
+    row = np.maximum(at, 0)
+    is_enough = (at >= 0) & (known.n_seen[row] >= MIN_NIGHTS)
+    return (
+        np.where(is_enough, known.usual[row], value),
+        np.where(at >= 0, known.usual_before[row], value),
+    )
 
 
 def is_news(which: Sequence[np.ndarray], sign: int) -> np.ndarray:
@@ -270,10 +278,11 @@ def sign_of_shift(
     return above.astype(np.int64) - ((upper < 0) & (middle <= -least))
 
 
-def _of_enough_nights(references: References, rows: np.ndarray) -> References:
-    """Rows of enough nights, those seen most and latest last."""
-    rows = rows[references.n_seen[rows] >= MIN_NIGHTS]
-    return take(references, rows[np.lexsort((references.n_seen[rows], -references.n_absent[rows]))])
+def _best_last(references: References, rows: np.ndarray) -> References:
+    """Some rows, those of enough nights last, of these those seen most and latest."""
+    n_seen = references.n_seen[rows]
+    order = np.lexsort((n_seen, -references.n_absent[rows], n_seen >= MIN_NIGHTS))
+    return take(references, rows[order])
 
 
 def _looked_up(known: tuple[np.ndarray, ...], wanted: tuple[np.ndarray, ...]) -> np.ndarray:
