@@ -8,6 +8,7 @@ from pipeline.compare import compare_nights
 from pipeline.report.tables.changes import changes_table, events_table
 from tests.oracles.nights.internet import own_otherwise
 from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night
+from tests.unit.pipeline.infer.handmade import alias_sets
 
 VANTAGES = (ONE, TWO, THREE)
 IN, OUT = "20.1.0.1 20.1.0.2", "20.3.0.1"  # AS1, and AS3 behind AS2
@@ -85,6 +86,109 @@ def test_routers_that_mpls_hides_are_not_links_removed(tmp_path):
     assert kinds == ["routers hidden"]
     assert texts[0].startswith("3 routers inside AS2 no longer show between the same routers")
     assert said(tmp_path / "shown", hidden, shown)[0] == ["routers shown"]
+
+
+def test_routers_that_one_link_goes_around_are_not_hidden(tmp_path):
+    """Of all pairs that skip them the same two now follow one another: a link joins these."""
+    far = lines(f"{IN} 20.2.0.1 20.2.0.2 20.2.0.3 20.2.0.4 {OUT}")
+    near = lines(f"{IN} 20.2.0.1 20.2.0.4 {OUT}")
+    others = [
+        f"{IN} 20.2.0.1 20.2.0.2 20.2.0.3 20.2.1.{i}! > 20.2.1.{i}"  # see them on both nights
+        for i in range(3)
+    ]
+    for own in (far, near):
+        for vantage in VANTAGES:
+            own[vantage] = own[vantage] + others
+    assert said(tmp_path / "1", far, near)[0] == ["links added", "paths shorter"]
+    assert said(tmp_path / "2", near, far)[0] == ["links removed", "paths longer"]
+
+
+def test_an_ingress_that_moved_inwards_hides_no_router(tmp_path):
+    """Its old one is skipped between a router of the neighbour and the new one."""
+    old = lines(f"{IN} 20.2.0.1 20.2.0.2 20.2.0.3 20.2.0.4 {OUT}")
+    new = lines(f"{IN} 20.2.0.3 20.2.0.4 {OUT}")
+    assert said(tmp_path, old, new)[0][0] == "ingress moved"
+
+
+def test_all_pairs_that_lack_hidden_routers_are_counted(tmp_path):
+    """Also those that came to another router before, and do not show the same one on both sides."""
+    inside = {
+        v: [
+            f"20.1.0.1 20.2.0.{a} 20.2.0.5 20.2.0.6 20.2.0.{b} {OUT} 20.3.{a}.{i}! > 20.3.{a}.{i}"
+            for i in range(1, 5)
+            for a, b in ((1, 3), (2, 4))
+        ]
+        for v in VANTAGES
+    }
+    hidden = {v: [line.replace("20.2.0.5 20.2.0.6 ", "") for line in inside[v]] for v in VANTAGES}
+    to_inside = [f"20.1.0.1 20.2.0.1 20.2.0.5 > 20.9.1.{i}" for i in range(1, 5)]
+    ends = [f"20.1.0.1 20.2.0.1 > 20.9.1.{i}" for i in range(1, 5)]
+    for v in VANTAGES:
+        inside[v] = inside[v] + to_inside
+        hidden[v] = hidden[v] + ends
+    kinds, (text,) = said(tmp_path, inside, hidden)
+    assert kinds == ["routers hidden"]
+    assert "36 pairs" in text
+
+
+def test_an_adjacency_is_gained_though_its_router_had_another_owner(tmp_path):
+    """Which explains links that both nights show, and no new one."""
+    old = lines(f"{IN} 20.4.0.1 20.2.0.1 {OUT}")
+    new = lines(f"{IN} 20.2.0.1 {OUT}")
+    of_two = {v: [f"{IN} 20.4.0.1 20.2.0.9 20.2.1.1! > 20.2.1.1"] for v in VANTAGES}
+    nights = [
+        night(tmp_path / name, {v: own[v] + of_two[v] for v in VANTAGES})
+        for name, own in (("old", old), ("new", new))
+    ]
+    for before in (nights[0], own_otherwise(nights[0], {"20.2.0.1": 3})):
+        changes, events = compare_nights(before, nights[1])
+        first = events.first[events.kind == "adjacency gained"]
+        assert {(int(changes.asn[row]), int(changes.other_asn[row])) for row in first} == {(1, 2)}
+
+
+def test_gaps_through_which_pairs_go_around_do_not_keep_an_adjacency(tmp_path):
+    """They come by other routers than before, and may cross another AS in between."""
+    by, around = f"{IN} 20.2.0.1 20.2.0.2 20.3.0.1", f"{IN} 20.4.0.1 20.4.0.2 20.3.0.1"
+    unseen = f"{IN} 20.2.0.1 20.2.0.7 * 20.3.0.1"
+    others = [f"{IN} 20.2.0.1 20.2.0.2 20.2.1.{i}! > 20.2.1.{i}" for i in range(3)]
+    others += [f"{around} 20.3.2.{i}! > 20.3.2.{i}" for i in range(3)]
+    both = []
+    for ways in ([by] * 12, [around] * 9 + [unseen] * 3):
+        own = [f"{way} 20.3.1.{i}! > 20.3.1.{i}" for i, way in enumerate(ways, start=1)]
+        both.append(dict.fromkeys(VANTAGES, own + others))
+    kinds, texts = said(tmp_path, *both)
+    assert kinds[0] == "adjacency lost"
+    assert texts[0].startswith("Links between AS2 and AS3 are no longer crossed: 27 pairs")
+
+
+def test_an_adjacency_that_most_pairs_pass_unanswered_is_not_lost(tmp_path):
+    """Of few others it is unknown where they go, since their targets do not answer either."""
+    lost = "adjacency lost"
+    way = f"{IN} 20.2.0.1 20.3.0.1"
+    old = {
+        v: [f"{way} 20.4.0.{i}! > 20.4.0.{i}" for i in range(1, 13)]
+        + [f"{way} > 20.3.1.{i}" for i in range(1, 5)]
+        for v in VANTAGES
+    }
+    new = {
+        v: [line.replace("20.3.0.1 20.4", "* 20.4").replace(" 20.3.0.1", "") for line in old[v]]
+        for v in VANTAGES
+    }
+    assert lost not in said(tmp_path, old, new)[0]
+
+
+def test_a_router_of_several_addresses_is_lost_and_not_a_link_to_it(tmp_path):
+    """Though the router behind it is still seen: no link takes two addresses of a router."""
+    old = lines(f"{IN} 20.2.0.1 20.2.0.5 20.2.0.9 {OUT}", f"{IN} 20.2.0.2 20.2.0.6 20.2.0.9 {OUT}")
+    new = lines(f"{IN} 20.2.0.1 20.2.0.3 20.2.0.9 {OUT}", f"{IN} 20.2.0.2 20.2.0.4 20.2.0.9 {OUT}")
+    others = [f"{IN} 20.2.0.{i} 20.2.0.{j} 20.2.1.{i}! > 20.2.1.{i}" for i, j in ((1, 3), (2, 4))]
+    both = []
+    for name, own in (("old", old), ("new", new)):
+        ways = {v: own[v] + others for v in VANTAGES}
+        sets = alias_sets(("20.2.0.5", "20.2.0.6"))
+        both.append(night(tmp_path / name, ways, aliases=sets, routers="inferred"))
+    kinds = compare_nights(*both)[1].kind.tolist()
+    assert kinds == ["routers lost"]
 
 
 A, B = (f"{IN} 20.2.0.1 {router} 20.2.0.9 {OUT}" for router in ("20.2.0.2", "20.2.0.3"))

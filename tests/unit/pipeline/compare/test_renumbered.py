@@ -76,6 +76,20 @@ def test_enough_pairs_see_the_new_one_and_go_on_as_before(tmp_path, now, is_told
     assert (told(changes, "router").get((B, E)) == "renumbered") == is_told
 
 
+@pytest.mark.parametrize(("behind", "kind"), [("", "renumbered"), (B, None)])
+def test_a_router_that_the_same_pairs_cross_elsewhere_is_not_renumbered(tmp_path, behind, kind):
+    """One of its addresses is gone with a link; it is seen behind the new one by another."""
+    old, new = (
+        night(
+            tmp_path / name,
+            {ONE: [f"{A} {way} > 20.3.0.{i}" for i in range(N)] + [f"{C} {B} {D} > 20.3.1.1"]},
+            aliases=alias_sets((B, X)),
+        )
+        for name, way in (("old", X), ("new", f"{E} {behind}".strip()))
+    )
+    assert told(compare_nights(old, new)[0], "router").get((X, E)) == kind
+
+
 def test_of_a_router_the_address_that_is_gone_is_named(tmp_path):
     before, after = ways(X), ways(E)
     before[ONE].append(f"{C} {B} {D} > 20.3.1.1")  # B < X, and stays

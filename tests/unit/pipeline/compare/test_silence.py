@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.compare import compare_nights
+from tests.oracles.nights.internet import own_otherwise
 from tests.unit.pipeline.compare.by_hand import ONE, THREE, TWO, night, told
 from tests.unit.pipeline.infer.handmade import alias_sets
 
@@ -136,6 +137,29 @@ def test_an_as_of_which_a_tenth_is_seen_is_silent(tmp_path, n_routers, is_silent
     old, new = [*routers] * 7, ["*"] * len(routers) * 7
     said = as_said(tmp_path, [*old, "20.2.0.1"], [*new, "20.2.0.1"])
     assert (said == "silent") == is_silent
+
+
+def test_of_an_as_with_a_single_known_router_this_router_is_silent(tmp_path):
+    """It may have others."""
+    assert as_said(tmp_path / "1", ["20.2.0.1"] * 12, ["*"] * 12) is None
+    assert as_said(tmp_path / "2", ["20.2.0.1 20.2.0.2"] * 12, ["* *"] * 12) == "silent"
+
+
+def test_a_neighbours_router_that_counts_in_a_silent_as_does_not_answer_for_it(tmp_path):
+    """Nothing behind it answers, so where it belongs is less sure than it was."""
+    way, gap = "20.1.0.9 20.2.0.1 20.2.0.2", "20.1.0.9 * *"
+    nights = []
+    for name, hops in (("old", way), ("new", gap)):
+        lines = [f"20.1.0.1 {hops} 20.4.0.1 > 20.4.1.{i}" for i in range(12)]
+        by = {ONE: lines[:4], TWO: lines[4:8], THREE: lines[8:]}
+        to_two = {v: [f"20.1.0.1 20.2.0.9 > 20.2.1.{i}" for i in range(2)] for v in by}
+        nights.append(night(tmp_path / name, {v: by[v] + to_two[v] for v in by}))
+    old, new = own_otherwise(nights[0], {"20.2.0.9": 1}), nights[1]
+    assert {int(asn) for asn in new.asn} == {1, 2, 4}
+    for one, other, kind in ((old, new, "silent"), (new, old, None)):
+        changes, _ = compare_nights(one, other)
+        said = {*changes.kind[(changes.what == "AS") & (changes.asn == 2)]}
+        assert (kind in said) == (kind is not None)
 
 
 def test_all_that_cross_a_silent_router_are_counted(tmp_path):

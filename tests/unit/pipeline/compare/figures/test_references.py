@@ -112,6 +112,26 @@ def test_with_fewer_nights_the_night_before_is_the_reference(tmp_path):
         assert events.kind.tolist() == alone[1].kind.tolist() == ["links slower"]
 
 
+def test_what_was_told_is_not_told_again_as_baselines_of_more_links_get_old_enough(tmp_path):
+    """Two of six vantage points cross the link since one night: they moved by less than noise.
+
+    On the next night they were taken to have stayed where they were, and the older night was no
+    longer off; so what had been told was news again.
+    """
+
+    def made(number: int, young_ms: float, old_ms: float) -> Night:
+        added = [young_ms, young_ms, *[old_ms] * 4]
+        lines = {
+            f"20.7.0.{i}": [f"20.1.0.1/{i} 20.1.0.2/{i + 60 + ms} > 20.3.0.9"]
+            for i, ms in enumerate(added, start=1)
+            if number > 1 or i > 2
+        }
+        return night(tmp_path / str(number), lines)
+
+    nights = [made(i, 0, 0) for i in range(3)] + [made(3, -0.1, -50), made(4, -0.2, -50)]
+    assert [kinds for kinds, _ in compared(nights)][2:] == [["faster"], []]
+
+
 def test_values_are_smoothed_by_alpha(tmp_path):
     usual = References.none()
     for i, added in enumerate((0, 0.3, 0.6, 0.9)):
