@@ -1,23 +1,20 @@
-"""Nights of a synthetic Internet compared: time and memory of `hopscope compare`.
+"""Two nights of a synthetic Internet compared: time and memory of `hopscope compare`.
 
-Command: python benchmarks/bench_compare.py [--traces N] [--ases N] [--nights N] [--folder DIR]
-Writes benchmarks/results/compare.json; of more than two nights compare_baselines.json, a row for
-each comparison of a night with the one before: baselines cover what is before that, and are kept.
-The traces are those of ``synthetic.traces``; each night lacks a tenth of those before and has
-others instead. On each night 3 % of all answers are lost at random; on the last one the AS that
-most addresses of the first are in does not answer. Routers
+Command: python benchmarks/bench_compare.py [--traces N] [--ases N] [--folder DIR]
+Writes benchmarks/results/compare.json. The traces are those of ``synthetic.traces``; the second
+night lacks a tenth of them and has others instead. On each night 3 % of all answers are lost at
+random; on the second one the AS that most addresses of the first are in does not answer. Routers
 are those of the synthetic Internet (``--aliases``), their owners those of the prefixes (``--borders
 prefix``): electing owners among so many ASes takes hours. Making the nights is not timed, and those
 that ``--folder`` holds are taken again. What is timed is a process of its own, with its page, and
 its largest resident set size is recorded (the nights are made in another process: what begins as a
 copy of a large one counts as large). On a busy machine (``load``) look at ``cpu_s``. Verified:
-an event of the last night says of that AS, or of routers of it, that it is silent.
+an event says of that AS, or of routers of it, that it is silent.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import multiprocessing
 import os
 import subprocess
@@ -27,7 +24,6 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -46,7 +42,8 @@ from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 from pipeline.store import open_snapshot, write_snapshot
 
-FILES = 10  # of a night; the next one has all but the first
+OLD, NEW = "2026-01-01", "2026-01-02"
+N_FILES = 11
 ROUTERS = "routers.nodes"
 LOSS = 0.03
 
@@ -84,58 +81,30 @@ def make_night(folder: Path, name: str, files: list[Path], silent: np.ndarray) -
     write_snapshot(folder / "store", name, build_graphs([topology]), inputs=inputs, **more)
 
 
-def names_of(n_nights: int) -> list[str]:
-    return [f"2026-01-{day:02}" for day in range(1, n_nights + 1)]
-
-
-def make_nights(folder: Path, n_traces: int, n_ases: int, n_nights: int) -> int:
-    """Write the snapshots of all nights; returns the AS that is silent on the last one."""
-    n_files = FILES + n_nights - 1
-    n_all = n_traces * n_files // FILES
+def make_nights(folder: Path, n_traces: int, n_ases: int) -> int:
+    """Write the snapshots of both nights; returns the AS that is silent on the second one."""
+    n_all = n_traces * N_FILES // (N_FILES - 1)
     per_as = max(4, n_traces // 20 // n_ases)
     written = write_traces(
-        folder, n_all, n_files, n_ases=n_ases, routers_per_as=per_as, processes=1
+        folder, n_all, N_FILES, n_ases=n_ases, routers_per_as=per_as, processes=1
     )
     write_nodes(make_internet(n_ases, per_as), folder / ROUTERS)
     files = [Path(path) for path in written.paths]
-    names = names_of(n_nights)
-    for first, name in enumerate(names[:-1]):
-        make_night(folder, name, files[first : first + FILES], np.empty(0, np.uint64))
-    with open_snapshot(folder / "store", names[0]) as snapshot:
+    make_night(folder, OLD, files[:-1], np.empty(0, np.uint64))
+    with open_snapshot(folder / "store", OLD) as snapshot:
         table = snapshot.addresses()
     assert table is not None
     asns, times = np.unique(table.column("asn").to_numpy(), return_counts=True)
     asn = int(asns[np.argmax(times)])
     own = table.column("asn").to_numpy() == asn
-    silent = np.sort(table.column("addr_low").to_numpy()[own])
-    make_night(folder, names[-1], files[-FILES:], silent)
+    make_night(folder, NEW, files[1:], np.sort(table.column("addr_low").to_numpy()[own]))
     return asn
-
-
-def compare(folder: Path, old: str, new: str) -> dict[str, Any]:
-    """Compare two nights in a process of its own; the figures of it, and what it says."""
-    command = ["compare", old, new, "--store", str(folder / "store")]
-    command = [sys.executable, "-m", "pipeline.cli", *command, "--out", str(folder / "out")]
-    load, started = os.getloadavg()[0], time.perf_counter()
-    compared = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(compared.pid, 0)
-    wall_s = time.perf_counter() - started
-    compared.returncode = os.waitstatus_to_exitcode(status)
-    if compared.returncode:
-        raise subprocess.CalledProcessError(compared.returncode, command)
-    return {
-        "wall_s": round(wall_s, 1),
-        "cpu_s": round(used.ru_utime + used.ru_stime, 1),
-        "peak_rss_mib": round(used.ru_maxrss / 1024),
-        "load": round(load, 1),
-    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--traces", type=int, default=10_000_000)
     parser.add_argument("--ases", type=int, default=47_000)
-    parser.add_argument("--nights", type=int, default=2)
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -144,25 +113,35 @@ def main() -> None:
         asn_path = folder / "silent.txt"
         if not asn_path.exists():
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as makers:
-                asked = given.traces, given.ases, given.nights
-                asn_path.write_text(str(makers.submit(make_nights, folder, *asked).result()))
+                made = makers.submit(make_nights, folder, given.traces, given.ases)
+                asn_path.write_text(str(made.result()))
         asn = int(asn_path.read_text())
-        names = names_of(given.nights)
-        with open_snapshot(folder / "store", names[0]) as snapshot:
+        with open_snapshot(folder / "store", OLD) as snapshot:
             n_nodes, n_ases = int(snapshot.n_nodes.sum()), snapshot.n_ases
-        rows = []
-        for n_before, (old, new) in enumerate(itertools.pairwise(names), start=1):
-            row = {"n_traces": given.traces, "n_ases": n_ases, "n_nodes": n_nodes}
-            row |= {"nights_before": n_before, **compare(folder, old, new)}
-            rows.append(row)
-        events = pq.read_table(folder / "out" / names[-1] / "events.parquet").to_pylist()
+        command = ["compare", OLD, NEW, "--store", str(folder / "store")]
+        command = [sys.executable, "-m", "pipeline.cli", *command, "--out", str(folder / "out")]
+        load, started = os.getloadavg()[0], time.perf_counter()
+        compared = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(compared.pid, 0)
+        wall_s = time.perf_counter() - started
+        compared.returncode = os.waitstatus_to_exitcode(status)
+        if compared.returncode:
+            raise subprocess.CalledProcessError(compared.returncode, command)
+        events = pq.read_table(folder / "out" / NEW / "events.parquet").to_pylist()
         told = [event for event in events if event["asn"] == asn and "silent" in event["kind"]]
-        rows[-1] |= {
+        row = {
+            "n_traces": given.traces,
+            "n_ases": n_ases,
+            "n_nodes": n_nodes,
+            "wall_s": round(wall_s, 1),
+            "cpu_s": round(used.ru_utime + used.ru_stime, 1),
+            "peak_rss_mib": round(used.ru_maxrss / 1024),
             "n_events": len(events),
             "events": [event["text"] for event in events[:3]],
             "silent_as_told": bool(told),
+            "load": round(load, 1),
         }
-        record("compare" if given.nights == 2 else "compare_baselines", rows)
+        record("compare", [row], folder=None)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def keep_references(store: Path, version: str, references: References) -> None:
     table = pa.table(columns).replace_schema_metadata({_FACTS: orjson.dumps(facts)})
     with written_whole(path) as file:
         pq.write_table(table, file, compression="zstd", write_page_checksum=True)
-    send_file(path, path.read_bytes())
+    send_file(path)
     remove_orphaned_references(store)
 
 
@@ -100,7 +100,7 @@ def copy_references(store: Path, old: str, new: str) -> None:
         if path.is_file():
             with written_whole(reference_file(store, new)) as file:
                 file.write(path.read_bytes())
-            send_file(reference_file(store, new), path.read_bytes())
+            send_file(reference_file(store, new))
 
 
 def orphaned_references(store: Path) -> list[Path]:

@@ -302,15 +302,14 @@ def _renamed(references: References, night: Night) -> References:
     """References with routers named as on a night, where it has them."""
     columns = {}
     addr = (night.addr[:, 0], night.addr[:, 1])
+    links = np.flatnonzero(~references.is_pair)  # most series are of pairs
     for end in ("near", "far"):
         names = f"{end}_high", f"{end}_low"
-        high, low = (getattr(references, name) for name in names)
-        at = _looked_up(addr, (high, low))
-        node = night.addr_node[np.maximum(at, 0)]
-        is_router = (at >= 0) & ~references.is_pair
-        first = night.name_addr[node]
-        columns[names[0]] = np.where(is_router, first[:, 0], high)
-        columns[names[1]] = np.where(is_router, first[:, 1], low)
+        at = _looked_up(addr, tuple(getattr(references, name)[links] for name in names))
+        first = night.name_addr[night.addr_node[at[at >= 0]]]
+        for place, name in enumerate(names):
+            columns[name] = getattr(references, name).copy()
+            columns[name][links[at >= 0]] = first[:, place]
     return replace(references, **columns)
 
 

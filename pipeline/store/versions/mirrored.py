@@ -120,10 +120,10 @@ def copy_version(store: Path, old: str, new: str, manifest: Path, names: Iterabl
     objects.send({f"{there}/{MANIFEST}": manifest})
 
 
-def send_file(path: Path, data: bytes) -> None:
-    """Write a small file of a store by one PUT."""
+def send_file(path: Path, data: bytes | None = None) -> None:
+    """Write a small file of a store by one PUT; ``data``: what is in it, else it is read."""
     if url := url_of(path):
-        objects.write(url, data)
+        objects.write(url, path.read_bytes() if data is None else data)
 
 
 def bring_small(path: Path) -> None:
