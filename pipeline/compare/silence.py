@@ -153,12 +153,12 @@ def find_passed(sides: Sides, found: Rerouted | None, *, reverse: bool) -> Passe
         group, other = other, group
     is_seen = np.bincount(other, minlength=sides.groups.n) > 0
     (owner, router), _ = tally(here.asn_of(np.arange(here.n_nodes)), group)
-    (of_others, others), _ = tally(there.asn_of(np.arange(there.n_nodes)), other)
+    (of_others, router_there), _ = tally(there.asn_of(np.arange(there.n_nodes)), other)
     asn, row, n_routers = np.unique(owner, return_inverse=True, return_counts=True)
     n_seen = np.bincount(row, is_seen[router], len(asn))
     # Beside an AS that does not answer, routers of neighbours may count in it.
-    was_other = is_among(others, router)
-    was_other &= ~is_among(ordered_keys(others, of_others), ordered_keys(router, owner))
+    was_other = is_among(router_there, router)
+    was_other &= ~is_among(ordered_keys(router_there, of_others), ordered_keys(router, owner))
     of_others = of_others[~was_other]
     n_left = np.searchsorted(of_others, asn, side="right") - np.searchsorted(of_others, asn)
     which = (n_left <= _SEEN * n_routers) & (n_seen <= _OF_OTHERS * n_routers)
