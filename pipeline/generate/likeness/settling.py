@@ -59,10 +59,10 @@ def _settle(indptr, indices, level, nearer, kind, kind_ptr, state):
     length = np.diff(indptr)
     gain = 0
     for a in range(len(length)):
+        lacking = lacks_nearer(level, nearer, a)
         for k in range(indptr[a], indptr[a + 1]):
             x = indices[k]
             off = link_cost(level, a, x)
-            lacking = lacks_nearer(level, nearer, a)
             if off + lacking == 0:
                 continue
             begin, end = kind_ptr[kind[x]], kind_ptr[kind[x] + 1]
@@ -89,6 +89,7 @@ def _settle(indptr, indices, level, nearer, kind, kind_ptr, state):
                     continue
                 swap(indptr, indices, length, a, x, w, y)
                 swapped(level, nearer, a, x, w, y)
+                lacking = lacks_nearer(level, nearer, a)
                 gain -= cost
                 break
     return gain
