@@ -68,8 +68,8 @@ def _texts(row: dict) -> dict[str, str]:
     values = {key: _text(row[key]) for key in ("original", "asked", "likeness", "other_seed")}
     off = NONE
     if row["asked"] and row["likeness"] is not None:
-        off = f"{100 * (row['likeness'] / row['asked'] - 1):+.1f} %"
-        off = "0" if off in ("+0.0 %", "-0.0 %") else off
+        off = f"{100 * (row['likeness'] / row['asked'] - 1):+.1f}"
+        off = "0" if off in ("+0.0", "-0.0") else f"{off}\u00a0%"
     return {"figure": row["figure"], "law": row["law"], "off": off} | values
 
 

@@ -32,7 +32,7 @@ def test_the_page_shows_each_figure_and_escapes_names(tmp_path):
     text = page.read_text()
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)" in text
-    assert "<td>+1.0 %<td>1,000<td>2,000<td>2,020<td>2,000" in text
+    assert "<td>+1.0\u00a0%<td>1,000<td>2,000<td>2,020<td>2,000" in text
     assert "<td>\u2013<td>4.25<td>\u2013<td>5<td>5.125" in text
     assert "Routers by degree: 0 from 0, 5 from 1, 3 from 2, 1 from 4" in text
     assert json.loads((page.parent / "likeness.json").read_text()) == {**FACTS, "figures": ROWS}
