@@ -1,6 +1,6 @@
 """What a router takes of memory while graphs are made and built.
 
-Arrays are NumPy's, which tell tracemalloc what they take: so these bytes are alike on every machine.
+Arrays are NumPy's, which tell tracemalloc what they take: so they are alike on every machine.
 100 million routers fit into 24 GiB (docs/generate.md) at less than 250 bytes a router.
 """
 
