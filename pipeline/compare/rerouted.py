@@ -22,7 +22,7 @@ from pipeline.compare.changes import (
 from pipeline.compare.events import Events
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.hops import Swaps, find_swaps, tally
-from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts
+from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts, shifted_medians
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
@@ -215,7 +215,7 @@ def compare_lengths(sides: Sides, found: Rerouted, references: References) -> It
     )
     is_rare = rare_shifts(row, hops - usual, len(asn))
     vantages = n_vantages(row, found.common.vantage[both], len(asn))
-    before, after = (medians(row, values, len(asn))[0] for values in (usual, hops))
+    before, after = shifted_medians(row, usual, hops - usual, len(asn))
     n_pairs = np.bincount(row, minlength=len(asn))
     n_traces = np.bincount(row, old.n_traces[at], len(asn))
     for kind, sign in ((LONGER, 1), (SHORTER, -1)):

@@ -26,7 +26,7 @@ import numpy as np
 
 from pipeline.compare.changes import ALL_AGREE, FASTER, SLOWER, Changes
 from pipeline.compare.evidence import View, count_crossings, label_links
-from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts
+from pipeline.compare.figures.medians import MIN_VANTAGES, rare_shifts, shifted_medians
 from pipeline.compare.figures.references import (
     MIN_MS,
     added_ms,
@@ -91,7 +91,7 @@ def compare_delays(sides: Sides, references: References) -> Iterator[Changes]:
     first = np.full(n_links, -1)
     first[link[::-1]] = np.arange(len(link))[::-1]
     nodes = first_nodes(sides.groups.new, sides.groups.n)
-    shown = [medians(link, values, n_links)[0] for values in (usual, after)]
+    shown = shifted_medians(link, usual, after - usual, n_links)
     for kind, sign in ((SLOWER, 1), (FASTER, -1)):
         some = np.flatnonzero(is_news(which, sign) & is_rare & (n_of >= MIN_VANTAGES))
         low, high = (least[some], most[some]) if sign > 0 else (-most[some], -least[some])

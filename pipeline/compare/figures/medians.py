@@ -67,6 +67,29 @@ def medians(
     return out[0], out[1], out[2]
 
 
+def shifted_medians(
+    row: np.ndarray, before: np.ndarray, moved: np.ndarray, n_rows: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Median of the values of each row, and the same moved by the median of their changes.
+
+    The difference of the medians of two nights may be another one, even of the other sign, where
+    vantage points see different values: what is said of a change is what it was judged by.
+
+    Parameters
+    ----------
+    row : (n,) int64
+    before, moved : (n,) float64
+        A value, and by how much it changed.
+
+    Returns
+    -------
+    before, after : (n_rows,) float64
+        NaN without values.
+    """
+    usual, change = (medians(row, values, n_rows)[0] for values in (before, moved))
+    return usual, usual + change
+
+
 def rare_shifts(row: np.ndarray, moved: np.ndarray, n_rows: int) -> np.ndarray:
     """(n_rows,) bool: more values of a row moved along with their median than others do by chance.
 

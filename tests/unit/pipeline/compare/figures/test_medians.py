@@ -55,6 +55,22 @@ def test_a_link_is_slower_by_the_votes_of_three_vantage_points(
         assert changes.new[0] - changes.old[0] == pytest.approx(slower_by)
 
 
+def test_a_change_is_told_by_the_median_of_changes_not_by_that_of_values(tmp_path):
+    # The medians of both nights, 15.5 and 13 ms, would say that it is faster by half as much.
+    def lines(*added: float) -> dict[str, list[str]]:
+        return {
+            f"20.7.0.{i}": [f"20.1.0.1/{i} 20.1.0.2/{i + each} > 20.3.0.9"]
+            for i, each in enumerate(added, 1)
+        }
+
+    before = (60.0, 20.0, 16.0, 15.0, 14.0, 13.0)
+    after = (50.0, 15.0, 11.0, 10.0, 19.9, 8.0)
+    old, new = night(tmp_path / "old", lines(*before)), night(tmp_path / "new", lines(*after))
+    changes, _ = compare_nights(old, new)
+    assert changes.kind.tolist() == ["faster"]
+    assert (changes.old[0], changes.new[0]) == pytest.approx((15.5, 10.5))
+
+
 def test_a_slower_link_comes_with_the_traces_and_pairs_that_cross_it(tmp_path):
     def lines(added: float) -> dict[str, list[str]]:
         hops = f"20.1.0.1/1 20.1.0.2/{11 + added}"
