@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from benchmarks.bench_named_networks import (
+    BDRMAPIT,
     NETWORKS,
     README,
     SEED,
@@ -40,7 +41,7 @@ def test_all_ten_are_recorded_in_every_way():
     assert NETWORKS.keys() <= KINDS.keys()
     assert NETWORKS.keys() == TRACES.keys()
     found = {(row["network"], row["way"]) for row in recorded()}
-    assert {(name, way) for name in NETWORKS for way in WAYS} <= found
+    assert {(name, way) for name in NETWORKS for way in (*WAYS, *BDRMAPIT)} <= found
 
 
 def test_a_network_is_the_same_when_it_is_made_again(network, tmp_path):
