@@ -96,7 +96,8 @@ class GenerateConfig:
     )
     ases: int = option(
         default=Parameters.n_ases,
-        help=f"Number of ASes ({models_that_take('n_ases')}) (--like) [those of the snapshot].",
+        help=f"Number of ASes ({models_that_take('n_ases')}) (--like) [those of the snapshot] "
+        "(--traces) [those of the kind].",
         variable=None,
         metavar="N",
         unit="ASes",
@@ -549,9 +550,12 @@ def plan_of(config: GenerateConfig) -> Plan:
     try:
         if "ases" in config.said:
             plan = sized(plan, config.ases)
-        plan = changed_plan(plan, config.share)
     except ValueError as error:
         raise UsageError(str(error)) from None
+    try:
+        plan = changed_plan(plan, config.share)
+    except ValueError as error:
+        raise UsageError(f"--share {error}") from None
     if config.vantage_points is not None:
         plan = replace(plan, n_vantage_points=config.vantage_points)
     orders_of(config)

@@ -164,7 +164,12 @@ class _Section:
         return value
 
     def whole(self, name: str, default: int | None = None) -> int:
-        return int(self._number(name, default))
+        value = self._number(name, default)
+        if value != int(value):
+            raise UsageError(
+                f"{self.path}: the model of line {self.line}: {name} = {value:g} is not whole"
+            )
+        return int(value)
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         value = self.whole(name)
@@ -196,7 +201,14 @@ class _Section:
         kind = self.whole(f"{prefix}Dist" if prefix == "BW" else prefix, -1)
         low, high = self._number(f"{prefix}Min", -1.0), self._number(f"{prefix}Max", -1.0)
         law = _BANDWIDTHS.get(kind)
-        if law is None or low <= 0 or (law in {"uniform", "heavy-tailed"} and high < low):
+        is_wrong = law in {"uniform", "heavy-tailed"} and 0 < low and high < low
+        if is_wrong or (law is None and kind != -1):
+            takes = ", ".join(f"{number} ({name})" for number, name in _BANDWIDTHS.items())
+            raise UsageError(
+                f"{self.path}: the model of line {self.line}: bandwidths of law {kind} from "
+                f"{low:g} to {high:g}; give {takes}, and the smaller number first"
+            )
+        if law is None or low <= 0:
             return Parameters.bandwidth
         if law in {"constant", "exponential"}:
             return f"{law}:{low:g}"
@@ -242,7 +254,10 @@ def _sections(text: str, path: Path) -> list[_Section]:
             found = _LINE.match(line)
             if found is None:
                 raise UsageError(f"{path}: line {at}: not a line NAME = VALUE: {line[:60]!r}")
-            current.values[_SPELT.get(found[1], found[1])] = found[2]
+            name = _SPELT.get(found[1], found[1])
+            if name in current.values:
+                raise UsageError(f"{path}: line {at}: {name} is there already")
+            current.values[name] = found[2]
     if current is not None:
         raise UsageError(f"{path}: cut short: the model of line {current.line} has no EndModel")
     return sections

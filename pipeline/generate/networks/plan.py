@@ -307,7 +307,8 @@ def changed_plan(plan: Plan, words: Iterable[str]) -> Plan:
         name, equals, text = word.partition("=")
         known = _kinds_of_fields()
         if not equals or name not in known:
-            raise ValueError(f"{word!r} is not field=value; fields are {', '.join(sorted(known))}")
+            why = "there is no such field" if equals else "not field=value"
+            raise ValueError(f"{word}: {why}; fields are {', '.join(sorted(known))}")
         plan = replace(plan, **{name: _value(name, text, known[name])})
     return plan
 

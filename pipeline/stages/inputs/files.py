@@ -95,11 +95,12 @@ def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | N
     except UnreadableError as error:
         return InputFile(path, error=error)
     except FormatError as error:
-        if in_folder and not claims_a_format(path) and not _lost_its_content(path):
+        option = where_it_belongs(path)
+        claims = (claims_a_format(path) and not option) or _lost_its_content(path)
+        if in_folder and not claims:
             return None
         if forced:
             return InputFile(path, forced)
-        option = where_it_belongs(path)
         return InputFile(path, error=FormatError(path, "", option) if option else error)
     if found in formats_of(choice) and not (in_folder and FORMATS[found].alone and not choice):
         return InputFile(path, found)

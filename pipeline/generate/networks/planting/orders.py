@@ -74,7 +74,7 @@ def parse_order(text: str, n_nights: int) -> Order:
     what, first = found[1], int(found[2])
     last = int(found[3] or n_nights)
     if "=" not in what and what not in PLANTS:
-        raise ValueError(f"there is no kind {what!r} to plant; kinds are {', '.join(PLANTS)}")
+        raise ValueError(f"{text}: there is no such kind; kinds are {', '.join(PLANTS)}")
     if "=" in what and (name := what.partition("=")[0]) not in PLANTED_SHARES:
         raise ValueError(
             f"{text}: {name!r} cannot be planted on a night; shares that can are "

@@ -35,6 +35,8 @@ class Plant:
         Vantage points or targets that it is about.
     is_everywhere : bool
         Whether nothing else may be planted on its nights.
+    is_less : bool
+        A share that falls: to compare it is what taking back one that rises is.
     """
 
     kind: str
@@ -46,6 +48,7 @@ class Plant:
     place: str = ""
     hosts: tuple[str, ...] = ()
     is_everywhere: bool = False
+    is_less: bool = False
 
 
 Find = Callable[[Seen, Random], Iterator[Plant]]

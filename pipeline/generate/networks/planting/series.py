@@ -149,16 +149,17 @@ def _facts(seen: Seen, order: Order, plant: Plant) -> dict[str, Any]:
     before, after = dict.fromkeys(net.links), dict.fromkeys(night.network.links)
     named = kind or share
     assert named is not None
+    events, back = (named.back, named.events) if plant.is_less else (named.events, named.back)
     return {
         "kind": plant.kind,
-        "says": PLANTS[order.what] if kind else f"{order.what} from this night on.",
+        "says": PLANTS[order.what] if kind else f"{order.what}.",
         "first_night": order.first,
         "last_night": order.last,
         "stays": order.stays,
         "first_date": date_of(order.first),
         "last_date": date_of(order.last),
-        "events": list(named.events),
-        "events_when_taken_back": list(named.back),
+        "events": list(events),
+        "events_when_taken_back": list(back),
         "ases": sorted(plant.asns),
         "ases_beside": sorted(plant.beside),
         "routers": [f"r{router}" for router in plant.routers],

@@ -19,7 +19,8 @@ class _Share(NamedTuple):
     """A share of routers, ASes or blocks, and what becomes of those that join and leave it.
 
     ``of``: all, of a network; ``have``: those that are in it; ``put``: alters a network;
-    ``barred``: those that cannot join it.
+    ``barred``: those that cannot join it; ``events``: what comparing calls it where some join,
+    ``back``: where some leave.
     """
 
     of: Callable[[Network], Iterable[int]]
@@ -222,8 +223,9 @@ def plant_share(seen: Seen, random: Random, word: str) -> Plant:
         share.put(night.network, joining, leaving)
 
     routers, asns, hosts = _about(net, share.holds, changed)
+    pairs = _pairs(seen, share.holds, changed)
     return Plant(
-        name, _pairs(seen, share.holds, changed), alter, routers=routers, beside=asns, hosts=hosts
+        name, pairs, alter, routers=routers, beside=asns, hosts=hosts, is_less=bool(leaving)
     )
 
 

@@ -18,6 +18,7 @@ from pipeline.model.addresses import format_addr
 from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 from pipeline.stages import networks
+from pipeline.stages.inputs.files import find_inputs
 from pipeline.stages.networks import command_of, generate_network
 
 SMALL = GenerateConfig(
@@ -64,6 +65,11 @@ def test_a_folder_says_how_it_was_made_and_what_comes_next(tmp_path: Path) -> No
     assert truth["plan"]["silent"] == 0.3
     assert len(truth["silent"]) == round(0.3 * len(truth["asn_of"]))
     assert not list(tmp_path.glob(".*"))
+    inputs = find_inputs([tmp_path / "net"], None, tmp_path / "store").files
+    assert [file.path.name for file in inputs if not file.error] == [
+        f"h{n}.icmp-echo-paris.json.gz" for n in range(3)
+    ]
+    assert not any(file.error for file in inputs)  # so the printed command ends with 0
     with gzip.open(tmp_path / "net" / "h0.icmp-echo-paris.json.gz") as file:
         assert json.loads(file.readline())["type"] == "trace"
 
@@ -83,7 +89,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         ({"out": None}, "--traces needs --out FOLDER"),
         ({"share": ("silent=2",)}, "silent takes a share from 0 to 1, not '2'"),
-        ({"share": ("quiet=1",)}, "'quiet=1' is not field=value"),
+        ({"share": ("quiet=1",)}, "--share quiet=1: there is no such field; fields are anycast, "),
         ({"share": ("tier1=9-3",)}, "tier1 takes values like"),
         ({"vantage_points": 500}, "--vantage-points 500: there are"),
         ({"ases": 3}, "3 ASes of kind plain"),
@@ -155,7 +161,7 @@ def test_the_first_night_is_what_is_made_without_nights(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("plant", "message"),
     [
-        ("earthquake@2", "--plant there is no kind 'earthquake'"),
+        ("earthquake@2", "--plant earthquake@2: there is no such kind"),
         ("link-cut@4", "--plant link-cut@4: nights with a plant are 2 to 3"),
         ("silent=2@3", "silent takes a share"),
         ("exchange-lost@2", "--plant exchange-lost@2: there is no place"),

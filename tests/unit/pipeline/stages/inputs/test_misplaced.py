@@ -83,6 +83,10 @@ def test_what_looks_like_a_table_is_not_looked_for_in_folders(tmp_path):
     (tmp_path / "graph.mtx").write_text(
         "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"
     )
+    rules = tmp_path / "rules.jsonl"  # named as measurements are
+    rules.write_text('{"domain": "example.net", "re": ["^as(\\\\d+)$"]}\n')
     found = find_inputs([tmp_path], None, tmp_path / "store")
     assert [file.path.name for file in found.files] == ["graph.mtx"]
-    assert len(found.left_alone) == 2
+    assert len(found.left_alone) == 3
+    (given,) = find_inputs([rules], None, tmp_path / "store").files
+    assert "--name-rules" in str(given.error)

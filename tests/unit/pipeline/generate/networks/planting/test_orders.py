@@ -43,7 +43,7 @@ def test_orders_as_they_are_written(
     [
         ("link-cut", 5, "'link-cut' is not KIND@NIGHT"),
         ("link-cut@x", 5, "is not KIND@NIGHT"),
-        ("earthquake@2", 5, "no kind 'earthquake' to plant; kinds are transit-as-lost, "),
+        ("earthquake@2", 5, "earthquake@2: there is no such kind; kinds are transit-as-lost, "),
         ("ipv6=1@2", 5, "'ipv6' cannot be planted on a night; shares that can are silent, "),
         ("link-cut@1", 5, "nights with a plant are 2 to 5"),
         ("link-cut@6", 5, "nights with a plant are 2 to 5"),

@@ -74,6 +74,13 @@ def test_plants_come_stay_and_are_taken_back() -> None:
     assert series(("link-cut@2",)).truth()["plants"][0] == truth["plants"][0]
 
 
+def test_a_share_that_falls_is_the_reverse_of_one_that_rises() -> None:
+    more, less = (series((text,)).planted[0].facts for text in ("silent=0.3@2-3", "silent=0@2-3"))
+    assert (more["says"], less["says"]) == ("silent=0.3.", "silent=0.")
+    assert more["events"] == less["events_when_taken_back"] == ["routers silent"]
+    assert less["events"] == more["events_when_taken_back"] == ["routers answer again"]
+
+
 def test_the_same_kind_finds_another_place() -> None:
     made = series(("router-silent@2", "router-silent@2", "router-silent@3"))
     assert len({each.plant.routers for each in made.planted}) == 3
