@@ -241,8 +241,20 @@ class Network:
                     )
                 self._add_link(here, there, by, "customer" if kind == CUSTOMER else "peer")
 
-    def _draw_exchange(self, number: int, share: float) -> None:
-        plan, random, ases = self.plan, self._random, self.ases
+    def _draw_joining(self, share: float) -> list[int]:
+        """Members of an exchange point: a share of the ASes, or of pairs that peer already."""
+        random, ases = self._random, self.ases
+        if self.plan.relationships == "measured":
+            # Drawn one by one, hardly two of them would be peers.
+            pairs = [
+                pair
+                for pair, kind in ases.relationship.items()
+                if kind == PEER
+                and "tier1" not in (ases.tier[pair[0]], ases.tier[pair[1]])
+                and random.random() < share
+            ]
+            random.shuffle(pairs)
+            return list(dict.fromkeys(asn for pair in pairs for asn in pair))
         of_stubs = share * (0.7 if share > 0.9 else 0.25)
         joining = [
             asn
@@ -250,6 +262,11 @@ class Network:
             if tier != "tier1" and random.random() < (of_stubs if tier == "stub" else share)
         ]
         random.shuffle(joining)
+        return joining
+
+    def _draw_exchange(self, number: int, share: float) -> None:
+        plan, random, ases = self.plan, self._random, self.ases
+        joining = self._draw_joining(share)
         lan = self.numbering.exchange(len(joining))
         room = min(lan.num_addresses - 10, 900)
         members = {

@@ -16,7 +16,7 @@ import pytest
 from pipeline.generate.networks.arrays import initial_ttl
 from pipeline.generate.networks.ases import CUSTOMER, PEER
 from pipeline.generate.networks.network import Network
-from pipeline.generate.networks.plan import KINDS, make_plan
+from pipeline.generate.networks.plan import KINDS, MEASURED, make_plan, sized
 from pipeline.generate.networks.writing import make_network
 from tests.oracles.networks.walking import Walks
 
@@ -209,6 +209,19 @@ def test_rewriting_borders_answer_with_the_destination(made: Any) -> None:
     assert behind
     assert {trace["stop_reason"] for trace in behind} <= {"COMPLETED", "GAPLIMIT"}
     assert any(trace["stop_reason"] == "COMPLETED" for trace in behind)
+
+
+def test_who_peers_in_the_internet_meets_at_exchange_points() -> None:
+    network = Network(sized(make_plan(MEASURED, 1), 600))
+    peerings = {pair for pair, kind in network.ases.relationship.items() if kind == PEER}
+    at_exchanges = [link for link in network.links if link.kind == "exchange"]
+    assert len(network.exchanges) == 5
+    for exchange in network.exchanges:
+        ends = {end for link in at_exchanges if link.exchange == exchange.name for end in link.ends}
+        assert ends == exchange.members.keys()  # each has a peer there
+    pairs = {tuple(network.asn_of[end] for end in link.ends) for link in at_exchanges}
+    assert all(pair in peerings or pair[::-1] in peerings for pair in pairs)
+    assert len(pairs) > 0.2 * len(peerings)
 
 
 def test_of_firewalled_stubs_nothing_answers_and_of_others_their_border_alone(made: Any) -> None:
