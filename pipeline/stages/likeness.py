@@ -189,5 +189,6 @@ def _check(config: GenerateConfig) -> None:
 def _command(config: GenerateConfig) -> str:
     """The command that makes this topology again, but for the store."""
     names = ["like", "asn", "routers", *(["ases"] if "ases" in config.said else []), "seed"]
-    words = [f"{flag_of(name)} {value}" for name in names if (value := getattr(config, name))]
+    given = {name: getattr(config, name) for name in names}
+    words = [f"{flag_of(name)} {value}" for name, value in given.items() if value is not None]
     return " ".join(["hopscope generate", *words])

@@ -51,12 +51,14 @@ def test_the_same_arguments_give_the_same_file_and_it_can_be_read(store, tmp_pat
 
 
 def test_another_store_and_more_ases(store, tmp_path, capsys):
-    words = ("--like", "real", "--routers", 4000, "--ases", 40, "--store", store)
+    words = ("--like", "real", "--routers", 4000, "--ases", 40, "--seed", 0, "--store", store)
     where = ("--out-store", tmp_path / "other", "--snapshot", "large")
     assert run("generate", *words, *where) == 0
     with open_snapshot(tmp_path / "other", "large") as large:
         assert large.asn.tolist() == list(range(1, 41))
         assert large.n_nodes.sum() == 4000
+    assert run("list", "--store", tmp_path / "other") == 0
+    assert "generate --like real --routers 4000 --ases 40 --seed 0\n" in capsys.readouterr().out
 
 
 def test_how_near_it_came_is_a_page_and_a_table(store, tmp_path, capsys):
