@@ -96,7 +96,7 @@ def exchange_lost(seen: Seen, random: Random) -> Iterator[Plant]:
         used: dict[Link, list[tuple[int, int]]] = defaultdict(list)
         for link in own:
             for ends in (link.ends, link.ends[::-1]):
-                if ends in seen.links and len(seen.links[ends]):
+                if ends in seen.links:
                     used[link].append(ends)
         pairs = joined(seen.links[ends] for each in used.values() for ends in each)
         if len(pairs) < MANY or len(used) < 3:
@@ -119,7 +119,6 @@ def city_lost(seen: Seen, random: Random) -> Iterator[Plant]:
     gateways = {vantage.gateway for vantage in net.vantages}
     for city in shuffled(random, inside):
         crossed = [r for r in inside[city] if r in seen.routers and seen.answers(r)]
-        crossed = [r for r in crossed if len(seen.routers[r])]
         asns = frozenset(net.asn_of[router] for router in crossed)
         pairs = joined(seen.routers[router] for router in crossed)
         if len(crossed) < 3 or len(asns) < 2 or len(pairs) < MANY or inside[city] & gateways:

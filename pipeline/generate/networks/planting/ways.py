@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -65,11 +64,15 @@ class Ways:
         return np.unique(pair[:-1][found & (pair[1:] == pair[:-1])])
 
 
-class Crossed(defaultdict[Any, Pairs]):
-    """Pairs that cross each of some things, in the order in which they are met first."""
+class Crossed(dict[Any, Pairs]):
+    """Pairs that cross each of some things, in the order in which they are met first.
+
+    None cross what is not in it. Asking does not add it: places are drawn from what is in it, and
+    are not to depend on what was asked before.
+    """
 
     def __init__(self, code: np.ndarray, pair: np.ndarray, name: Callable[[int], Any]) -> None:
-        super().__init__(lambda: _NONE)
+        super().__init__()
         distinct, first, index = np.unique(code, return_index=True, return_inverse=True)
         n_pairs = int(pair.max(initial=0)) + 1
         both = np.unique(index.reshape(-1) * n_pairs + pair)
@@ -78,6 +81,9 @@ class Crossed(defaultdict[Any, Pairs]):
         if len(both):
             own = np.split(self._pair, self._starts[1:])
             self.update((name(int(distinct[at])), own[at]) for at in np.argsort(first))
+
+    def __missing__(self, key: Any) -> Pairs:
+        return _NONE
 
     def most(self, pairs: Pairs) -> int:
         """How many of some pairs cross the thing that most of them do."""
@@ -204,8 +210,7 @@ class Seen:
 
     def both_ways(self, one: int, other: int) -> Pairs:
         """Pairs that cross a link in either direction."""
-        of = [self.links[ends] for ends in ((one, other), (other, one)) if ends in self.links]
-        return joined(of)
+        return joined(self.links[ends] for ends in ((one, other), (other, one)))
 
     def link(self, one: int, other: int) -> Link:
         return link_between(self.network, one, other)

@@ -108,3 +108,13 @@ def test_what_finds_no_place_says_what_it_needs() -> None:
         Series(network, None, 2, [parse_order("link-cut@2", 2)])
     with pytest.raises(ValueError, match="needs an exchange point"):
         Series(network, None, 2, [parse_order("exchange-lost@2", 2)])
+
+
+@pytest.mark.parametrize(
+    "what", ["router-silent", "router-renumbered", "as-silent", "edge-as-lost"]
+)
+def test_a_place_does_not_depend_on_where_other_kinds_were_looked_for(what: str) -> None:
+    later = f"{what}@9"
+    (alone,) = series((later,), 9).planted
+    others = series(("half-as-lost@2-2", "ingress-moved@4-4", "hosts-dead@6-6", later), 9).planted
+    assert others[-1].facts == alone.facts
