@@ -32,7 +32,7 @@ from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.places import url_of
 from pipeline.stages.places import check_file
-from pipeline.store import Snapshot, has_store, open_snapshot
+from pipeline.store import Snapshot, has_store, open_snapshot, snapshot_names
 from pipeline.writers.texts import of_csv
 
 FEW = 0.75  # share of addresses known to a whole truth, below which it may be of another network
@@ -137,6 +137,7 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
     if url_of(config.store) or has_store(config.store) or _holds_nothing(config.store):
         with open_snapshot(config.store, config.snapshot) as snapshot:
             facts, errors = judge_snapshot(snapshot, known, config.traces)
+            facts["warnings"][:0] = _of_another_night(config, snapshot.name)
     elif config.snapshot is not None:
         raise UsageError(f"{config.store} is no store: --snapshot {config.snapshot} is not in it")
     else:
@@ -145,6 +146,18 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
         write_errors(errors, config.errors)
         facts["errors"]["file"] = str(config.errors)
     return facts
+
+
+def _of_another_night(config: JudgeConfig, newest: str) -> list[str]:
+    """A warning if the newest was judged, and the truth's folder has the name of another."""
+    place = config.truth.absolute()
+    name = (place if place.is_dir() else place.parent).name
+    if config.snapshot is not None or name == newest or name not in snapshot_names(config.store):
+        return []
+    return [
+        f"the newest snapshot, {newest}, is judged; the truth is in a folder {name}, as another "
+        f"snapshot is called: --snapshot {name} judges that one"
+    ]
 
 
 def _check_own(errors: Path) -> None:

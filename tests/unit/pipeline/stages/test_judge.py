@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections import Counter
 
 import pytest
@@ -86,6 +87,30 @@ def test_without_traces_beside_the_truth_those_count_that_the_snapshot_keeps(sto
     assert all(less[name] == more[name] for name in ("ingresses", "borders", "ases", "hops"))
     (warning,) = kept["warnings"]
     assert f"the {kept['traces']['n']:,} kept of {beside['traces']['n']:,} traces" in warning
+
+
+def test_a_truth_of_another_night_is_told(store, tmp_path):
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    place = tmp_path / "lab"
+    place.mkdir()
+    shutil.copy(LAB / TRUTH, place)
+    assert not [each for each in judge(JudgeConfig(copy, place))["warnings"] if "newest" in each]
+    ingest(
+        IngestConfig(
+            inputs=(LAB / "h0.icmp-paris.warts.gz",),
+            store=copy,
+            snapshot="later",
+            ip2as=(LAB / "lab.pfx2as",),
+            allow_special=LAB_RANGES,
+        )
+    )
+    for truth in (place, place / TRUTH):
+        warning, *_ = judge(JudgeConfig(copy, truth))["warnings"]
+        assert warning.startswith("the newest snapshot, later, is judged; the truth is in a folder")
+        assert "--snapshot lab judges that one" in warning
+    told = judge(JudgeConfig(copy, place, snapshot="later"))["warnings"]
+    assert not [each for each in told if "newest" in each]
 
 
 def test_given_traces_say_what_can_be_found(store):
