@@ -33,7 +33,8 @@ def topology_of(snapshot: Snapshot) -> Topology:
     """
     if not snapshot.manifest["has_addr"]:
         raise UsageError(
-            f"snapshot {snapshot.name} has no addresses, only ids of its input: it cannot be judged"
+            f"snapshot {snapshot.name} has no addresses, only ids of its input: it cannot be "
+            "judged; --snapshot names another one of the store"
         )
     first = offsets(snapshot.n_nodes)
     unmapped = snapshot.unmapped()

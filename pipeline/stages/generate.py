@@ -127,6 +127,8 @@ def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
     takes = tuple(name for name in takes if name not in OF_NETWORKS)
     for name in config.said:
         if name not in (*takes, "model", "internet"):
+            if model == "internet" and name in OF_NETWORKS:
+                raise UsageError(f"{flag_of(name)} is of networks with traces: give --traces, too")
             where = "" if config.store is not None else " to a file"
             known = ", ".join(flag_of(each) for each in takes)
             raise UsageError(

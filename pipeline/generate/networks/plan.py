@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from pipeline.model.words import number
+
 Range = tuple[int, int]
 METHODS = ("icmp-echo-paris", "icmp-paris", "udp-paris", "icmp-echo", "udp")
 MOST_ASES, MOST_ROUTERS = 300_000, 5000
@@ -385,7 +387,9 @@ def sized(plan: Plan, n_ases: int) -> Plan:
             n_transit = n_ases - n_tier1 - n_regional - n_cloud
     n_stub = n_ases - n_tier1 - n_transit - n_regional - n_cloud
     if n_ases > MOST_ASES or n_stub < bool(plan.n_stub) or n_transit < 1:
-        raise ValueError(f"{n_ases:,} ASes of kind {plan.name}: from 12 to {MOST_ASES:,} are made")
+        raise ValueError(
+            f"{number(n_ases, 'AS')} of kind {plan.name}: from 12 to {MOST_ASES:,} are made"
+        )
     return replace(
         plan,
         n_tier1=n_tier1,

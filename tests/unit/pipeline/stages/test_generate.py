@@ -153,6 +153,7 @@ def test_one_place_to_write_to_must_be_given(places, capsys):
             ["internet", "--ingresses", 3, "--store", "s"],
             "--ingresses is not an option of internet",
         ),
+        (["internet", "--nights", 3], "--nights is of networks with traces: give --traces"),
     ],
     ids=lambda words: " ".join(map(str, words)) if isinstance(words, list) else "",
 )

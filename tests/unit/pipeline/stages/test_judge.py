@@ -208,6 +208,15 @@ def test_the_truth_of_another_network_is_told_first(store, tmp_path, capfd):
     assert "is it the truth of this network?" in facts["warnings"][0]
 
 
+def test_what_has_no_addresses_is_refused_with_the_option_that_names_another(tmp_path, capfd):
+    store = tmp_path / "store"
+    assert said(capfd, "generate", "grid", "--routers", 9, "--store", store)[0] == 0
+    status, out, err = said(capfd, "judge", store, LAB)
+    assert (status, out) == (2, "")
+    assert "has no addresses" in err
+    assert "--snapshot names another one of the store" in err
+
+
 def test_errors_go_to_a_file(store, tmp_path):
     with pytest.raises(UsageError, match="is a folder"):
         judge(JudgeConfig(store, LAB, errors=tmp_path))
