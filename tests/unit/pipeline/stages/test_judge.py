@@ -210,7 +210,7 @@ def test_the_truth_of_another_network_is_told_first(store, tmp_path, capfd):
 
 def test_what_has_no_addresses_is_refused_with_the_option_that_names_another(tmp_path, capfd):
     store = tmp_path / "store"
-    assert said(capfd, "generate", "grid", "--routers", 9, "--store", store)[0] == 0
+    assert said(capfd, "generate", "ba", "--routers", 50, "--asn", 7, "--store", store)[0] == 0
     status, out, err = said(capfd, "judge", store, LAB)
     assert (status, out) == (2, "")
     assert "has no addresses" in err
