@@ -100,24 +100,27 @@ def _is_wanted(hop_ptr, ttl, ids, priority, node_of, pair_ptr, far, lowest, want
         first = hop_ptr[trace]
         for row in range(first, hop_ptr[trace + 1]):
             key = _pair_of(row, first, ttl, ids, node_of, pair_ptr, far)
-            if key >= 0 and priority[trace] < lowest[key, 2]:
+            if key >= 0 and priority[trace] <= lowest[key, 2]:
                 wanted[trace] = True
                 break
-            if ids[row] >= 0 and priority[trace] < lowest[ids[row], 2]:
+            if ids[row] >= 0 and priority[trace] <= lowest[ids[row], 2]:
                 wanted[trace] = True
                 break
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _offer(lowest, points, key, priority, point):
-    """Put a priority among those of a key, one for each vantage point; whether it is now there."""
-    if not priority < lowest[key, 2]:
+    """Put a priority among those of a key, one for each vantage point; whether it is now there.
+
+    So is that of an equal trace: which of the two is read first is chance, so both wait.
+    """
+    if priority > lowest[key, 2]:
         return False
     at = 2
     for i in range(3):
         if points[key, i] == point:
             if not priority < lowest[key, i]:
-                return False
+                return priority == lowest[key, i]
             at = i
             break
     while at > 0 and priority < lowest[key, at - 1]:
@@ -177,12 +180,14 @@ class _Waiting:
         self.n_hops += len(rows.ttl)
 
     def drop(self, kept: np.ndarray) -> None:
-        """Drop what is not among the sorted priorities that are kept."""
+        """Drop what is not among the sorted priorities that are kept; of equals one stays."""
         if not self.rows:
             return
         priority, rows = np.concatenate(self.priorities), concat(self.rows)
         at = np.minimum(np.searchsorted(kept, priority), max(len(kept) - 1, 0))
         own = np.flatnonzero(kept[at] == priority) if len(kept) else at[:0]
+        order = np.lexsort((rows.input[own], priority[own]))
+        own = np.sort(own[order[run_starts(priority[own[order]])]])
         self.priorities, self.rows = [priority[own]], [take(rows, own)]
         self.n_hops = len(self.rows[0].ttl)
         self.most = max(_LEAST_WAITING, 2 * self.n_hops)
@@ -242,7 +247,7 @@ def keeping_traces(
         priority = np.concatenate([each for waiting in threads for each in waiting.priorities])
         order = _in_order(rows, priority)
         ordered = priority[order]
-        own = order[run_starts(ordered)]  # equal traces of two files are one
+        own = order[run_starts(ordered)]  # equal traces of two files are that of the first file
         rank = np.full(len(own), N_EACH - 1, np.uint8)
         for i in (1, 0):
             rank[np.isin(priority[own], lowest[:, i])] = i

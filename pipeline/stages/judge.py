@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.config import JudgeConfig
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, said_by_system
 from pipeline.files import written_whole
 from pipeline.infer import Observation
 from pipeline.judge import Score, Truth, Visible, find_visible, score
@@ -168,7 +168,7 @@ def _check_own(errors: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise UsageError(f"--errors {errors} cannot be read: {error.strerror}") from error
+        raise UsageError(f"--errors {errors} cannot be read: {said_by_system(error)}") from error
     if head != ",".join(Error._fields).encode():
         reason = "is there already, and is no table of errors: give another name"
         raise UsageError(f"--errors {errors} {reason}")

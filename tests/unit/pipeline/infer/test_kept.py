@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.infer import infer_topology
+from pipeline.infer.kept import N_EACH, _offer_all, _Waiting
 from pipeline.model.addresses import format_addr
 from pipeline.model.measured.kept_traces import KeptTraces, TraceRows
 from tests.unit.pipeline.infer.handmade import observe, prefix_table, traces
@@ -148,3 +149,37 @@ def test_all_are_kept_where_that_is_asked_in_the_same_order_part_by_part(tmp_pat
     assert len(parts) > 1
     assert [text for part in parts for text in part] == whole
     assert len(whole) == len(lines)
+
+
+def test_of_equal_traces_each_is_taken_whichever_is_read_first():
+    """A trace of one hop, read twice; then one of a lower priority from the same vantage point."""
+    lowest = np.full((1, N_EACH), np.iinfo(np.uint64).max, np.uint64)
+    points = np.full((1, N_EACH), -1, np.int32)
+    nowhere = np.zeros(1, np.int64), np.zeros(2, np.int64), np.empty(0, np.int64)
+
+    def is_taken(priority: int) -> bool:
+        wanted = np.ones(1, np.bool_)
+        _offer_all(
+            *(np.array([0, 1]), np.ones(1, np.uint8), np.zeros(1, np.int32)),
+            *(np.array([priority], np.uint64), np.zeros(1, np.int64), *nowhere),
+            *(lowest, points, wanted),
+        )
+        return bool(wanted[0])
+
+    assert [is_taken(5), is_taken(5), is_taken(3), is_taken(5), is_taken(3)] == [
+        *(True, True, True, False, True)
+    ]
+    assert points.tolist() == [[0, -1, -1]]
+    assert lowest[0, 0] == 3
+
+
+def test_of_equal_traces_that_of_the_first_file_is_kept(tmp_path):
+    found = kept(tmp_path, [line for line in drawn_lines(9, 60) for _ in range(4)], 3, 4)
+    assert not found.parts[0]().input.any()
+    rows = replace(found.parts[0](), input=np.arange(len(found.parts[0]()), dtype=np.int32)[::-1])
+    waiting = _Waiting()
+    priority = np.repeat(np.array([7, 4], np.uint64), [len(rows) - 1, 1])
+    waiting.add(priority, rows)
+    waiting.drop(np.array([4, 7], np.uint64))
+    assert waiting.rows[0].input.tolist() == [1, 0]
+    assert waiting.priorities[0].tolist() == [7, 4]

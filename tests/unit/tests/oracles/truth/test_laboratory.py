@@ -95,11 +95,11 @@ def test_what_is_no_laboratory_is_one_line(tmp_path, capsys, name):
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("ground_truth.json", "{", "not JSON: "),
-        ("ground_truth.json", "{}", "is not a network: 'asn_of' is missing"),
-        ("ground_truth.json", '{"links": [], "asn_of": 7}', "is not a network: "),
+        ("ground_truth.json", "{", "not JSON, or cut short after 1 byte: "),
+        ("ground_truth.json", "{}", "asn_of is missing; ground_truth.json needs"),
+        ("ground_truth.json", '{"links": [], "asn_of": 7}', "asn_of: 7 is not an object"),
         ("lab.pfx2as", "junk\n", "lab.pfx2as: "),
-        ("shown.json", "[", "not JSON: "),
+        ("shown.json", "[", "not JSON, or cut short after 1 byte: "),
     ],
 )
 def test_a_file_of_a_laboratory_that_cannot_be_used_is_one_line(folder, capsys, name, text, says):
