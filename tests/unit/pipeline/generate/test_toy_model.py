@@ -77,7 +77,8 @@ def test_help_knows_a_model_that_has_a_row():
     models = "ba (Barabasi-Albert), ba2 (Albert-Barabasi), glp, waxman, top-down, bottom-up, grid, "
     models += "degrees, rmat (R-MAT), internet"
     assert f"{models} (ba --internet), or toy (a toy); none with --like." in help
-    assert "ASes (top-down, bottom-up, internet) (--like) [those of the snapshot]." in help
+    of_ases = "ASes (top-down, bottom-up, internet) (--like) [those of the snapshot] (--traces) ["
+    assert of_ases in help
     assert "Size of the smallest AS (internet, toy) [up to 20]." in help
 
 
