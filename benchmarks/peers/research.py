@@ -66,18 +66,18 @@ def build_blest(source: Path, work: Path) -> Path:
     shutil.copytree(source, folder)
     (folder / "SuiteSparseMatrixDownloader.hpp").write_text(_DOWNLOADER)
     benchmark = folder / "Benchmark.cuh"
-    benchmark.write_text(_replaced(benchmark.read_text(), _SEARCHES, _WAITS + _SEARCHES))
+    benchmark.write_text(replaced(benchmark.read_text(), _SEARCHES, _WAITS + _SEARCHES))
     parts = [f"-I{name}" for name in ("DataStructures", "BFS", "CC", "MBFS", "Gorder")]
     sources = ["main.cu", *(str(path) for path in sorted((folder / "Gorder").glob("*.cpp")))]
     options = ["-std=c++20", "-Xcompiler", "-fopenmp", "-include", "cassert", "-I.", *parts]
-    return _compiled([*NVCC, *options, *sources, "-lgomp"], folder)
+    return compiled([*NVCC, *options, *sources, "-lgomp"], folder)
 
 
 def build_f_diam(source: Path, work: Path) -> Path:
     """Compile F-Diam as it is."""
     folder = work / "f_diam"
     shutil.copytree(source, folder)
-    return _compiled(["g++", "-O3", "-fopenmp", "fdiam.cpp"], folder)
+    return compiled(["g++", "-O3", "-fopenmp", "fdiam.cpp"], folder)
 
 
 def build_ecl_mst(source: Path, work: Path) -> Path:
@@ -89,24 +89,26 @@ def build_ecl_mst(source: Path, work: Path) -> Path:
     shutil.copytree(source / "source", folder)
     program = folder / "ECL-MST_10.cu"
     text = program.read_text().replace(" (%.1f MHz and %.1f MHz)", "")
-    text = _replaced(text, ", deviceProp.clockRate * 0.001, deviceProp.memoryClockRate * 0.001", "")
+    text = replaced(text, ", deviceProp.clockRate * 0.001, deviceProp.memoryClockRate * 0.001", "")
     for call in ("gpuMST<true>(g, threshold)", "gpuMST<false>(g, INT_MAX)"):
         once = f"gpuMSTedges = {call};"
-        text = _replaced(text, once, f"for (int r = 0; r < 6; r++) {once}")
+        text = replaced(text, once, f"for (int r = 0; r < 6; r++) {once}")
     total = "ull w = 0; for (int j = 0; j < g.edges; j++) if (gpuMSTedges[j]) w += g.eweight[j];"
     end = "  // run CPU code and compare result\n"
-    text = _replaced(text, end, f'  {total} printf("weight %llu\\n", w); return 0;\n{end}')
+    text = replaced(text, end, f'  {total} printf("weight %llu\\n", w); return 0;\n{end}')
     program.write_text(text)
-    return _compiled([*NVCC, program.name], folder)
+    return compiled([*NVCC, program.name], folder)
 
 
-def _replaced(text: str, old: str, new: str) -> str:
+def replaced(text: str, old: str, new: str) -> str:
+    """The text with what it has once exchanged; ValueError otherwise."""
     if text.count(old) != 1:
         raise ValueError(f"{old!r} occurs {text.count(old)} times: another version?")
     return text.replace(old, new)
 
 
-def _compiled(command: list[str], folder: Path) -> Path:
+def compiled(command: list[str], folder: Path) -> Path:
+    """The program of a compiler's command, run in a folder."""
     program = folder / "program"
     subprocess.run([*command, "-o", str(program)], cwd=folder, check=True, capture_output=True)
     return program
