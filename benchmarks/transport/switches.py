@@ -42,7 +42,7 @@ CODE: dict[str, dict[str, tuple[str, ...]]] = {
     "requests with a limit": {f"{REMOTE}/connection.py": ("ask", "look")},
     "fetching from each worker": {f"{REMOTE}/connection.py": ("fetch", "_fetch", "_fetch_from")},
     "mailbox": {f"{REMOTE}/mailbox.py": (), f"{REMOTE}/attempt.py": ("_post",)},
-    "more held by a worker": {f"{REMOTE}/connection.py": ("hold_more",)},
+    "more held by a worker": {f"{REMOTE}/connection.py": ("hold",)},
     "window": {f"{TRANSPORT}/window.py": ()},
     "nanny": {f"{OWN}/nanny.py": ()},
     "forkserver": {f"{OWN}/forking.py": ()},
@@ -130,7 +130,7 @@ def _no_mailbox() -> None:
 
 
 def _no_more_held() -> None:
-    Connection.hold_more = lambda *given: None  # type: ignore[method-assign]
+    Connection.hold = lambda *given: None  # type: ignore[method-assign]
 
 
 def _small_window() -> None:

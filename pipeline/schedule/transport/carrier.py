@@ -104,5 +104,5 @@ class Carrier(Protocol):
     def replace(self, worker: str) -> None:
         """Stop a worker; another takes its place."""
 
-    def hold_more(self, many: bool) -> None:
-        """Whether tasks are so short that a worker should hold many of them."""
+    def hold(self, n_tasks: float) -> None:
+        """How many tasks a worker thread should hold; many: they are short."""

@@ -184,7 +184,7 @@ class Flight:
                 self._window.note(event.run)
             self._handle(event)
         if n_came:
-            self.carrier.hold_more(self._window.is_short)
+            self.carrier.hold(self._window.n_held)
 
     def _note_silence(self) -> None:
         silent = frozenset(self._there.silent)

@@ -187,5 +187,5 @@ class HereCarrier:
             self._worker.stop()
             self._thread = None
 
-    def hold_more(self, many: bool) -> None:
+    def hold(self, n_tasks: float) -> None:
         """The thread's queue has no limit."""

@@ -14,6 +14,8 @@ from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 ROUND_TRIP_S = 40e-3
 MAX_THREAD_WINDOW, MAX_WINDOW = 32, 256
 SHORT_TASK_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds more
+FEW = 1.1  # tasks that a thread holds otherwise, rounded up: Dask's default
+HELD_S, MAX_HELD = 20e-3, 32.0  # seconds of short tasks that a thread holds, and tasks at most
 N_RECENT = 16  # tasks whose mean time decides
 
 
@@ -36,9 +38,16 @@ class Window:
         return sum(self._recent_s) / len(self._recent_s)
 
     @property
-    def is_short(self) -> bool:
-        """Whether tasks are so short that a worker thread should hold more of them."""
-        return self.mean_s < SHORT_TASK_S
+    def n_held(self) -> float:
+        """Tasks that a worker thread should hold: more if they are short.
+
+        A scheduler writes to a worker every 5 ms only, and hears of what has ended every 2 to 10:
+        the worker idles where all that it holds end sooner. If tasks are long, more of them would
+        wait behind one while other workers are free.
+        """
+        if self.mean_s >= SHORT_TASK_S:
+            return FEW
+        return min(MAX_HELD, HELD_S / max(self.mean_s, 1e-6))
 
     def n_tasks(self, n_threads: int) -> int:
         """Tasks to keep in flight for that many worker threads."""

@@ -20,6 +20,7 @@ from pipeline.schedule.transport.attempted import Attempted, BegunTasks, attempt
 # A scheduler remembers the last 1,000 events of a client: 16 MB until the client leaves.
 MAX_POSTED_BYTES = 16 << 10
 POSTED = "hopscope-posted"  # names our events among those that a client gets
+EVERY_S = 2e-3  # seconds between two messages of a worker, as Dask has it
 
 _HERE = BegunTasks()
 
@@ -29,7 +30,9 @@ def refuse_here(keys: Sequence[tuple]) -> list[tuple]:
     return _HERE.refuse(keys)
 
 
-def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
+def pack(
+    key: tuple, topic: str, run: Callable[[Any], Any], task: Any, every_s: float = EVERY_S
+) -> bytes:
     """A task as bytes, so that neither Dask nor its scheduler looks into it.
 
     Parameters
@@ -40,8 +43,10 @@ def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
         Where a small result is posted; "": all results are fetched.
     run : callable
         Executed on a worker with the task.
+    every_s : float
+        Seconds between two messages of the worker to its scheduler, from then on.
     """
-    return dumps((key, topic, run, task))
+    return dumps((key, topic, every_s, run, task))
 
 
 def attempt(packed: bytes) -> Attempted | str:
@@ -59,9 +64,11 @@ def attempt(packed: bytes) -> Attempted | str:
     place = worker.address if worker else ""
     started = time.time()
     try:
-        key, topic, run, task = loads(packed)
+        key, topic, every_s, run, task = loads(packed)
     except Exception as raised:  # it becomes an outcome at the client
         return Attempted(TaskRun(place, "cpu", started, time.time()), error=portable(raised))
+    if worker is not None:
+        worker.batched_stream.interval = every_s
     attempted = attempt_of(place, key, run, task, _HERE, started)
     if worker is not None and topic and _post(worker, topic, key, attempted):
         return POSTED

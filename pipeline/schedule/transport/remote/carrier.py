@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,10 +25,16 @@ from pipeline.schedule.transport.events import (
     shown,
 )
 from pipeline.schedule.transport.limits import Limits
-from pipeline.schedule.transport.remote.attempt import POSTED, attempt, loads, pack
+from pipeline.schedule.transport.remote.attempt import EVERY_S, POSTED, attempt, loads, pack
 from pipeline.schedule.transport.remote.connection import GONE, Connection
 from pipeline.schedule.transport.remote.mailbox import Mailbox, open_mailbox
+from pipeline.schedule.transport.window import FEW
 
+# Where tasks are short, seconds that results wait here and at a worker for others: a message or a
+# graph of twenty costs little more than one. Tasks that a thread holds and that are in flight for
+# each thread, at least.
+GATHER_S, GATHERED_S = 5e-3, 10e-3
+MANY = 8
 REASON_S = 10.0  # seconds to fetch an error that has reached this process already
 
 Received = Attempted | BaseException | bytes | str | None  # as in ``Connection.done``
@@ -50,12 +57,14 @@ class RemoteCarrier:
     limits: Limits
     _futures: dict[Key, Future] = field(default_factory=dict)
     _mailbox: Mailbox | None = None
+    _n_held: float = FEW
 
     def __post_init__(self) -> None:
         self.there = Connection(self.client, self.limits)
 
     def open(self) -> None:
-        """Have small results posted."""
+        """Have small results posted, and no more tasks held than if they are long."""
+        self.there.hold(FEW)
         if not self.there.lost:
             self._mailbox = open_mailbox(self.client)
 
@@ -72,9 +81,8 @@ class RemoteCarrier:
         """Send them as one graph; False: the client is closed."""
         topic = self.client.id if self._mailbox is not None else ""
         keys = [one.key for one in submissions]
-        packed = [
-            pack(submission.key, topic, self.run, submission.task) for submission in submissions
-        ]
+        every_s = GATHERED_S if self._gathers else EVERY_S
+        packed = [pack(one.key, topic, self.run, one.task, every_s) for one in submissions]
         if self._mailbox is not None:
             self._mailbox.expect(keys, self.there.done)
         workers, is_urgent = submissions[0].way
@@ -96,19 +104,34 @@ class RemoteCarrier:
         then.
         """
         received = self._received(timeout_s)
+        over: list[Future] = []
         for key, item in received:
             if (future := self._futures.get(key)) is None:
                 continue  # it was posted, or given up in the meantime
             event = event_of(key, item, future, self.there, self.there.clock.now())
             if not isinstance(event, Ready):
                 self._release(key)  # else it is to be fetched
+                over.append(future)
             yield event
+        future = None
+        self.there.release(over)
+
+    @property
+    def _gathers(self) -> bool:
+        """Whether results are worth waiting for, so that many are handled together.
+
+        If tasks are short, and so many in flight that no worker idles meanwhile.
+        """
+        many = MANY * max(1, sum(self.there.threads.values()))
+        return self._n_held >= MANY and len(self._futures) >= many
 
     def _received(self, timeout_s: float) -> list[tuple[Key, Received]]:
         received = []
         try:
             if timeout_s:
                 received.append(self.there.done.get(timeout=timeout_s))
+                if self._gathers:
+                    time.sleep(GATHER_S)
             while True:
                 received.append(self.there.done.get_nowait())
         except queue.Empty:
@@ -136,9 +159,10 @@ class RemoteCarrier:
         """End a worker of ours; its nanny starts another."""
         self.there.replace(worker)
 
-    def hold_more(self, many: bool) -> None:
-        """Let a worker thread hold two tasks at a time, or many."""
-        self.there.hold_more(many)
+    def hold(self, n_tasks: float) -> None:
+        """Let a worker thread hold that many tasks; if many, results are gathered."""
+        self._n_held = n_tasks
+        self.there.hold(n_tasks)
 
     def _release(self, key: Key) -> Future | None:
         if self._mailbox is not None:

@@ -27,7 +27,6 @@ log = logging.getLogger(__name__)
 
 SILENT_LOOKS = 3  # polls in a row without an answer; then the scheduler counts as gone
 REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does not end in 4
-FEW, MANY = 1.1, 4.0  # tasks per thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
 # States of tasks on a worker that a thread may still be working on; Dask ends no thread.
 RUNNING = ("executing", "long-running", "cancelled", "resumed")
@@ -42,6 +41,25 @@ def _runs(facts: dict[str, Any]) -> bool:
 def ask(client: Client, call: Callable[[], Awaitable[Any]], timeout_s: float) -> Any:
     """Run a coroutine on the client's loop; TimeoutError after ``timeout_s``."""
     return client.sync(call, callback_timeout=timeout_s)
+
+
+class _End(asyncio.Event):
+    """Set by Dask's client when a future ends; it reports that once.
+
+    It may hold the last reference to the future: the scheduler may forget that only at its end.
+    """
+
+    def __init__(self, future: Future, done: queue.SimpleQueue):
+        super().__init__()
+        self._future: Future | None = future
+        self._done = done
+
+    def set(self) -> None:
+        """Called on the client's loop."""
+        super().set()
+        future, self._future = self._future, None
+        if future is not None:
+            self._done.put((future.key, None))
 
 
 @dataclass(eq=False)
@@ -78,7 +96,6 @@ class Connection:
     gone: str = ""
     _looked_at: float = float("-inf")
     _n_silent: int = 0
-    _reports: set[asyncio.Task] = field(default_factory=set)
     # Worker -> its own clock at its last heartbeat, and ours when that changed.
     _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
     _nursed: set[str] = field(default_factory=set)  # workers that a nanny starts again
@@ -149,33 +166,28 @@ class Connection:
         self.quiet = {worker: now - since for worker, (_, since) in heard.items()}
         self.free = frozenset(worker for worker, facts in workers.items() if not _runs(facts))
 
-    def hold_more(self, many: bool) -> None:
-        """Let a worker thread hold two tasks at a time, or ``many``, if the scheduler is ours.
-
-        A scheduler writes to a worker every 5 ms only: the worker idles where two tasks end sooner.
-        If tasks are long, more of them would wait behind one while other workers are free.
-        """
+    def hold(self, n_tasks: float) -> None:
+        """Let a worker thread hold that many tasks (rounded up), if the scheduler is ours."""
         scheduler = getattr(self.client.cluster, "scheduler", None)
         if scheduler is not None and hasattr(scheduler, "WORKER_SATURATION"):
-            scheduler.WORKER_SATURATION = MANY if many else FEW
+            scheduler.WORKER_SATURATION = n_tasks
 
     def report_ends(self, futures: Sequence[Future]) -> None:
         """Put (key, None) in ``done`` when a task has ended in any way."""
-        # Future.add_done_callback would wake another thread for each.
-        loop = self.client.loop.asyncio_loop
-        asyncio.run_coroutine_threadsafe(self._report_ends(futures), loop)
-
-    async def _report_ends(self, futures: Sequence[Future]) -> None:
-        # One asyncio task per future. It may hold the last reference: once it has ended, the
-        # scheduler may forget the future.
+        # Future.add_done_callback would wake another thread for each, and a coroutine that waits
+        # for it costs a task of asyncio.
         for future in futures:
-            report = asyncio.ensure_future(self._report_end(future))
-            self._reports.add(report)
-            report.add_done_callback(self._reports.discard)
+            end = future._state._event = _End(future, self.done)
+            if future.status != "pending":  # it has ended just now, and found no event
+                end.set()
 
-    async def _report_end(self, future: Future) -> None:
-        await future._state.wait()
-        self.done.put((future.key, None))
+    def release(self, futures: list[Future]) -> None:
+        """Give up references to futures on the client's loop; empties the list.
+
+        Given up here each of them would wake that loop.
+        """
+        if futures and self.client.status == "running":
+            self.client.loop.add_callback(futures.clear)
 
     def begun(self, worker: str, keys: Sequence[tuple]) -> set[tuple] | None:
         """Which tasks a worker has begun; the rest will never begin there; None: no answer."""
