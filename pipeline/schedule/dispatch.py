@@ -13,10 +13,10 @@ from pipeline.schedule.work.searches import run_search
 
 def run_task(task: SearchTask | WidthTask | ExactTask) -> Any:
     """Run one task on this worker; raises what ``work.errors.errors_of`` raises."""
+    if isinstance(task, SearchTask):
+        return run_search(task)  # it reads before it waits for the GPU
     if task.device == "gpu":
         warming.wait()
-    if isinstance(task, SearchTask):
-        return run_search(task)
     if isinstance(task, ExactTask):
         from pipeline.schedule.exact_search.tasks import run_exact
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from kernels.host import compile_cpu, is_compiled, n_cores
@@ -19,9 +20,19 @@ from pipeline.store.alone import alone
 
 @contextlib.contextmanager
 def open_executor(
-    config: AnalyzeConfig, snapshot: Path, progress: ProgressCallback, *, is_short: bool
+    config: AnalyzeConfig,
+    snapshot: Path,
+    progress: ProgressCallback,
+    *,
+    is_short: bool,
+    n_gpus: Callable[[int], tuple[int, float]],
 ) -> Iterator[Executor]:
     """Open the executor of a run, and close it; a cluster unless the run is short.
+
+    Parameters
+    ----------
+    n_gpus : callable from the number of GPUs here to (int, float)
+        How many of them shorten the run, and its estimated seconds on one.
 
     Raises
     ------
@@ -41,17 +52,25 @@ def open_executor(
     from pipeline.schedule.cluster.open import open_cluster  # imports Dask
 
     step: Step = "connect" if config.scheduler else "start"
-    progress(Progress(step, 0, 0, "workers", _workers_text(config)))
+    config, text = _workers(config, n_gpus)
+    progress(Progress(step, 0, 0, "workers", text))
     with open_cluster(config, snapshot, progress) as cluster:
         if "gpu" in cluster.devices:
             cluster.begin_on_gpus(warming.begin, work)
         yield cluster
 
 
-def _workers_text(config: AnalyzeConfig) -> str:
-    """How many workers are to be started, and on what; empty: those of another cluster are used."""
+def _workers(
+    config: AnalyzeConfig, n_gpus: Callable[[int], tuple[int, float]]
+) -> tuple[AnalyzeConfig, str]:
+    """How many workers are to be started, and as text, on what; empty: another cluster is used."""
     if config.scheduler is not None:
-        return ""
+        return config, ""
     gpus = visible_gpus() if config.device != "cpu" else []
+    if len(gpus) > 1 and config.workers is None and config.partition is None:
+        n_workers, work_s = n_gpus(len(gpus))
+        if n_workers < len(gpus):
+            text = f"{n_workers} of {len(gpus)} GPUs, for some {work_s:.1f} s of work"
+            return replace(config, workers=n_workers), text
     n_workers = config.workers or len(gpus) or n_cores()
-    return f"{n_workers} on {'GPUs' if gpus else 'cores'}"
+    return config, f"{n_workers} on {'GPUs' if gpus else 'cores'}"

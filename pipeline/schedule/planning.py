@@ -14,9 +14,15 @@ from pipeline.config import AnalyzeConfig
 from pipeline.model.search.tasks import WidthKind, WidthResults
 from pipeline.schedule.executor import Executor
 from pipeline.schedule.gang.phase import owner_of_graph
-from pipeline.schedule.in_process.short import Todo, is_short
+from pipeline.schedule.in_process.short import Todo, is_short, work_s
 from pipeline.schedule.plan.batches import Plan, plan
-from pipeline.schedule.plan.costs import Costs
+from pipeline.schedule.plan.costs import (
+    ONE_CARD_BYTES,
+    READ_ARC_S,
+    Costs,
+    card_bytes,
+    gpus_worth,
+)
 from pipeline.schedule.plan.measures import NO_WEIGHTS, WidthPlan, plan_widths
 from pipeline.store import Snapshot
 
@@ -57,19 +63,39 @@ class Planning:
         self, source_ptr: np.ndarray, sources: np.ndarray, kinds: dict[WidthKind, tuple[str, ...]]
     ) -> bool:
         """Whether what is not known is to be measured in this process."""
+        return is_short(self._config, self._todo(source_ptr, sources, kinds), self._costs)
+
+    def n_gpus(
+        self,
+        source_ptr: np.ndarray,
+        sources: np.ndarray,
+        kinds: dict[WidthKind, tuple[str, ...]],
+        n_there: int,
+    ) -> tuple[int, float]:
+        """How many of the GPUs that are there shorten the run, and its seconds on one of them."""
+        todo = self._todo(source_ptr, sources, kinds)
+        nodes, arcs = todo.n_nodes[todo.is_used], todo.n_arcs[todo.is_used]
+        work = work_s(self._config, todo, self._costs, "gpu") + READ_ARC_S * float(arcs.sum())
+        if card_bytes(int(nodes.max(initial=0)), int(arcs.max(initial=0))) > ONE_CARD_BYTES:
+            return n_there, work  # it may have to be divided over them
+        return gpus_worth(work, n_there), work
+
+    def _todo(
+        self, source_ptr: np.ndarray, sources: np.ndarray, kinds: dict[WidthKind, tuple[str, ...]]
+    ) -> Todo:
+        """What is not known."""
         snapshot, rows = self._snapshot, self._rows
         widths = {
             kind: (metrics, ~self._known.is_measured(kind))
             for kind, metrics in kinds.items()
             if self._is_possible(kind)
         }
-        todo = Todo(
+        return Todo(
             n_nodes=snapshot.n_nodes[rows],
             n_arcs=snapshot.n_arcs[rows],
             n_sources=np.diff(self.unknown(source_ptr, sources)[0]),
             widths=widths,
         )
-        return is_short(self._config, todo, self._costs)
 
     def searches(self, executor: Executor, source_ptr: np.ndarray, sources: np.ndarray) -> Plan:
         """Searches from sources of each row."""

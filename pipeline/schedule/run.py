@@ -160,7 +160,13 @@ class _Run:
         config, snapshot, folder = self._config, self._snapshot, self._folder
         planning = Planning(snapshot, config, self._known, rows, self._costs, folder)
         is_short = planning.is_short(source_ptr, sources, kinds)
-        opened = open_executor(config, snapshot.path, self._progress, is_short=is_short)
+        opened = open_executor(
+            config,
+            snapshot.path,
+            self._progress,
+            is_short=is_short,
+            n_gpus=lambda n_there: planning.n_gpus(source_ptr, sources, kinds, n_there),
+        )
         with removed_on_error(folder), opened as cluster:
             phase = GangPhase(snapshot, config, cluster, self._known, rows, kinds, self._costs)
             unknown = planning.unknown(source_ptr, sources)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,8 @@ class GraphFiles:
         StoreError
             If a file is missing, cut short or altered, or an arc leads outside its AS.
         """
-        if len(rows) == 1:  # commands that read one AS need not wait for compiled code
+        # Commands that read one AS need not wait for compiled code; workers have it.
+        if len(rows) == 1 and "pipeline.store.shard_arrays" not in sys.modules:
             sum_degrees, widen_ids = _sum_degrees, _check_ids
         else:
             from pipeline.store.shard_arrays import sum_degrees, widen_ids

@@ -1,6 +1,7 @@
 import threading
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 
 import pytest
 from distributed import Client, LocalCluster, get_worker
@@ -9,6 +10,7 @@ from pipeline.errors import ClusterLostError, FormatError, OutOfMemoryError, Ret
 from pipeline.schedule.transport.drive import SCHEDULES, drive, drive_barrier, drive_striding
 from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.remote.attempt import MAX_POSTED_BYTES
+from pipeline.schedule.transport.remote.carrier import SPAN
 from pipeline.schedule.transport.remote.connection import Connection
 from pipeline.schedule.transport.window import FEW
 
@@ -352,3 +354,25 @@ def test_a_task_over_its_time_fails_alone(client):
     assert "task_0: no answer from worker" in str(outcomes[0].error)
     assert all(CALLS[task] == 1 for task in range(40))
     assert all(outcome.attempts == 1 for outcome in outcomes.values())
+
+
+@dataclass(frozen=True)
+class Kind:
+    kind: str
+
+
+def test_kinds_of_work_are_spans_of_the_run(client):
+    tasks = [Kind("search"), Kind("widths")] * 5
+    assert len(list(drive(client, kind_of, feed(tasks), name=kind_of))) == 10
+    spans = client.cluster.scheduler.extensions["spans"].spans.values()
+    found = {}
+    for one in spans:
+        if one.name[0] == SPAN:
+            found.setdefault(one.name, []).extend(one.groups)
+    assert found.keys() == {(SPAN,), (SPAN, "search"), (SPAN, "widths")}
+    assert found[SPAN, "search"]
+    assert found[SPAN, "widths"]
+
+
+def kind_of(task):
+    return task.kind

@@ -12,7 +12,7 @@ from kernels.errors import HostMemoryError
 from kernels.host import check_fits
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import tasks_of
-from pipeline.model.search.tasks import WidthKind
+from pipeline.model.search.tasks import Device, WidthKind
 from pipeline.schedule.plan.costs import DEFAULTS, Costs
 from pipeline.schedule.plan.measures import n_searches, seconds
 from pipeline.store import Snapshot
@@ -78,17 +78,17 @@ def is_short(config: AnalyzeConfig, todo: Todo, costs: Costs) -> bool:
     return needed <= MOST_BYTES
 
 
-def work_s(config: AnalyzeConfig, todo: Todo, costs: Costs) -> float:
-    """Estimated seconds of all searches on one core."""
+def work_s(config: AnalyzeConfig, todo: Todo, costs: Costs, device: Device = "cpu") -> float:
+    """Estimated seconds of all searches on one core, or one GPU."""
     factor = CERTIFIED if config.verify else 1.0
     arcs, sources = todo.n_arcs, todo.n_sources
-    total = factor * float(costs.cpu.cheapest(arcs, sources, config.pack).sum())
+    total = factor * float(costs.of(device).cheapest(arcs, sources, config.pack).sum())
     if config.distances:
         total += DISTANCE_S * float((sources * todo.n_nodes).sum())
-        total += float((sources * costs.cpu.search(arcs)).sum())
+        total += float((sources * costs.of(device).search(arcs)).sum())
     for kind, (metrics, rows) in todo.widths.items():
         searches = n_searches(kind, metrics, todo.n_nodes[rows])
-        total += factor * float(seconds(costs, "cpu", kind, arcs[rows], searches).sum())
+        total += factor * float(seconds(costs, device, kind, arcs[rows], searches).sum())
     return total
 
 

@@ -15,6 +15,21 @@ SWEEP_NODE_BYTES = 45  # a sweep of 64 sources on one GPU
 SHARE_OF_GPU = 0.9  # that may be used; the rest is CUDA's and what is on its way
 
 
+ONE_CARD_BYTES = 8 << 30  # any card for computing holds an AS of that many
+
+# Seconds that a worker with a GPU takes to read an arc from the store (internet_h200_tables.json:
+# 1.7 s for 200 million), and by which each further GPU makes a start longer (0.30 to 0.45 s in
+# end_to_end_two_gpus_*.json: another process, another context, while all of them share the client).
+READ_ARC_S = 8.5e-9
+GPU_START_S = 0.5
+
+
+def gpus_worth(work_s: float, n_there: int) -> int:
+    """How many GPUs end work of ``work_s`` seconds of one of them first, with their start."""
+    n_gpus = np.arange(1, n_there + 1)
+    return int(n_gpus[np.argmin(GPU_START_S * (n_gpus - 1) + work_s / n_gpus)])
+
+
 def card_bytes(n_nodes: int, n_arcs: int) -> int:
     """Bytes of GPU memory for an AS on one card."""
     return (NODE_BYTES + SWEEP_NODE_BYTES) * n_nodes + ARC_BYTES * n_arcs

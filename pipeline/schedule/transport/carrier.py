@@ -20,9 +20,14 @@ class Submission:
     is_urgent: bool = False
 
     @property
-    def way(self) -> tuple[list[str] | None, bool]:
+    def kind(self) -> str:
+        """Of the work; empty: unknown."""
+        return getattr(self.task, "kind", "")
+
+    @property
+    def way(self) -> tuple[list[str] | None, bool, str]:
         """What attempts have in common that are sent together."""
-        return self.workers, self.is_urgent
+        return self.workers, self.is_urgent, self.kind
 
 
 class Overview(Protocol):
@@ -84,7 +89,7 @@ class Carrier(Protocol):
         """Called once; nothing is used after it."""
 
     def send(self, submissions: Sequence[Submission]) -> bool:
-        """Send attempts that share ``workers`` and ``is_urgent``; False: the way is lost."""
+        """Send attempts that share their ``way``; False: the way is lost."""
 
     def come(self, timeout_s: float) -> Iterator[Event]:
         """Everything that has come, waiting for the first for up to ``timeout_s``."""

@@ -21,6 +21,7 @@ from kernels import CSRGraph, Shard
 from kernels.host import n_threads
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import SHARE_OF_GPU, card_bytes
+from pipeline.schedule.work import warming
 from pipeline.store import Snapshot
 
 # Share of a worker's memory limit, or of a GPU's memory, that graphs may hold; the rest is for
@@ -39,17 +40,22 @@ class Resident:
 
     Parameters
     ----------
-    budget_bytes : int
-        A single value larger than this is kept alone: the task that needs it could not run
-        otherwise.
+    budget_bytes : callable to int
+        Asked when the first value is kept. A single value that is larger is kept alone: the task
+        that needs it could not run otherwise.
     """
 
-    def __init__(self, budget_bytes: int):
-        self.budget_bytes = budget_bytes
+    def __init__(self, budget_bytes: Callable[[], int]):
+        self._ask_budget = budget_bytes
         self.n_bytes = 0
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._lock = threading.Lock()
         self._loading: dict[Hashable, threading.Lock] = {}
+
+    @functools.cached_property
+    def budget_bytes(self) -> int:
+        """Bytes that values may have together."""
+        return self._ask_budget()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._values
@@ -109,7 +115,7 @@ def snapshot_at(path: str) -> Snapshot:
 @functools.cache
 def resident(device: Device) -> Resident:
     """This process's graphs on one device."""
-    made = Resident(int(SHARE * (_gpu_bytes() if device == "gpu" else _worker_bytes())))
+    made = Resident(lambda: int(SHARE * (_gpu_bytes() if device == "gpu" else _worker_bytes())))
     _here[device] = made
     _add_to_heartbeat()
     return made
@@ -127,6 +133,7 @@ def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
         graph = snapshot.graph(int(row), n_threads=n_threads())
         if device != "gpu":
             return graph
+        warming.wait()  # it was made ready while we read
         is_too_large = card_bytes(graph.n_nodes, graph.n_arcs) > SHARE_OF_GPU * _gpu_bytes()
         return graph.to(device, arcs_on_host=is_too_large)
 
@@ -138,7 +145,10 @@ def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
 
     It is not kept: all searches of a shard are one task, so it is not needed again.
     """
-    return snapshot_at(snapshot_path).shard(rows, n_threads()).to(device)
+    shard = snapshot_at(snapshot_path).shard(rows, n_threads())
+    if device == "gpu":
+        warming.wait()
+    return shard.to(device)
 
 
 def kept() -> dict[str, int]:

@@ -1,6 +1,7 @@
 """A worker's GPU made ready beside everything else: its context, and the code of searches.
 
-The client plans meanwhile. The first task waits for the end, so that nothing is compiled twice.
+The client plans meanwhile, and the first task reads its graphs before it waits for the end, so that
+nothing is compiled twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A local worker on one GPU: which GPU it sees, and which cores it uses.
+"""A local worker on one GPU: which GPU it sees, which cores it uses, and for what it gets ready.
 
 ``dask_setup`` is what Dask calls in a worker that was started with this module as a preload.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from distributed import Worker
 
+from kernels.host import Work
 from pipeline.schedule.cluster.own.nanny import OwnNanny
+from pipeline.schedule.work import warming
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+WORK = "HOPSCOPE_GPU_WORK"  # kinds of work that a worker's GPU is made ready for
 
 
 class GpuNanny(OwnNanny):
@@ -26,6 +29,8 @@ class GpuNanny(OwnNanny):
         Number of the worker.
     gpus : sequence of str
         The GPU of each worker, an index or UUID as CUDA takes them.
+    work : sequence of str
+        Kinds of work that it is made ready for.
     """
 
     def __init__(
@@ -33,20 +38,26 @@ class GpuNanny(OwnNanny):
         *given: Any,
         name: Any,
         gpus: Sequence[str],
+        work: Sequence[Work] = (),
         env: Mapping[str, str] | None = None,
         **options: Any,
     ):
-        own = {VISIBLE: gpus[int(name)]}
+        own = {VISIBLE: gpus[int(name)], WORK: " ".join(work)}
         super().__init__(
             *given, name=name, env={**(env or {}), **own}, preload=[__name__], **options
         )
 
 
 def dask_setup(worker: Worker) -> None:
-    """Keep the worker, and the threads that it starts later, on the cores next to its GPU."""
+    """Keep the worker, and the threads that it starts later, on the cores next to its GPU.
+
+    The GPU is made ready from now on, while the worker is still to join its cluster.
+    """
     if cores := cores_near(os.environ.get(VISIBLE, "")):
         with contextlib.suppress(OSError):  # none of them is ours
             os.sched_setaffinity(0, cores)
+    wanted = os.environ.get(WORK, "").split()
+    warming.begin([kind for kind in get_args(Work) if kind in wanted])
 
 
 def cores_near(gpu: str) -> set[int]:

@@ -87,6 +87,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             f"{number(len(gpus), 'GPU')} here, but CuPy is not installed; "
             "install hopscope[gpu], or give --device cpu"
         )
+    work = compiled_work(config.metrics)
     n_workers = config.workers or len(gpus) or n_cores()
     threads = str(max(1, n_cores() // n_workers))
     with contextlib.ExitStack() as stack:
@@ -104,6 +105,8 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
                     # A worker's own pages: they are not announced, so there are none.
                     "distributed.worker.http.routes": [],
                     "logging": {"distributed": "critical"},
+                    # The source of each call that submits tasks: nobody reads ours.
+                    "distributed.diagnostics.computations.nframes": 0,
                     "distributed.worker.multiprocessing-method": forking.METHOD,
                     # A worker is one thread of ours; kernels may use its share of the cores.
                     **{f"distributed.nanny.pre-spawn-environ.{name}": threads for name in THREADS},
@@ -112,7 +115,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             )
         )
         with _temporary_files_named():
-            forking.start(compiled_work(config.metrics), on_gpus=bool(gpus))
+            forking.start(work, on_gpus=bool(gpus))
             scratch = stack.enter_context(held_folder(own_folder(), WORKERS))
         options: dict[str, Any] = {
             "n_workers": n_workers,
@@ -128,7 +131,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             "worker_class": OwnNanny,
         }
         if gpus:
-            options |= {"worker_class": GpuNanny, "gpus": tuple(gpus)}
+            options |= {"worker_class": GpuNanny, "gpus": tuple(gpus), "work": work}
         with signals_later(), warnings.catch_warnings(), no_stops_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from distributed import Client, Future
+import dask
+from distributed import Client, Future, span
 from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
@@ -35,6 +36,7 @@ from pipeline.schedule.transport.window import FEW
 # each thread, at least.
 GATHER_S, GATHERED_S = 5e-3, 10e-3
 MANY = 8
+SPAN = "hopscope"  # that of one run; those of kinds of work are in it
 REASON_S = 10.0  # seconds to fetch an error that has reached this process already
 
 Received = Attempted | BaseException | bytes | str | None  # as in ``Connection.done``
@@ -56,6 +58,7 @@ class RemoteCarrier:
     run: Callable[[Any], Any]
     limits: Limits
     _futures: dict[Key, Future] = field(default_factory=dict)
+    _spans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by kind; "": of them all
     _mailbox: Mailbox | None = None
     _n_held: float = FEW
 
@@ -85,17 +88,28 @@ class RemoteCarrier:
         packed = [pack(one.key, topic, self.run, one.task, every_s) for one in submissions]
         if self._mailbox is not None:
             self._mailbox.expect(keys, self.there.done)
-        workers, is_urgent = submissions[0].way
+        workers, is_urgent, kind = submissions[0].way
         # retries=0: Dask would also repeat errors that no repetition can cure.
         how = {"retries": 0, "workers": workers, "priority": int(is_urgent)}
         try:
-            futures = self.client.map(attempt, packed, key=keys, pure=False, **how)
+            with dask.annotate(**self._span_of(kind)):
+                futures = self.client.map(attempt, packed, key=keys, pure=False, **how)
         except ClosedClientError:
             self.there.gone = self.there.gone or GONE
             return False
         self._futures.update(zip(keys, futures, strict=True))
         self.there.report_ends(futures)
         return True
+
+    def _span_of(self, kind: str) -> dict[str, Any]:
+        """Annotations by which Dask's pages show work of one kind as one span; none if unknown."""
+        if kind and kind not in self._spans:
+            if "" not in self._spans:
+                with span(SPAN):
+                    self._spans[""] = {"span": dask.get_annotations()["span"]}
+            with dask.annotate(**self._spans[""]), span(kind):
+                self._spans[kind] = {"span": dask.get_annotations()["span"]}
+        return self._spans[kind] if kind else {}
 
     def come(self, timeout_s: float) -> Iterator[Event]:
         """What was received, as events.

@@ -15,7 +15,7 @@ def graph_of_bytes(n_bytes):
 
 def test_the_least_recently_used_goes_first():
     size = 1600
-    cache = Resident(3 * size)
+    cache = Resident(lambda: 3 * size)
     for key in "abc":
         cache.get(key, lambda: graph_of_bytes(size))
     cache.get("a", lambda: pytest.fail("a is here"))
@@ -25,7 +25,7 @@ def test_the_least_recently_used_goes_first():
 
 
 def test_one_graph_beyond_the_budget_is_kept_alone():
-    cache = Resident(100)
+    cache = Resident(lambda: 100)
     big = cache.get("big", lambda: graph_of_bytes(5000))
     assert cache.get("big", lambda: pytest.fail("it is here")) is big
     cache.get("other", lambda: graph_of_bytes(5000))
@@ -33,7 +33,7 @@ def test_one_graph_beyond_the_budget_is_kept_alone():
 
 
 def test_a_graph_that_two_threads_want_is_loaded_once():
-    cache, loads, found = Resident(10**6), [], []
+    cache, loads, found = Resident(lambda: 10**6), [], []
 
     def load():
         loads.append(1)
@@ -50,7 +50,7 @@ def test_a_graph_that_two_threads_want_is_loaded_once():
 
 
 def test_a_load_that_fails_leaves_nothing_behind():
-    cache = Resident(1000)
+    cache = Resident(lambda: 1000)
     with pytest.raises(OSError, match="gone"):
         cache.get("a", lambda: (_ for _ in ()).throw(OSError("gone")))
     assert "a" not in cache
@@ -61,7 +61,7 @@ def test_a_load_that_fails_leaves_nothing_behind():
 
 def test_bytes_are_those_of_the_arrays():
     graph = path(10)
-    cache = Resident(10**6)
+    cache = Resident(lambda: 10**6)
     cache.get("a", lambda: graph)
     assert cache.n_bytes == graph.indptr.nbytes + graph.indices.nbytes
     assert graph.indptr.dtype == np.int64
