@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.model.search.exact import ExactTask
 from pipeline.model.search.tasks import SearchTask, WidthTask
 from pipeline.schedule.plan.batches import smaller
-from pipeline.schedule.work import warming
+from pipeline.schedule.work import ready
 from pipeline.schedule.work.searches import run_search
 
 
@@ -16,7 +16,7 @@ def run_task(task: SearchTask | WidthTask | ExactTask) -> Any:
     if isinstance(task, SearchTask):
         return run_search(task)  # it reads before it waits for the GPU
     if task.device == "gpu":
-        warming.wait()
+        ready.wait()
     if isinstance(task, ExactTask):
         from pipeline.schedule.exact_search.tasks import run_exact
 

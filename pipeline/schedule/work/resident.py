@@ -21,7 +21,7 @@ from kernels import CSRGraph, Shard
 from kernels.host import n_threads
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import SHARE_OF_GPU, card_bytes
-from pipeline.schedule.work import warming
+from pipeline.schedule.work import ready
 from pipeline.store import Snapshot
 
 # Share of a worker's memory limit, or of a GPU's memory, that graphs may hold; the rest is for
@@ -133,7 +133,7 @@ def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
         graph = snapshot.graph(int(row), n_threads=n_threads())
         if device != "gpu":
             return graph
-        warming.wait()  # it was made ready while we read
+        ready.wait()  # it was made ready while we read
         is_too_large = card_bytes(graph.n_nodes, graph.n_arcs) > SHARE_OF_GPU * _gpu_bytes()
         return graph.to(device, arcs_on_host=is_too_large)
 
@@ -147,7 +147,7 @@ def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
     """
     shard = snapshot_at(snapshot_path).shard(rows, n_threads())
     if device == "gpu":
-        warming.wait()
+        ready.wait()
     return shard.to(device)
 
 

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections.abc import Sequence
 
 import numpy as np
 
 from kernels import CSRGraph
 from kernels.host import Work
-
-_thread: threading.Thread | None = None
+from pipeline.schedule.work import ready
 
 
 def begin(work: Sequence[Work]) -> None:
     """Start to make the GPU of this process ready for some kinds of work; do not wait."""
-    global _thread
-    if _thread is None and work:
-        _thread = threading.Thread(target=_warm_up, args=(tuple(work),), daemon=True)
-        _thread.start()
-
-
-def wait() -> None:
-    """Return when it is ready, or could not be made so: the first task then says why."""
-    if _thread is not None:
-        _thread.join()
+    if work:
+        ready.begin(functools.partial(_warm_up, tuple(work)))
 
 
 def _warm_up(work: tuple[Work, ...]) -> None:

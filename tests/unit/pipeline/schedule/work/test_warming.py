@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from pipeline.schedule.work import warming
+from pipeline.schedule.work import ready, resident, warming
 
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch):
-    monkeypatch.setattr(warming, "_thread", None)
+    monkeypatch.setattr(ready, "_thread", None)
 
 
 def test_a_task_waits_until_the_gpu_is_ready(monkeypatch):
@@ -28,17 +28,47 @@ def test_a_task_waits_until_the_gpu_is_ready(monkeypatch):
     assert began.wait(10)
     assert not ended.is_set()
     may_end.set()
-    warming.wait()
+    ready.wait()
     assert ended.is_set()
 
 
 def test_without_a_gpu_tasks_go_on_and_say_why_themselves():
     warming.begin(("searches", "widths"))
-    warming.wait()
-    assert warming._thread is not None
+    ready.wait()
+    assert ready._thread is not None
 
 
 def test_nothing_is_made_ready_for_no_work():
     warming.begin(())
-    warming.wait()
-    assert warming._thread is None
+    ready.wait()
+    assert ready._thread is None
+
+
+class Graphs:
+    """A graph, a shard and the snapshot of both, which note what is done with them."""
+
+    n_nodes, n_arcs, graph_hash = 1, 0, ("f00",)
+
+    def __init__(self):
+        self.done = []
+
+    def graph(self, row, n_threads):
+        self.done.append("read")
+        return self
+
+    shard = graph
+
+    def to(self, device, arcs_on_host=False):
+        self.done.append(device)
+        return self
+
+
+def test_graphs_are_read_while_the_gpu_is_made_ready(monkeypatch):
+    graphs = Graphs()
+    monkeypatch.setattr(resident, "snapshot_at", lambda path: graphs)
+    monkeypatch.setattr(resident, "_gpu_bytes", lambda: 1 << 30)
+    monkeypatch.setattr(resident, "resident", lambda device: resident.Resident(lambda: 1 << 20))
+    monkeypatch.setattr(ready, "wait", lambda: graphs.done.append("ready"))
+    resident.resident_graph("s", 0, "gpu")
+    resident.read_shard("s", [0, 1], "gpu")
+    assert graphs.done == 2 * ["read", "ready", "gpu"]
