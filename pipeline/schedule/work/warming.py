@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from kernels import CSRGraph
 from kernels.host import Work
+from pipeline.metrics import WORK_VARIABLE
 from pipeline.schedule.work import ready
+
+if TYPE_CHECKING:
+    from distributed import Worker
+
+
+def dask_setup(worker: Worker) -> None:
+    """Called by Dask in a worker of our own, before it joins its cluster."""
+    begin([kind for kind in get_args(Work) if kind in os.environ.get(WORK_VARIABLE, "").split()])
 
 
 def begin(work: Sequence[Work]) -> None:

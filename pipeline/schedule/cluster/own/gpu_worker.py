@@ -8,16 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from distributed import Worker
 
 from kernels.host import Work
+from pipeline.metrics import WORK_VARIABLE
 from pipeline.schedule.cluster.own.nanny import OwnNanny
-from pipeline.schedule.work import warming
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-WORK = "HOPSCOPE_GPU_WORK"  # kinds of work that a worker's GPU is made ready for
+WARMING = "pipeline.schedule.work.warming"  # makes the GPU ready before the worker joins
 
 
 class GpuNanny(OwnNanny):
@@ -42,22 +42,17 @@ class GpuNanny(OwnNanny):
         env: Mapping[str, str] | None = None,
         **options: Any,
     ):
-        own = {VISIBLE: gpus[int(name)], WORK: " ".join(work)}
+        own = {VISIBLE: gpus[int(name)], WORK_VARIABLE: " ".join(work)}
         super().__init__(
-            *given, name=name, env={**(env or {}), **own}, preload=[__name__], **options
+            *given, name=name, env={**(env or {}), **own}, preload=[__name__, WARMING], **options
         )
 
 
 def dask_setup(worker: Worker) -> None:
-    """Keep the worker, and the threads that it starts later, on the cores next to its GPU.
-
-    The GPU is made ready from now on, while the worker is still to join its cluster.
-    """
+    """Keep the worker, and the threads that it starts later, on the cores next to its GPU."""
     if cores := cores_near(os.environ.get(VISIBLE, "")):
         with contextlib.suppress(OSError):  # none of them is ours
             os.sched_setaffinity(0, cores)
-    wanted = os.environ.get(WORK, "").split()
-    warming.begin([kind for kind in get_args(Work) if kind in wanted])
 
 
 def cores_near(gpu: str) -> set[int]:
