@@ -371,6 +371,10 @@ def cheaper(task: str) -> str:
     return own or next((metric.cheaper for metric in metrics if metric.cheaper), "")
 
 
+# Kinds of work, for a worker whose GPU is made ready for them.
+WORK_VARIABLE = "HOPSCOPE_GPU_WORK"
+
+
 def compiled_work(names: Sequence[str]) -> tuple[Work, ...]:
     """Kinds of work that metrics compile kernels for."""
     needed = {kind for name, metric in METRICS.items() if name in names for kind in metric.compiles}

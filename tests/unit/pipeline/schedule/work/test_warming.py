@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from pipeline.metrics import WORK_VARIABLE
 from pipeline.schedule.work import ready, resident, warming
 
 
@@ -72,3 +73,12 @@ def test_graphs_are_read_while_the_gpu_is_made_ready(monkeypatch):
     resident.resident_graph("s", 0, "gpu")
     resident.read_shard("s", [0, 1], "gpu")
     assert graphs.done == 2 * ["read", "ready", "gpu"]
+
+
+def test_a_worker_of_ours_gets_its_gpu_ready_before_it_joins_the_cluster(monkeypatch):
+    begun = []
+    monkeypatch.setattr(warming, "begin", begun.append)
+    for wanted in ("widths searches", ""):
+        monkeypatch.setenv(WORK_VARIABLE, wanted)
+        warming.dask_setup(None)
+    assert begun == [["searches", "widths"], []]

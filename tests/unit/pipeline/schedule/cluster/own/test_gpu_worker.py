@@ -8,8 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from pipeline.metrics import WORK_VARIABLE
 from pipeline.schedule.cluster.own import gpu_worker
 from pipeline.schedule.cluster.own.nanny import OwnNanny
+from pipeline.schedule.work import warming
 
 
 class NVMLError(Exception):
@@ -49,19 +51,9 @@ def test_without_a_driver_all_cores_are_used(monkeypatch):
     assert gpu_worker.cores_near("0") == set()
 
 
-def test_a_worker_gets_its_gpu_ready_before_it_joins_the_cluster(monkeypatch):
-    monkeypatch.setattr(gpu_worker, "cores_near", lambda gpu: set())
-    begun = []
-    monkeypatch.setattr(gpu_worker.warming, "begin", begun.append)
-    for wanted in ("widths searches", ""):
-        monkeypatch.setenv(gpu_worker.WORK, wanted)
-        gpu_worker.dask_setup(None)
-    assert begun == [["searches", "widths"], []]
-
-
 def test_a_nanny_tells_its_worker_the_gpu_and_the_work(monkeypatch):
     given = {}
     monkeypatch.setattr(OwnNanny, "__init__", lambda self, **options: given.update(options))
     gpu_worker.GpuNanny(name=1, gpus=["0", "GPU-b"], work=["searches", "widths"])
-    assert given["env"] == {gpu_worker.VISIBLE: "GPU-b", gpu_worker.WORK: "searches widths"}
-    assert given["preload"] == [gpu_worker.__name__]
+    assert given["env"] == {gpu_worker.VISIBLE: "GPU-b", WORK_VARIABLE: "searches widths"}
+    assert given["preload"] == [gpu_worker.__name__, warming.__name__]
