@@ -27,6 +27,8 @@ from numba import njit
 
 from kernels.cache import prefetch
 from pipeline.generate.laws.nearness import (
+    bound,
+    bounds,
     entry_at,
     exp_negative,
     is_in,
@@ -37,7 +39,8 @@ from pipeline.generate.laws.nearness import (
 )
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
-from pipeline.model.random_words import draw, start_stream, stream_start, unit, word_at
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.random_words import draw, mix, start_stream, stream_start, unit, word_at
 
 _COUNT_KEY = np.uint64(1 << 54)  # streams apart from those of places and bandwidths
 _DRAW_KEY = np.uint64(1 << 55)
@@ -49,6 +52,9 @@ _MOST_ROUNDS = 96  # of a router in a window; more have a chance below 2**-64
 _SHORT = 0.5  # length of a later window: this share of 1 / (m + 1), or more,
 _LONGER = 0.1  # so that it is no less than this share of the time that has passed
 _LEFT_OUT = np.int32(-1)
+_HASHES_OF_A_BUCKET = 1 << 16  # or half as many; their table takes 512 KiB at most
+_BUCKETS_AT_ONCE = 8  # that a thread looks through
+_SUSPECT_BITS = 19  # of hashes, that tell a link from others
 _PATIENCE = 1 << 14  # refusals before all weights are summed
 
 
@@ -124,10 +130,12 @@ def _draw_window(
     start = np.uint64(stream_start(stream, _COUNT_KEY + np.uint64(number)))
     law = _poisson(span)
     call_each(_count_rounds, [(*cut, start, law, ptr) for cut in cuts], n_threads)
+    # Who draws nobody waits to be drawn: few, and a bit each, which stays in a core's cache.
+    waits = np.packbits((linked_in == 0) & (ptr[1:] == 0), bitorder="little")
     np.cumsum(ptr, out=ptr)
     far = np.empty(int(ptr[-1]) * m, np.int32)
     key = np.uint64(stream_start(stream, _DRAW_KEY + np.uint64(number)))
-    own = (np.uint8(number + 1), key, *given, ptr, far, linked_in)
+    own = (np.uint8(number + 1), key, *given, ptr, far, waits, linked_in)
     call_each(_draw_rounds, [(*cut, *own) for cut in cuts], n_threads)
     return _Window(ptr, far)
 
@@ -157,7 +165,21 @@ def _count_rounds(begin, end, start, at_most, ptr):
 
 @njit(cache=True, nogil=True)
 def _draw_rounds(
-    begin, end, number, key, first, n_nodes, cells, side, decay, m, squares, ptr, far, linked_in
+    begin,
+    end,
+    number,
+    key,
+    first,
+    n_nodes,
+    cells,
+    side,
+    decay,
+    m,
+    squares,
+    ptr,
+    far,
+    waits,
+    linked_in,
 ):
     """What the routers at begin .. end - 1 of the squares draw in a window."""
     filed, least = squares[1], squares[2]
@@ -168,6 +190,7 @@ def _draw_rounds(
     # Of each draw: its router as filed, that of whom it draws, where that goes.
     own, drawn, place = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     own_square, square = np.empty(room, np.int32), np.empty(room, np.int32)
+    nearest, bounds_of = np.empty(n_squares * n_squares), -1
     at = begin
     while at < end:
         n, since = 0, at
@@ -191,9 +214,10 @@ def _draw_rounds(
                 node = entry >> 32
                 x, y = (entry >> 16) & 0xFFFF, entry & 0xFFFF
                 if refused < _PATIENCE:
-                    other = taken(
-                        filed[drawn[i]], x, y, of, square[i], n_nodes, decay, least, state
-                    )
+                    if of != bounds_of:
+                        bounds(of, least, nearest)
+                        bounds_of = of
+                    other = taken(filed[drawn[i]], x, y, nearest[square[i]], n_nodes, decay, state)
                 else:
                     other = one_of_all(node, 0, n_nodes, first, cells, decay, far[:0], state)
                 if other >= 0 and other != node:
@@ -212,14 +236,14 @@ def _draw_rounds(
                 continue
             if linked_in[node] == 0:
                 linked_in[node] = number
-            for j in range(ptr[node] * m, ptr[node + 1] * m):
-                here = j - j % m
-                if is_in(far[here:j], far[j]):
-                    far[j] = _another(
-                        entry, here, j, first, n_nodes, cells, side, decay, squares, far, state
-                    )
-                if linked_in[far[j]] == 0:
-                    linked_in[far[j]] = number
+            for here in range(ptr[node] * m, ptr[node + 1] * m, m):
+                for j in range(here, here + m):
+                    if is_in(far[here:j], far[j]):
+                        far[j] = _another(
+                            entry, here, j, first, n_nodes, cells, side, decay, squares, far, state
+                        )
+                    if waits[far[j] >> 3] >> np.uint8(far[j] & 7) & np.uint8(1):
+                        linked_in[far[j]] = number
 
 
 @njit(cache=True, nogil=True)
@@ -229,7 +253,8 @@ def _another(entry, begin, end, first, n_nodes, cells, side, decay, squares, far
     of = square_of(x, y, side, len(squares[2]))
     for _ in range(_PATIENCE):
         square, at = entry_at(of, squares, (draw(state), draw(state)))
-        other = taken(squares[1][at], x, y, of, square, n_nodes, decay, squares[2], state)
+        nearest = bound(of, square, squares[2])
+        other = taken(squares[1][at], x, y, nearest, n_nodes, decay, state)
         if other >= 0 and other != node and not is_in(far[begin:end], other):
             return other
     return one_of_all(node, 0, n_nodes, first, cells, decay, far[begin:end], state)
@@ -275,10 +300,11 @@ def _joined(windows: list[_Window], m: int, n_threads: int | None) -> tuple[np.n
         for window in windows:
             call_each(_append, [(*cut, *window, m, at, far) for cut in cuts], n_threads)
         windows.clear()
+    is_suspect = _suspects(ptr, far, m, cuts, n_threads)
     n_kept = np.zeros(len(cuts) + 1, np.int64)
     call_each(
         _leave_out_repeated,
-        [(*cut, ptr, far, m, n_kept[i + 1 : i + 2]) for i, cut in enumerate(cuts)],
+        [(*cut, ptr, far, m, is_suspect, n_kept[i + 1 : i + 2]) for i, cut in enumerate(cuts)],
         n_threads,
     )
     np.cumsum(n_kept, out=n_kept)
@@ -289,6 +315,37 @@ def _joined(windows: list[_Window], m: int, n_threads: int | None) -> tuple[np.n
         n_threads,
     )
     return near, kept
+
+
+def _suspects(
+    ptr: np.ndarray, far: np.ndarray, m: int, cuts: list[tuple[int, int]], n_threads: int | None
+) -> np.ndarray:
+    """Which links may have been drawn twice, by the upper bits of their hashes; bool.
+
+    Hardly any was: so few lists of routers, which lie anywhere in memory, need to be read. Hashes
+    are filed by bucket first, so that a bucket's table fits into a core's cache.
+    """
+    bits = max(0, (len(far) // _HASHES_OF_A_BUCKET).bit_length())
+    counts = np.zeros((len(cuts), 1 << bits), np.int64)
+    call_each(
+        _count_hashes,
+        [(*cut, ptr, far, m, bits, counts[i]) for i, cut in enumerate(cuts)],
+        n_threads,
+    )
+    bucket_ptr = offsets(counts.sum(axis=0))
+    at = bucket_ptr[:-1] + np.cumsum(counts, axis=0) - counts
+    hashes = np.empty(int(bucket_ptr[-1]), np.uint32)
+    call_each(
+        _file_hashes,
+        [(*cut, ptr, far, m, bits, at[i], hashes) for i, cut in enumerate(cuts)],
+        n_threads,
+    )
+    is_suspect = np.zeros(1 << _SUSPECT_BITS, np.bool_)
+    buckets = list(itertools.pairwise([*range(0, 1 << bits, _BUCKETS_AT_ONCE), 1 << bits]))
+    call_each(
+        _find_equal, [(*some, bucket_ptr, bits, hashes, is_suspect) for some in buckets], n_threads
+    )
+    return is_suspect
 
 
 @njit(cache=True, nogil=True)
@@ -302,29 +359,73 @@ def _append(begin, end, ptr, of_window, m, at, far):
 
 
 @njit(cache=True, nogil=True)
-def _leave_out_repeated(begin, end, ptr, far, m, n_kept):
+def _hash(a, b):
+    """Of a link, whichever of its ends is named first."""
+    return mix((np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b)))
+
+
+@njit(cache=True, nogil=True)
+def _count_hashes(begin, end, ptr, far, m, bits, counts):
+    """Links of some routers by the upper ``bits`` of their hashes."""
+    for node in range(begin, end):
+        for i in range(ptr[node] * m, ptr[node + 1] * m):
+            if far[i] >= 0:
+                counts[_hash(node, far[i]) >> np.uint64(32) >> np.uint64(32 - bits)] += 1
+
+
+@njit(cache=True, nogil=True)
+def _file_hashes(begin, end, ptr, far, m, bits, at, hashes):
+    """File the 32 bits of hashes that follow the upper ones at ``at``, which moves on."""
+    for node in range(begin, end):
+        for i in range(ptr[node] * m, ptr[node + 1] * m):
+            if far[i] >= 0:
+                word = _hash(node, far[i])
+                bucket = word >> np.uint64(32) >> np.uint64(32 - bits)
+                hashes[at[bucket]] = np.uint32(word >> np.uint64(32 - bits))
+                at[bucket] += 1
+
+
+@njit(cache=True, nogil=True)
+def _find_equal(begin, end, bucket_ptr, bits, hashes, is_suspect):
+    """Mark hashes that a bucket holds twice."""
+    largest = 1
+    for bucket in range(begin, end):
+        largest = max(largest, bucket_ptr[bucket + 1] - bucket_ptr[bucket])
+    size = 2
+    while size < 2 * largest:
+        size *= 2
+    table = np.empty(size, np.uint32)
+    for bucket in range(begin, end):
+        table[:] = 0
+        for i in range(bucket_ptr[bucket], bucket_ptr[bucket + 1]):
+            value = max(hashes[i], np.uint32(1))  # 0 is a free place
+            at = np.int64(value) & (size - 1)
+            while table[at] != 0 and table[at] != value:
+                at = (at + 1) & (size - 1)
+            if table[at] == value:
+                word = (np.uint64(bucket) << np.uint64(32)) | np.uint64(hashes[i])
+                is_suspect[word >> np.uint64(32 + bits - _SUSPECT_BITS)] = True
+            table[at] = value
+
+
+@njit(cache=True, nogil=True)
+def _leave_out_repeated(begin, end, ptr, far, m, is_suspect, n_kept):
     """Leave out links that a router drew before, or that the other of a lesser number drew."""
-    stop = ptr[end] * m
     for node in range(begin, end):
         a, b = ptr[node] * m, ptr[node + 1] * m
         for i in range(a, b):
-            # The list of a router some links ahead, then what is in it.
-            ahead = min(i + 4 * _AHEAD, stop - 1)
-            if far[ahead] >= 0 and far[ahead] < node:
-                prefetch(1, ptr, np.uintp(far[ahead]))
-            soon = min(i + 2 * _AHEAD, stop - 1)
-            if far[soon] >= 0 and far[soon] < node:
-                prefetch(1, far, np.uintp(ptr[far[soon]] * m))
             other = far[i]
             if other < 0:
+                continue
+            n_kept[0] += 1
+            if not is_suspect[_hash(node, other) >> np.uint64(64 - _SUSPECT_BITS)]:
                 continue
             repeated = is_in(far[a:i], other)
             if not repeated and other < node:
                 repeated = is_in(far[ptr[other] * m : ptr[other + 1] * m], node)
             if repeated:
                 far[i] = _LEFT_OUT
-            else:
-                n_kept[0] += 1
+                n_kept[0] -= 1
 
 
 @njit(cache=True, nogil=True)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
 from pipeline.generate.barabasi_albert import check_numbers
 from pipeline.generate.laws.plane import place, routers_in_plane
 from pipeline.generate.shares import part
+from pipeline.generate.threads import call_each
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.synthetic import Parameters
 from pipeline.model.topology import Topology
 
 _PLACED, _DRAWN = 0.1, 0.6  # shares of the time that have passed then, roughly
+_LINKS_AT_ONCE = 1 << 20  # that a thread numbers at a time
 
 Links = Callable[
     [np.ndarray, tuple[np.ndarray, np.ndarray], Parameters], tuple[np.ndarray, np.ndarray]
@@ -66,8 +69,16 @@ def side_by_side(
     """
     link_ptr = offsets([len(near) for near, _ in pairs])
     near, far = np.empty((2, int(link_ptr[-1])), np.int64)
-    for graph, ends in enumerate(pairs):
-        own = slice(link_ptr[graph], link_ptr[graph + 1])
-        np.add(ends[0], node_ptr[graph], out=near[own])
-        np.add(ends[1], node_ptr[graph], out=far[own])
+
+    def number(graph: int, begin: int, end: int) -> None:
+        own = slice(link_ptr[graph] + begin, link_ptr[graph] + end)
+        np.add(pairs[graph][0][begin:end], node_ptr[graph], out=near[own])
+        np.add(pairs[graph][1][begin:end], node_ptr[graph], out=far[own])
+
+    cuts = [
+        (graph, *cut)
+        for graph, (ends, _) in enumerate(pairs)
+        for cut in pairwise([*range(0, len(ends), _LINKS_AT_ONCE), len(ends)])
+    ]
+    call_each(number, cuts)
     return near, far

@@ -35,6 +35,7 @@ from pipeline.errors import UsageError
 from pipeline.generate.at_once import links_at_once
 from pipeline.generate.flat import side_by_side
 from pipeline.generate.laws.nearness import (
+    bound,
     distance,
     draw_near,
     entry_at,
@@ -335,7 +336,8 @@ def _join_preferring(first, stop, plane, m, lists, state, entries, done, near, f
                         refused += 1
                         continue
                     entry = ends[ptr[square] + at]
-                    other = taken(entry, x, y, own, square, stop, decay, least, state)
+                    nearest = bound(own, square, least)
+                    other = taken(entry, x, y, nearest, stop, decay, state)
                     if other < 0 or is_in(row[:n_taken], other):
                         refused += 1
                         continue

@@ -225,22 +225,37 @@ def draw_near(x, y, own, stop, decay, squares, words, state):
     ``words`` draw a node; a draw that was refused gives none.
     """
     square, at = entry_at(own, squares, words)
-    return taken(squares[1][at], x, y, own, square, stop, decay, squares[2], state)
+    return taken(squares[1][at], x, y, bound(own, square, squares[2]), stop, decay, state)
 
 
 @njit(cache=True, nogil=True)
-def taken(entry, x, y, own, square, stop, decay, least, state):
-    """The node of an entry of a square, if it is below ``stop`` and not refused; else -1."""
+def bound(own, square, least):
+    """No cells of two squares are nearer."""
+    n_squares = len(least)
+    return least[
+        abs(own // n_squares - square // n_squares), abs(own % n_squares - square % n_squares)
+    ]
+
+
+@njit(cache=True, nogil=True)
+def bounds(own, least, row):
+    """``bound`` of one square and each other, into a row: divisions take longer than its use."""
+    for square in range(len(row)):
+        row[square] = bound(own, square, least)
+
+
+@njit(cache=True, nogil=True)
+def taken(entry, x, y, nearest, stop, decay, state):
+    """The node of an entry of a square, if it is below ``stop`` and not refused; else -1.
+
+    ``nearest``: the ``bound`` of its square and that of the cell x, y.
+    """
     node = entry >> 32
     if node >= stop:
         return np.int64(-1)
     dx = np.float64((entry >> _S16) & _COORDINATE) - np.float64(x)
     dy = np.float64(entry & _COORDINATE) - np.float64(y)
-    n_squares = len(least)
-    bound = least[
-        abs(own // n_squares - square // n_squares), abs(own % n_squares - square % n_squares)
-    ]
-    beyond = (math.sqrt(dx * dx + dy * dy) - bound) * decay
+    beyond = (math.sqrt(dx * dx + dy * dy) - nearest) * decay
     return node if is_below(draw_unit(state), beyond) else np.int64(-1)
 
 
