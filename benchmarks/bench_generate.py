@@ -1,13 +1,15 @@
 """Synthetic topologies: seconds and memory to arrays, to a BRITE file and to a store.
 
-Command: python benchmarks/bench_generate.py [--models] [--routers N] [--internet-routers N]
-             [--ases N]
-Writes benchmarks/results/generate_<cores>_cores.json. Each subject runs in its own process:
-`first_s` is its first call, which compiles where nothing is cached yet, `wall_s` the median of the
-`n_runs` after it (of one where it is long), `peak_rss_mib` the process's. Before anything is timed,
-graphs of 400,000 routers are made on 1, 2 and 3 threads, validated and compared by their hash.
-`copy_s` is the time to write the same number of bytes with an fsync, to compare with the file's
-`write_s`.
+Command: python benchmarks/bench_generate.py [--models | --store] [--only NAME ...] [--routers N]
+             [--internet-routers N] [--ases N] [--name NAME]
+Writes benchmarks/results/<name>_<cores>_cores.json; the name is generate, generate_models or
+generate_store. `--store` makes `ba` of --routers into a snapshot, as the command does it: `make_s`,
+`build_s` and `write_s` of `wall_s`. `cpu_s` is processor time of all threads.
+Each subject runs in its own process: `first_s` is its first call, which compiles where nothing is
+cached yet, `wall_s` the median of the `n_runs` after it (of one where it is long), `peak_rss_mib`
+the process's. Before anything is timed, graphs of 400,000 routers are made on 1, 2 and 3 threads,
+validated and compared by their hash. `copy_s` is the time to write the same number of bytes with an
+fsync, to compare with the file's `write_s`.
 """
 
 from __future__ import annotations
@@ -28,11 +30,14 @@ import numpy as np
 
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import time_calls
+from pipeline.config import GenerateConfig
 from pipeline.generate import Parameters, generate
 from pipeline.generate.barabasi_albert import barabasi_albert_graph, generate_barabasi_albert
 from pipeline.generate.files.brite_file import write_brite
 from pipeline.generate.grid import grid_graph
 from pipeline.generate.internet import generate_internet
+from pipeline.model.progress import Progress
+from pipeline.stages.generate import generate_topology
 from pipeline.store import write_snapshot
 
 MODELS: tuple[tuple[str, dict], ...] = (
@@ -119,6 +124,37 @@ def model(name: str, n_routers: int, changes: dict) -> dict:
     }
 
 
+def stored(n_routers: int, folder: str) -> dict:
+    """`ba` with every column, to a store, as `hopscope generate --store` makes it."""
+    at: dict[str, float] = {}
+
+    def on(event: Progress) -> None:
+        at.setdefault(event.stage, time.perf_counter())
+
+    def save(routers: int) -> None:
+        given = {"model": "ba", "routers": routers, "asn": 64512, "snapshot": "a"}
+        generate_topology(GenerateConfig(**given, store=Path(folder) / str(routers)), on)
+
+    save(1000)
+    at.clear()
+    before = time.process_time()
+    wall_s, _ = timed(lambda: save(n_routers), 1)
+    ended = time.perf_counter()
+    return {
+        "subject": "ba_store",
+        "wall_s": wall_s,
+        "cpu_s": round(time.process_time() - before, 3),
+        "n_runs": 1,
+        "make_s": round(at["build"] - at["generate"], 3),
+        "build_s": round(at["write"] - at["build"], 3),
+        "write_s": round(ended - at["write"], 3),
+        "n_nodes": n_routers,
+        "size_mb": round(
+            sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()) / 1e6, 1
+        ),
+    }
+
+
 def internet(n_ases: int, n_routers: int, folder: str) -> dict:
     """An Internet to a store."""
     nothing: dict = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
@@ -183,7 +219,11 @@ def main() -> None:
     parser.add_argument("--routers", type=int, default=6_800_000)
     parser.add_argument("--internet-routers", type=int, default=50_000_000)
     parser.add_argument("--ases", type=int, default=47_000)
-    parser.add_argument("--models", action="store_true", help="only BRITE's models")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--models", action="store_true", help="only BRITE's models")
+    which.add_argument("--store", action="store_true", help="only `ba` to a store")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="of the models, only these")
+    parser.add_argument("--name", help="of the results")
     arguments = parser.parse_args()
     check()
     n_cores = len(os.sched_getaffinity(0))
@@ -201,14 +241,23 @@ def main() -> None:
             (brite_file, arguments.routers, folder),
             (internet, arguments.ases, arguments.internet_routers, folder),
         ]
-        subjects += [(model, name, arguments.routers, changes) for name, changes in MODELS]
+        models: list[tuple] = [
+            (model, name, arguments.routers, changes)
+            for name, changes in MODELS
+            if arguments.only is None or name in arguments.only
+        ]
+        what = "generate"
         if arguments.models:
-            subjects = [subject for subject in subjects if subject[0] is model]
+            what, subjects = "generate_models", models
+        elif arguments.store:
+            what, subjects = "generate_store", [(stored, arguments.routers, folder)]
+        else:
+            subjects += models
         rows: list[dict] = []
         try:
             rows.extend(pool.apply(with_memory, subject) for subject in subjects)
         finally:  # stopped or failed: what was measured is kept
-            what = "generate_models" if arguments.models else "generate"
+            what = arguments.name or what
             record(f"{what}_{n_cores}_cores", rows, load_average=os.getloadavg()[0])
 
 

@@ -22,16 +22,22 @@ shared out; ASes are numbered from 1.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 
+from kernels import CSRGraph
+from kernels.cache import prefetch
 from pipeline.errors import UsageError
 from pipeline.generate import check as check_flat
 from pipeline.generate import flat_links
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.laws.plane import place, with_geometry
 from pipeline.generate.shares import part
-from pipeline.model.random_words import draw_below, draw_unit, start_stream
+from pipeline.generate.threads import call_each
+from pipeline.model.borrowing import BORROWS
+from pipeline.model.random_words import draw_below, draw_unit, start_stream, stream_start
 from pipeline.model.synthetic import FIRST_ASN, PARETO_SHAPE, Parameters
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
@@ -39,6 +45,12 @@ from pipeline.model.words import number
 _DRAWN = 0.4  # share of the time that drawing the links and grouping the routers takes
 _SIZE_KEY = np.uint64(1 << 55)  # streams apart from those of links and places
 _GROUP_KEY = np.uint64(1 << 56)
+
+# Of a router's row: its number, how many neighbours it has, which is tried next (in their order
+# from a random one on), how many are left; then the rows of its neighbours.
+_ID, _DEGREE, _NEXT, _LEFT, _HEAD = 0, 1, 2, 3, 4
+_NODES_AT_ONCE = 1 << 16  # whose rows a thread lists
+_AHEAD = 16  # routers or links that are fetched into the cache
 
 
 def make(given: Parameters) -> Topology:
@@ -62,7 +74,7 @@ def make(given: Parameters) -> Topology:
             order = _shuffled(n_routers, seed)
         else:
             graph = csr_from_links(n_routers, near.astype(np.int32), far.astype(np.int32))
-            order = _walk(graph.indptr, graph.indices, seed)
+            order = _walk(graph, seed)
         which = np.empty(n_routers, np.int64)
         which[order] = np.repeat(np.arange(len(sizes)), sizes)
     return with_geometry(
@@ -132,35 +144,75 @@ def _shuffled(n, seed):
     return order
 
 
-@njit(cache=True, nogil=True)
-def _walk(indptr, indices, seed):
-    """Routers in the order in which a walk finds them, that goes back where it gets stuck."""
-    n = len(indptr) - 1
-    state = np.empty(1, np.uint64)
-    start_stream(state, seed, _GROUP_KEY)
-    order, path = np.empty(n, np.int64), np.empty(n, np.int64)
-    is_seen = np.zeros(n, np.bool_)
-    n_tried = np.zeros(n, np.int64)  # neighbours that were tried, in their order from an offset on
-    offset = np.zeros(n, np.int64)
-    n_found, begin, depth = 0, 0, 0
-    while n_found < n:
-        if depth == 0:
-            while is_seen[begin]:
-                begin += 1
-            other = begin
-        else:
-            node = path[depth - 1]
-            degree = indptr[node + 1] - indptr[node]
-            if n_tried[node] == degree:
-                depth -= 1
-                continue
-            if n_tried[node] == 0:
-                offset[node] = draw_below(state, np.int64(degree))
-            other = indices[indptr[node] + (offset[node] + n_tried[node]) % degree]
-            n_tried[node] += 1
-        if not is_seen[other]:
-            is_seen[other] = True
-            order[n_found], path[depth] = other, other
-            n_found += 1
-            depth += 1
+def _walk(graph: CSRGraph, seed: np.uint64) -> np.ndarray:
+    """(n_nodes,) routers in the order in which a walk finds them, that goes back where it is stuck.
+
+    Each step depends on the one before, so one thread walks. A router's row begins with all that is
+    to be known of it, and names the rows of its neighbours: one read at random per step.
+    """
+    n_nodes = graph.n_nodes
+    size = len(graph.indices) + _HEAD * n_nodes
+    rows = np.empty(size, np.int32 if size < 1 << 31 else np.int64)
+    cuts = pairwise([*range(0, n_nodes, _NODES_AT_ONCE), n_nodes])
+    call_each(_list_rows, [(*cut, graph.indptr, graph.indices, rows) for cut in cuts])
+    is_seen = np.zeros(size // (8 * _HEAD) + 1, np.uint8)
+    order, path = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int64)
+    state = np.array([stream_start(seed, _GROUP_KEY)], np.uint64)
+    _follow(graph.indptr, rows, is_seen, order, path, state)
     return order
+
+
+@njit(**BORROWS)
+def _row_of(node, indptr):
+    return indptr[node] + _HEAD * node
+
+
+@njit(**BORROWS)
+def _list_rows(begin, end, indptr, indices, rows):
+    for node in range(begin, end):
+        row = _row_of(node, indptr)
+        rows[row + _ID] = node
+        rows[row + _DEGREE] = indptr[node + 1] - indptr[node]
+        for i in range(indptr[node], indptr[node + 1]):
+            prefetch(1, indptr, np.uintp(indices[min(i + _AHEAD, len(indices) - 1)]))
+            rows[row + _HEAD + i - indptr[node]] = _row_of(np.int64(indices[i]), indptr)
+
+
+@njit(**BORROWS)
+def _is_seen(row, is_seen):
+    """Rows are as long as their heads at least: one bit for so many places."""
+    bit = row // _HEAD
+    return (is_seen[bit >> 3] >> np.uint8(bit & 7)) & np.uint8(1) != 0
+
+
+@njit(**BORROWS)
+def _follow(indptr, rows, is_seen, order, path, state):
+    n_found, begin, depth = 0, 0, 0
+    words = 8 // rows.itemsize  # numbers in what is fetched
+    while n_found < len(order):
+        if depth == 0:
+            while _is_seen(_row_of(begin, indptr), is_seen):
+                begin += 1
+            found = _row_of(begin, indptr)
+        else:
+            row, found = path[depth - 1], np.int64(-1)
+            i, n_left = np.int64(rows[row + _NEXT]), np.int64(rows[row + _LEFT])
+            while n_left > 0 and found < 0:
+                other = np.int64(rows[row + _HEAD + i])
+                if not _is_seen(other, is_seen):
+                    found = other
+                i = i + 1 if i + 1 < rows[row + _DEGREE] else 0
+                n_left -= 1
+            if found < 0:
+                depth -= 1
+                prefetch(1, rows, np.uintp(path[max(depth - _AHEAD, 0)] // words))
+                continue
+            rows[row + _NEXT], rows[row + _LEFT] = i, n_left
+        bit = found // _HEAD
+        is_seen[bit >> 3] |= np.uint8(1) << np.uint8(bit & 7)
+        order[n_found], path[depth] = rows[found + _ID], found
+        n_found += 1
+        depth += 1
+        degree = np.int64(rows[found + _DEGREE])
+        rows[found + _LEFT] = degree
+        rows[found + _NEXT] = draw_below(state, degree) if degree > 0 else np.int64(0)

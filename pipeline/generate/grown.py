@@ -21,6 +21,8 @@ An end is drawn in constant time, as the end of a random link: a router of degre
 as often. beta is a refusal with probability beta / d. A random link of a random router, which is to
 get another end, is a random end that is refused with probability 1 - 1 / d. Each step has a random
 stream of its own, so what it will draw first is known and fetched into the cache some steps before.
+Ends of links to be moved are drawn from one stream for all steps, before it is known which step
+takes them; what is refused is fetched once, too.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from pipeline.errors import UsageError
 from pipeline.generate.flat import side_by_side
 from pipeline.generate.laws.plane import check_plane
 from pipeline.generate.threads import call_by_graph
+from pipeline.model.borrowing import BORROWS
 from pipeline.model.random_words import (
     GOLDEN,
     below,
@@ -49,14 +52,23 @@ from pipeline.model.synthetic import MAX_LINKS, Parameters, check_others
 from pipeline.model.words import number
 
 _KEY = np.uint64(1 << 53)  # streams apart from those of places and bandwidths
+_MOVED_KEY = np.uint64(1)  # of a graph's own stream: ends of links to be moved
 _FREE = np.int64(-1)  # of a table of pairs
 _PATIENCE = 1 << 14  # draws of a link before it is left out: all that may be are there
 _ADDED, _MOVED, _JOINED = 0, 1, 2  # what a step does
 # Steps before a step, when what it will draw first is fetched: ends of links, then what is known
-# of their routers; of a link to be moved degrees first, which say what is moved.
-_ENDS_AHEAD, _DEGREES_AHEAD, _AHEAD, _SOON = 32, 24, 16, 8
+# of their routers; of links to be moved also whether they are linked to whom they are moved to.
+_ENDS_AHEAD, _AHEAD, _SOON = 32, 16, 8
 _RING = 64  # steps that are kept in mind; a power of 2 above these
-_ENDS_AT_ONCE = 8  # drawn for a link to be moved
+# Draws before a draw of an end of a link to be moved, when it is made, its router's degree is
+# fetched, and it is seen whether it will be refused.
+_DRAWN_AHEAD, _DEGREE_AHEAD, _TOLD_AHEAD = 96, 64, 40
+_DRAWS = 128  # that are kept in mind; a power of 2 above these
+# Where they are, a whole number that says whether they are refused, and which of those ahead will
+# not be; and counts of these.
+_AT, _SHARE, _TOLD = 0, 1, 2
+_NEXT, _BOUND, _FIRST_TOLD, _LAST_TOLD = 0, 1, 2, 3
+_REFUSED = np.int64(1 << 32)
 
 
 @dataclass(frozen=True)
@@ -169,7 +181,7 @@ def _room(
     return ends, np.zeros(n_nodes, np.int32), joined, table
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _table_size(n_pairs):
     """Places of a table of which so many pairs take half at most; a power of 2."""
     size = 64
@@ -178,19 +190,19 @@ def _table_size(n_pairs):
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _key(a, b):
     """A pair of nodes as one number."""
     return (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _home(key, table):
     """Where a pair would stand in an empty table."""
     return np.int64(mix(np.uint64(key))) & (len(table) - 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _slot(key, table):
     """Where a pair stands in a table of pairs, or the free place where it would."""
     at = _home(key, table)
@@ -209,7 +221,7 @@ def _table_for(n_pairs, pairs):
     return table
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _is_linked(a, b, m, joined, table):
     """Whether two nodes are linked: the newer joined by this link, or it was added later."""
     newer, older = max(a, b), min(a, b)
@@ -220,7 +232,7 @@ def _is_linked(a, b, m, joined, table):
     return table[_slot(key, table)] == key
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _preferred(word, n_ends, beta, ends, degree, state):
     """A node in proportion to degree - beta; ``word`` is what the first draw takes."""
     while True:
@@ -234,7 +246,7 @@ def _preferred(word, n_ends, beta, ends, degree, state):
         word = draw(state)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _append(a, b, n_ends, ends, degree):
     ends[n_ends], ends[n_ends + 1] = a, b
     degree[a] += 1
@@ -249,50 +261,24 @@ def _longer(values):
     return longer
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _kind(stream, p, q):
     """What a step does, by the first word of its stream."""
     what = unit(word_at(stream, 0))
     return _ADDED if what < p else _MOVED if what < p + q else _JOINED
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _fetch_ends(stream, kind, m, n_ends, ends):
     """Fetch the ends that a step will draw first, if there will be ``n_ends`` then."""
-    if kind == _MOVED:
-        for i in range(m):
-            own = word_at(stream, 1 + i)
-            for j in range(_ENDS_AT_ONCE):
-                prefetch(1, ends, np.uintp(below(word_at(own, j), n_ends)) >> np.uintp(1))
-        return
     for i in range(2 * m if kind == _ADDED else m):
         more = 2 * (i // 2) if kind == _ADDED else 0
         prefetch(1, ends, np.uintp(below(word_at(stream, 1 + i), n_ends + more)) >> np.uintp(1))
 
 
-@njit(cache=True, nogil=True)
-def _fetch_degrees(stream, m, n_ends, n_there, ends, degree):
-    """Of a step that moves links: fetch the degrees of the routers whose links it may move."""
-    for i in range(m):
-        own = word_at(stream, 1 + i)
-        for j in range(_ENDS_AT_ONCE):
-            at = below(word_at(own, j), n_ends)
-            if at < n_there:
-                prefetch(1, degree, np.uintp(ends[at]) >> np.uintp(1))
-
-
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _fetch_nodes(stream, kind, m, n_ends, n_there, ends, degree, joined, table):
     """Fetch what a step will need of the nodes that it draws first; ``n_there``: ends by now."""
-    if kind == _MOVED:
-        for i in range(m):
-            at, words = _first_to_move(word_at(stream, 1 + i), n_ends, n_there, ends, degree)
-            if at >= 0:
-                node, left = np.int64(ends[at]), np.int64(ends[at ^ 1])
-                prefetch(1, ends, np.uintp(below(word_at(words, 0), n_ends)) >> np.uintp(1))
-                prefetch(1, degree, np.uintp(left) >> np.uintp(1))
-                _fetch_pair(node, left, m, joined, table)
-        return
     before = np.int64(-1)
     for i in range(2 * m if kind == _ADDED else m):
         more = 2 * (i // 2) if kind == _ADDED else 0
@@ -305,23 +291,79 @@ def _fetch_nodes(stream, kind, m, n_ends, n_there, ends, degree, joined, table):
         before = node
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _fetch_pair(a, b, m, joined, table):
     """Fetch what says whether two nodes are linked."""
     prefetch(1, table, np.uintp(_home(_key(a, b), table)))
     prefetch(1, joined, np.uintp(max(a, b) * m) >> np.uintp(1))
 
 
-@njit(cache=True, nogil=True)
-def _fetch_other_ends(stream, m, n_ends, n_there, ends, degree, joined, table):
-    """Of a step that moves links: fetch what it will need of the routers that they will end at."""
+@njit(**BORROWS)
+def _fetch_moved(stream, n_before, m, n_ends, n_there, draws, counts, ends, joined, table):
+    """Of a step that moves links: fetch what says whether they may end there.
+
+    ``n_before``: links that are moved before.
+    """
     for i in range(m):
-        at, words = _first_to_move(word_at(stream, 1 + i), n_ends, n_there, ends, degree)
-        if at >= 0:
-            to = below(word_at(words, 0), n_ends)
-            if to < n_there:
-                prefetch(1, degree, np.uintp(ends[to]) >> np.uintp(1))
-                _fetch_pair(np.int64(ends[at]), np.int64(ends[to]), m, joined, table)
+        which = counts[_FIRST_TOLD] + n_before + i
+        to = below(word_at(stream, 1 + i), n_ends)
+        if which < counts[_LAST_TOLD] and to < n_there:
+            node = ends[draws[_AT, draws[_TOLD, which & (_DRAWS - 1)] & (_DRAWS - 1)]]
+            _fetch_pair(np.int64(node), np.int64(ends[to]), m, joined, table)
+
+
+@njit(**BORROWS)
+def _draw_end(start, number, draws, counts, ends):
+    """Draw an end of which it is to be seen whether its link is moved, and fetch it."""
+    i = number & (_DRAWS - 1)
+    draws[_AT, i] = below(word_at(start, 2 * number), counts[_BOUND])
+    draws[_SHARE, i] = np.int64(word_at(start, 2 * number + 1) >> np.uint64(32))
+    prefetch(1, ends, np.uintp(draws[_AT, i]) >> np.uintp(1))
+
+
+@njit(**BORROWS)
+def _look_ahead(start, m, n_ends, draws, counts, ends, degree, joined, table):
+    """Draw one more end, and fetch what those that come soon will need."""
+    number = counts[_NEXT]
+    _draw_end(start, number + _DRAWN_AHEAD, draws, counts, ends)
+    soon = draws[_AT, (number + _DEGREE_AHEAD) & (_DRAWS - 1)]
+    if soon < n_ends:
+        prefetch(1, degree, np.uintp(ends[soon]) >> np.uintp(1))
+    number += _TOLD_AHEAD
+    soon = draws[_AT, number & (_DRAWS - 1)]
+    if soon < n_ends and draws[_SHARE, number & (_DRAWS - 1)] * degree[ends[soon]] < _REFUSED:
+        draws[_TOLD, counts[_LAST_TOLD] & (_DRAWS - 1)] = number
+        counts[_LAST_TOLD] += 1
+        left = np.int64(ends[soon ^ 1])
+        prefetch(1, degree, np.uintp(left) >> np.uintp(1))
+        _fetch_pair(np.int64(ends[soon]), left, m, joined, table)
+
+
+@njit(**BORROWS)
+def _end_to_move(start, m, n_ends, draws, counts, ends, degree, joined, table):
+    """An end of a random link of a random router with links.
+
+    A router is drawn as the router of a random end, and refused as often as its degree is greater
+    than 1.
+    """
+    if n_ends > counts[_BOUND]:  # some more than there are, or each step would draw all again
+        counts[_BOUND] = n_ends + n_ends // 64 + 256
+        for number in range(counts[_NEXT], counts[_NEXT] + _DRAWN_AHEAD):
+            _draw_end(start, number, draws, counts, ends)
+        counts[_FIRST_TOLD] = counts[_LAST_TOLD]
+    while True:
+        _look_ahead(start, m, n_ends, draws, counts, ends, degree, joined, table)
+        number = counts[_NEXT]
+        counts[_NEXT] += 1
+        i = number & (_DRAWS - 1)
+        at = draws[_AT, i]
+        if at < n_ends and draws[_SHARE, i] * degree[ends[at]] < _REFUSED:
+            while (
+                counts[_FIRST_TOLD] < counts[_LAST_TOLD]
+                and draws[_TOLD, counts[_FIRST_TOLD] & (_DRAWS - 1)] <= number
+            ):
+                counts[_FIRST_TOLD] += 1
+            return at
 
 
 @njit(cache=True, nogil=True)
@@ -343,29 +385,46 @@ def _grow(n_nodes, m, p, q, beta, is_complete, start, ends, degree, joined, tabl
     # What the next steps do, and the ends that there will be then if none leaves a link out.
     streams, kinds = np.empty(_RING, np.uint64), np.empty(_RING, np.int64)
     foreseen = np.full(_RING, n_ends)
-    n_foreseen = n_ends
+    n_foreseen, n_moved = n_ends, 0
+    moved_before = np.zeros(_RING, np.int64)  # steps that move links
     for soon in range(_ENDS_AHEAD):
         streams[soon] = word_at(start, soon)
         kinds[soon] = _kind(streams[soon], p, q)
-        foreseen[soon] = n_foreseen
+        foreseen[soon], moved_before[soon] = n_foreseen, n_moved
         n_foreseen += 0 if kinds[soon] == _MOVED else 2 * m
+        n_moved += kinds[soon] == _MOVED
+    # Of ends whose links may be moved; as ``_draw_end`` makes them.
+    moving = stream_start(start, _MOVED_KEY)
+    draws, counts = np.zeros((3, _DRAWS), np.int64), np.zeros(4, np.int64)
     while there < n_nodes:
         at = (step + _ENDS_AHEAD) & (_RING - 1)
         streams[at] = word_at(start, step + _ENDS_AHEAD)
         kinds[at] = _kind(streams[at], p, q)
-        foreseen[at] = n_foreseen
+        foreseen[at], moved_before[at] = n_foreseen, n_moved
         n_foreseen += 0 if kinds[at] == _MOVED else 2 * m
+        n_moved += kinds[at] == _MOVED
         _fetch_ends(streams[at], kinds[at], m, foreseen[at], ends)
-        at = (step + _DEGREES_AHEAD) & (_RING - 1)
-        if kinds[at] == _MOVED:
-            _fetch_degrees(streams[at], m, foreseen[at], n_ends, ends, degree)
         at = (step + _AHEAD) & (_RING - 1)
         _fetch_nodes(
             *(streams[at], kinds[at], m, foreseen[at], n_ends, ends, degree, joined, table)
         )
         at = (step + _SOON) & (_RING - 1)
         if kinds[at] == _MOVED:
-            _fetch_other_ends(streams[at], m, foreseen[at], n_ends, ends, degree, joined, table)
+            n_before = (moved_before[at] - moved_before[step & (_RING - 1)]) * m
+            _fetch_moved(
+                *(
+                    streams[at],
+                    n_before,
+                    m,
+                    foreseen[at],
+                    n_ends,
+                    draws,
+                    counts,
+                    ends,
+                    joined,
+                    table,
+                )
+            )
         at = step & (_RING - 1)
         stream, kind = streams[at], kinds[at]
         step += 1
@@ -393,8 +452,10 @@ def _grow(n_nodes, m, p, q, beta, is_complete, start, ends, degree, joined, tabl
                     word_a, word_b = draw(state), draw(state)
         elif kind == _MOVED:
             for i in range(m):
-                own = word_at(stream, 1 + i)
-                n_in_table += _move(own, n_ends, beta, m, ends, degree, joined, table, state)
+                n_in_table += _move(
+                    *(word_at(stream, 1 + i), moving, draws, counts, n_ends, beta, m),
+                    *(ends, degree, joined, table, state),
+                )
         else:
             before, row = n_ends, there * m
             for i in range(m):
@@ -408,32 +469,14 @@ def _grow(n_nodes, m, p, q, beta, is_complete, start, ends, degree, joined, tabl
     return ends[:n_ends]
 
 
-@njit(cache=True, nogil=True)
-def _first_to_move(start, n_ends, n_there, ends, degree):
-    """An end of a random link of a random router with links; -1 if all that are drawn are refused.
-
-    A router is drawn as the router of a random end, and refused as often as its degree is greater
-    than 1. Also returns the start of the words that follow. Ends from ``n_there`` on are unknown.
-    """
-    for i in range(_ENDS_AT_ONCE):
-        at = below(word_at(start, i), n_ends)
-        if at < n_there and unit(word_at(start, _ENDS_AT_ONCE + i)) * degree[ends[at]] < 1.0:
-            return at, start + np.uint64(_ENDS_AT_ONCE + i + 1) * GOLDEN
-    return np.int64(-1), start + np.uint64(2 * _ENDS_AT_ONCE) * GOLDEN
-
-
-@njit(cache=True, nogil=True)
-def _move(start, n_ends, beta, m, ends, degree, joined, table, state):
+@njit(**BORROWS)
+def _move(word, moving, draws, counts, n_ends, beta, m, ends, degree, joined, table, state):
     """A random link of a random node gets another end, by preference; how many pairs are new."""
     for _ in range(_PATIENCE):
-        moved, start = _first_to_move(start, n_ends, n_ends, ends, degree)
-        if moved < 0:
-            continue
-        moved ^= 1
+        moved = _end_to_move(moving, m, n_ends, draws, counts, ends, degree, joined, table) ^ 1
         node, left = ends[moved ^ 1], ends[moved]
-        state[0] = start
-        other = _preferred(draw(state), n_ends, beta, ends, degree, state)
-        start = state[0]
+        other = _preferred(word, n_ends, beta, ends, degree, state)
+        word = draw(state)
         if other == node or _is_linked(node, other, m, joined, table):
             continue
         n_more = 1
@@ -454,7 +497,7 @@ def _move(start, n_ends, beta, m, ends, degree, joined, table, state):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _remove_pair(key, table):
     """Take a pair out; those behind it move up (Knuth, TAOCP 3, 6.4, R)."""
     mask = len(table) - 1

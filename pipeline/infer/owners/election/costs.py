@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.borrowing import BORROWS
 from pipeline.infer.owners.election.relations import NOTHING, Relations, relation
 from pipeline.infer.owners.election.surroundings import (
     ADJACENCY,
@@ -48,6 +47,7 @@ from pipeline.infer.owners.terms import (
     transit,
 )
 from pipeline.infer.rule import EVERY_RULE, Rules
+from pipeline.model.borrowing import BORROWS
 from pipeline.model.relations import CUSTOMER, PROVIDER, SIBLING, UNRELATED
 
 _HABIT = 10  # times -log(share) of a way of numbering

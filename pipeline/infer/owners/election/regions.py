@@ -39,11 +39,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.borrowing import BORROWS
 from pipeline.infer.owners.election.costs import cost_beside, cost_of
 from pipeline.infer.owners.election.near import find_near
 from pipeline.infer.owners.election.watched import note_change
 from pipeline.infer.rule import Rule
+from pipeline.model.borrowing import BORROWS
 
 REGIONS = Rule(
     "regions",

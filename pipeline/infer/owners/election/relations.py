@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.borrowing import BORROWS
+from pipeline.model.borrowing import BORROWS
 from pipeline.model.relations import SIBLING, UNRELATED
 from pipeline.model.tables.organisations import UNKNOWN
 from pipeline.model.tables.registries import Registries

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.election.borrowing import BORROWS
 from pipeline.infer.owners.election.costs import Case
+from pipeline.model.borrowing import BORROWS
 from pipeline.model.forest import unite
 from pipeline.model.relations import SIBLING
 from pipeline.model.tables.organisations import UNKNOWN

@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_topology_and_another_seed_another(model):
         ("internet", "3d72fc42f1c3fd01"),
         ("degrees", "c26c337815580dcd"),
         ("rmat", "f451cf8315525f08"),
-        ("ba2", "bc7d090299e923ac"),
+        ("ba2", "e44a4e38aed60b3d"),
         ("glp", "fcdeeff8222c25fa"),
         ("waxman", "c42ec5d6af14a685"),
         ("bottom-up", "f495b0fb0fb16c94"),

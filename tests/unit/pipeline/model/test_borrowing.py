@@ -8,8 +8,8 @@ import pytest
 from numba import njit
 
 from pipeline.infer.owners.election import costs, regions, relations, settling, watched
-from pipeline.infer.owners.election.borrowing import BORROWS
 from pipeline.infer.owners.election.watched import Watched
+from pipeline.model.borrowing import BORROWS
 from tests.unit.pipeline.infer.owners.election.cases import case_of
 
 COUNTED = {"nogil": True}
