@@ -39,6 +39,7 @@ from pipeline.generate.laws.nearness import (
 )
 from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
+from pipeline.model.borrowing import BORROWS
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.random_words import draw, mix, start_stream, stream_start, unit, word_at
 
@@ -92,12 +93,12 @@ def links_at_once(
 
     Returns
     -------
-    near, far : (n_links,) int32
+    near, far : (n_links,) int64
         Numbers from 0 on; near ascending. No loops, no duplicates.
     """
     n_nodes = stop - first
     if n_nodes < 2:
-        return np.empty(0, np.int32), np.empty(0, np.int32)
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     m = min(m, n_nodes - 1)
     squares = squares_of(plane[0], first, n_nodes, *plane[1:])
     given = (np.int64(first), np.int64(n_nodes), *plane, np.int64(m), squares)
@@ -246,7 +247,7 @@ def _draw_rounds(
                         linked_in[far[j]] = number
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _another(entry, begin, end, first, n_nodes, cells, side, decay, squares, far, state):
     """One more router for a round that drew far[begin:end] before."""
     node, x, y = entry >> 32, (entry >> 16) & 0xFFFF, entry & 0xFFFF
@@ -308,7 +309,7 @@ def _joined(windows: list[_Window], m: int, n_threads: int | None) -> tuple[np.n
         n_threads,
     )
     np.cumsum(n_kept, out=n_kept)
-    near, kept = np.empty(int(n_kept[-1]), np.int32), np.empty(int(n_kept[-1]), np.int32)
+    near, kept = np.empty((2, int(n_kept[-1])), np.int64)
     call_each(
         _list_kept,
         [(*cut, ptr, far, m, n_kept[i], near, kept) for i, cut in enumerate(cuts)],
@@ -348,7 +349,7 @@ def _suspects(
     return is_suspect
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _append(begin, end, ptr, of_window, m, at, far):
     """Append the rounds of a window; ``at``: rounds that were before, which move on."""
     for node in range(begin, end):
@@ -358,13 +359,13 @@ def _append(begin, end, ptr, of_window, m, at, far):
         at[node] += n
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _hash(a, b):
     """Of a link, whichever of its ends is named first."""
     return mix((np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b)))
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _count_hashes(begin, end, ptr, far, m, bits, counts):
     """Links of some routers by the upper ``bits`` of their hashes."""
     for node in range(begin, end):
@@ -373,7 +374,7 @@ def _count_hashes(begin, end, ptr, far, m, bits, counts):
                 counts[_hash(node, far[i]) >> np.uint64(32) >> np.uint64(32 - bits)] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _file_hashes(begin, end, ptr, far, m, bits, at, hashes):
     """File the 32 bits of hashes that follow the upper ones at ``at``, which moves on."""
     for node in range(begin, end):
@@ -408,7 +409,7 @@ def _find_equal(begin, end, bucket_ptr, bits, hashes, is_suspect):
             table[at] = value
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _leave_out_repeated(begin, end, ptr, far, m, is_suspect, n_kept):
     """Leave out links that a router drew before, or that the other of a lesser number drew."""
     for node in range(begin, end):
@@ -428,7 +429,7 @@ def _leave_out_repeated(begin, end, ptr, far, m, is_suspect, n_kept):
                 n_kept[0] -= 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _list_kept(begin, end, ptr, far, m, at, near, kept):
     for node in range(begin, end):
         for i in range(ptr[node] * m, ptr[node + 1] * m):

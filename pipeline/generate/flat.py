@@ -62,11 +62,13 @@ def side_by_side(
 
     Parameters
     ----------
-    pairs : list of two (n_links,) int32
+    pairs : list of two (n_links,) int32 or int64
         near and far of each graph.
     node_ptr : (n_graphs + 1,) int64
         Nodes of graph i are node_ptr[i] .. node_ptr[i + 1] - 1.
     """
+    if len(pairs) == 1 and pairs[0][0].dtype == np.int64:
+        return pairs[0]
     link_ptr = offsets([len(near) for near, _ in pairs])
     near, far = np.empty((2, int(link_ptr[-1])), np.int64)
 

@@ -53,6 +53,7 @@ from pipeline.generate.laws.nearness import (
 )
 from pipeline.generate.laws.plane import check_plane, plane_side
 from pipeline.generate.threads import call_by_graph, call_each
+from pipeline.model.borrowing import BORROWS
 from pipeline.model.random_words import (
     GOLDEN,
     below,
@@ -145,7 +146,7 @@ def _links_of_joining(
     return near, far
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _list_chosen(chosen, near, far):
     n = 0
     for node in range(len(chosen)):
@@ -161,7 +162,7 @@ def _words(stream, i):
     return word_at(stream, 1 + 2 * i), word_at(stream, 2 + 2 * i)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _fetch(node, n_wanted, cells, side, squares, stream):
     """Fetch what ``_draw_others`` will draw first into the cache."""
     own = square_of(cells[node, 0], cells[node, 1], side, len(squares[2]))
@@ -169,7 +170,7 @@ def _fetch(node, n_wanted, cells, side, squares, stream):
         prefetch(1, squares[1], np.uintp(entry_at(own, squares, _words(stream, i))[1]))
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _draw_others(node, first, stop, n_wanted, cells, side, decay, squares, stream, row, state):
     """Fill a row with nodes of first .. stop - 1, by distance; how many there are."""
     x, y = cells[node, 0], cells[node, 1]
@@ -291,7 +292,7 @@ def _links_preferring(
         np.empty(0, np.int64),
     )
     state = np.array([stream_start(seed, _JOIN_KEY + np.uint64(first))], np.uint64)
-    entries = np.empty(m + 1, np.int64)
+    row, entries = np.empty(m, np.int32), np.empty(m + 1, np.int64)
     done = np.array([first, 0, -1, 0])
     while done[0] < stop:
         wider = _room(size)
@@ -300,29 +301,28 @@ def _links_preferring(
         ptr, ends = wider, moved
         fill_tables(np.diff(ptr), least, decay, tables)
         lists = least, tables, size, ptr, ends
-        _join_preferring(first, stop, plane, m, lists, state, entries, done, near, far)
+        _join_preferring(first, stop, plane, m, lists, state, row, entries, done, near, far)
     return near[: done[1]], far[: done[1]]
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def _move_lists(size, ptr, ends, wider, moved):
     for square in range(len(size)):
         for i in range(size[square]):
             moved[wider[square] + i] = ends[ptr[square] + i]
 
 
-@njit(cache=True, nogil=True)
-def _join_preferring(first, stop, plane, m, lists, state, entries, done, near, far):
+@njit(**BORROWS)
+def _join_preferring(first, stop, plane, m, lists, state, row, entries, done, near, far):
     """Join nodes until a list is full.
 
     ``done``: the node that joins, the links that are there, how many ends of that node's are listed
-    (-1: it has drawn none yet), and how many it has drawn; those are in ``entries``.
+    (-1: it has drawn none yet), and how many it has drawn; those are in ``row`` and ``entries``.
     """
     cells, side, decay = plane
     least, tables, size, ptr, ends = lists
     node, n_links, n_listed, n_taken = done
     n_squares = len(least)
-    row = np.empty(m, np.int32)
     while node < stop:
         x, y = cells[node, 0], cells[node, 1]
         own = square_of(x, y, side, n_squares)

@@ -16,6 +16,7 @@ import math
 import numpy as np
 from numba import njit
 
+from pipeline.model.borrowing import BORROWS
 from pipeline.model.random_words import below, draw_unit
 
 MOST_SQUARES = 32  # on a side of the plane; tables hold 8 bytes for each two squares
@@ -41,7 +42,7 @@ def exp_negative(x):
     return math.ldexp(total, -int(k))
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def distance(cells, a, b):
     """Straight line between two rows of cells, (n, 2) int32."""
     dx = np.float64(cells[a, 0]) - np.float64(cells[b, 0])
@@ -70,7 +71,7 @@ def squares_on_a_side(n_nodes, side, decay):
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def square_of(x, y, side, n_squares):
     """Number of the square of a cell, row after row."""
     return (np.int64(x) * n_squares // side) * n_squares + np.int64(y) * n_squares // side
@@ -160,7 +161,7 @@ def fill_tables(counts, least, decay, tables):
             n_more += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def square_at(table, word):
     """The one of all squares that a word draws by the table of a square; int64."""
     at = below(word, np.int64(len(table)))
@@ -210,7 +211,7 @@ def squares_of(
     return ptr, filed, least, tables
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def entry_at(own, squares, words):
     """The square that two words draw for a cell of the square ``own``, and its filed node."""
     ptr, _, _, tables = squares
@@ -218,7 +219,7 @@ def entry_at(own, squares, words):
     return square, ptr[square] + below(words[1], ptr[square + 1] - ptr[square])
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def draw_near(x, y, own, stop, decay, squares, words, state):
     """One of the nodes below ``stop`` by its distance from a cell of the square ``own``; -1: none.
 
@@ -228,7 +229,7 @@ def draw_near(x, y, own, stop, decay, squares, words, state):
     return taken(squares[1][at], x, y, bound(own, square, squares[2]), stop, decay, state)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def bound(own, square, least):
     """No cells of two squares are nearer."""
     n_squares = len(least)
@@ -237,14 +238,14 @@ def bound(own, square, least):
     ]
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def bounds(own, least, row):
     """``bound`` of one square and each other, into a row: divisions take longer than its use."""
     for square in range(len(row)):
         row[square] = bound(own, square, least)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def taken(entry, x, y, nearest, stop, decay, state):
     """The node of an entry of a square, if it is below ``stop`` and not refused; else -1.
 
@@ -259,7 +260,7 @@ def taken(entry, x, y, nearest, stop, decay, state):
     return node if is_below(draw_unit(state), beyond) else np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def is_in(row, node):
     """Whether a row of nodes holds one."""
     for other in row:  # noqa: SIM110 - compiled code takes no generator
@@ -268,7 +269,7 @@ def is_in(row, node):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**BORROWS)
 def one_of_all(node, begin, stop, first, cells, decay, row, state):
     """One of the nodes begin .. stop - 1 that is not in a row, by its distance; -1: there is none.
 
