@@ -201,7 +201,7 @@ def _follow(indptr, rows, is_seen, order, path, state):
                 other = np.int64(rows[row + _HEAD + i])
                 if not _is_seen(other, is_seen):
                     found = other
-                i = i + 1 if i + 1 < rows[row + _DEGREE] else 0
+                i = i + 1 if i + 1 < rows[row + _DEGREE] else np.int64(0)
                 n_left -= 1
             if found < 0:
                 depth -= 1
