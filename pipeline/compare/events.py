@@ -37,9 +37,15 @@ from pipeline.compare.links import (
     NO_VANTAGE,
     SILENT,
 )
-from pipeline.compare.matching import label_joined, number_rows
+from pipeline.compare.matching import label_joined
 from pipeline.model.columns import Flat
-from pipeline.model.columns.keys import distinct_keys, ordered_keys, pair_keys, split_key
+from pipeline.model.columns.keys import (
+    distinct_keys,
+    number_rows,
+    ordered_keys,
+    pair_keys,
+    split_key,
+)
 from pipeline.model.columns.ragged import positions_of_rows, row_of_value, run_starts
 from pipeline.model.topology import NO_ASN
 

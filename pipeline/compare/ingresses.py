@@ -21,11 +21,10 @@ from pipeline.compare.changes import (
 from pipeline.compare.evidence import link_keys
 from pipeline.compare.figures.hops import Entries, entries_of, tally
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
-from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, n_vantages
 from pipeline.compare.traffic import compare_traffic
-from pipeline.model.columns.keys import common_rows, distinct_keys, is_among, pair_keys
+from pipeline.model.columns.keys import common_rows, distinct_keys, is_among, number_rows, pair_keys
 
 
 def compare_ingresses(

@@ -24,7 +24,7 @@ import numpy as np
 from kernels import CSRGraph, components
 from pipeline.compare.night import Night
 from pipeline.model.addresses import is_private, is_v4, positions_of
-from pipeline.model.columns.keys import packed_keys
+from pipeline.model.columns.keys import number_rows
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations
 
@@ -59,26 +59,6 @@ class Pairs:
     old_vantage: np.ndarray
     new_vantage: np.ndarray
     n_targets: int
-
-
-def number_rows(*columns: np.ndarray) -> tuple[np.ndarray, int]:
-    """Numbers from 0 for distinct rows, in ascending order, and how many there are.
-
-    Parameters
-    ----------
-    *columns : (n,) arrays
-        The first decides first.
-
-    Returns
-    -------
-    (n,) int64, int
-    """
-    keys = packed_keys(*columns)
-    order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
-    starts = run_starts(*(key[order] for key in keys))
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-    return numbers, len(starts)
 
 
 def label_joined(one: np.ndarray, other: np.ndarray, n: int) -> np.ndarray:

@@ -68,7 +68,6 @@ from pipeline.compare.links import (
     first_nodes,
     other_router,
 )
-from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, paths_by_step
 from pipeline.compare.routes import Routes, is_renamed, spell_out
@@ -76,6 +75,7 @@ from pipeline.model.columns import concat, take
 from pipeline.model.columns.keys import (
     distinct_keys,
     is_among,
+    number_rows,
     ordered_keys,
     pair_keys,
     position_of,

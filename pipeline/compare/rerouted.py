@@ -25,12 +25,12 @@ from pipeline.compare.figures.hops import Swaps, find_swaps, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians, rare_shifts, shifted_medians
 from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
-from pipeline.compare.matching import number_rows
 from pipeline.compare.routes import Common, Routes, common_pairs, spell_out
 from pipeline.compare.trees import sum_below
 from pipeline.model.columns.keys import (
     distinct_keys,
     is_among,
+    number_rows,
     ordered_keys,
     pair_keys,
     position_of,

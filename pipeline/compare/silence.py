@@ -28,10 +28,15 @@ from pipeline.compare.figures.hops import Places, places_of, same_places, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
 from pipeline.compare.figures.passages import PASSES, UNKNOWN, Trips, passages_of
 from pipeline.compare.links import Sides, describe, first_nodes
-from pipeline.compare.matching import number_rows
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.model.columns import Flat, concat, take
-from pipeline.model.columns.keys import distinct_keys, is_among, ordered_keys, position_of
+from pipeline.model.columns.keys import (
+    distinct_keys,
+    is_among,
+    number_rows,
+    ordered_keys,
+    position_of,
+)
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.columns.sorted_keys import places_of_keys
 from pipeline.model.measured.observations import FIRST

@@ -20,12 +20,11 @@ from pipeline.compare.evidence import View
 from pipeline.compare.figures.hops import Entries, entries_of, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, wilson
 from pipeline.compare.links import Sides, describe, first_nodes
-from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted, n_vantages, paths_by_step
 from pipeline.compare.routes import Routes, is_renamed
 from pipeline.model.columns import take
-from pipeline.model.columns.keys import common_rows, is_among, pair_keys
+from pipeline.model.columns.keys import common_rows, is_among, number_rows, pair_keys
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
 

@@ -13,6 +13,7 @@ from socket import AF_INET, inet_pton
 
 import numpy as np
 
+from pipeline.model.columns.keys import number_rows
 from pipeline.model.columns.ragged import run_starts
 
 V4_HIGH = np.uint64(0)
@@ -137,6 +138,27 @@ def positions_of(table: np.ndarray, addrs: np.ndarray) -> np.ndarray:
     found[order] = np.repeat(order[first], np.diff(first, append=len(both)))
     found = found[len(table) :]
     return np.where(found < len(table), found, -1)
+
+
+def number_addrs(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """``unique_addrs``, and the row there of each address.
+
+    Parameters
+    ----------
+    columns : sequence of (n, 2) uint64
+
+    Returns
+    -------
+    table : (n_table, 2) uint64
+    rows : list of (n,) int32
+        One for each column.
+    """
+    both = np.concatenate([np.empty((0, 2), np.uint64), *columns])
+    row, n = number_rows(both[:, 0], both[:, 1])
+    row = row.astype(np.int32)
+    table = np.empty((n, 2), np.uint64)
+    table[row] = both
+    return table, np.split(row, np.cumsum([len(column) for column in columns])[:-1])
 
 
 def unique_addrs(columns: Sequence[np.ndarray]) -> np.ndarray:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import StoreError
 from pipeline.files import written_whole
-from pipeline.model.columns import schema_of
-from pipeline.model.measured.references import References
-from pipeline.store.columns import as_arrow, read_table
+from pipeline.model.addresses import number_addrs
+from pipeline.model.columns import concat, schema_of
+from pipeline.model.measured.references import OF_PAIR, References
+from pipeline.store.columns import as_arrow, naming
 from pipeline.store.versions.mirrored import (
     bring_small,
     names_there,
@@ -33,6 +37,8 @@ FOLDER = "references"  # in a store
 _FACTS = b"hopscope.references"
 _RULES = 1  # of smoothing: files of other rules are made again
 _SUFFIX = ".parquet"
+_ROW_GROUP = 1 << 20  # rows that are in memory as a file has them
+_ENDS = ("near", "far", "vantage")
 _UNFINISHED_S = 3600.0  # a file that is being written is younger
 
 
@@ -51,11 +57,15 @@ def keep_references(store: Path, version: str, references: References) -> None:
     """
     path = reference_file(store, version)
     path.parent.mkdir(exist_ok=True)
-    columns = {name: as_arrow(getattr(references, name)) for name in schema_of(References).flat}
     facts = {"rules": _RULES, "n_nights": references.n_nights, "since": references.since}
-    table = pa.table(columns).replace_schema_metadata({_FACTS: orjson.dumps(facts)})
-    with written_whole(path) as file:
-        pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    schema = _table(references, slice(0)).schema.with_metadata({_FACTS: orjson.dumps(facts)})
+    with (
+        written_whole(path) as file,
+        pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
+        for start in range(0, len(references), _ROW_GROUP):
+            part = _table(references, slice(start, start + _ROW_GROUP))
+            writer.write_table(part.cast(schema), row_group_size=_ROW_GROUP)
     send_file(path)
     remove_orphaned_references(store)
 
@@ -63,21 +73,66 @@ def keep_references(store: Path, version: str, references: References) -> None:
 def read_references(store: Path, version: str) -> References | None:
     """What was usual up to a version of a snapshot; None: not kept, or it cannot be used."""
     path = reference_file(store, version)
-    names = schema_of(References).flat
     with contextlib.suppress(StoreError, ValueError, KeyError, TypeError):
         bring_small(path)
         if not path.is_file():
             return None
-        table = read_table(path, tuple(names))
-        facts = orjson.loads((table.schema.metadata or {})[_FACTS])
-        if facts["rules"] != _RULES:
-            return None
-        columns = {
-            name: table.column(name).to_numpy().astype(each.dtype, copy=False)
-            for name, each in names.items()
-        }
-        return References(**columns, n_nights=int(facts["n_nights"]), since=str(facts["since"]))
+        with naming(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+            facts = orjson.loads((file.schema_arrow.metadata or {})[_FACTS])
+            if facts["rules"] != _RULES:
+                return None
+            known = {"n_nights": int(facts["n_nights"]), "since": str(facts["since"])}
+            return _joined([_part(file, i, known) for i in range(file.num_row_groups)], known)
     return None
+
+
+def _table(references: References, rows: slice) -> pa.Table:
+    """Some rows as they are in a file: each address in two columns, numbers of nights as int32."""
+    columns: dict[str, np.ndarray] = {}
+    none = np.zeros((1, 2), np.uint64)  # the near address of a pair
+    addr = np.concatenate([references.addr, none])  # row -1
+    for end in _ENDS:
+        own = addr[getattr(references, end)[rows]]
+        columns |= {f"{end}_high": own[:, 0], f"{end}_low": own[:, 1]}
+    for name, flat in schema_of(References).flat.items():
+        if name not in _ENDS:
+            kind = np.int32 if np.issubdtype(flat.dtype, np.integer) else flat.dtype
+            columns[name] = getattr(references, name)[rows].astype(kind)
+    return pa.table({name: as_arrow(column) for name, column in columns.items()})
+
+
+def _part(file: pq.ParquetFile, group: int, known: dict[str, Any]) -> References:
+    """The opposite: a row group, with a table of its own addresses."""
+    table = file.read_row_group(group, use_threads=False)
+    near, far, vantage = (
+        np.column_stack([table.column(f"{end}_{half}").to_numpy() for half in ("high", "low")])
+        for end in _ENDS
+    )
+    is_link = near.any(axis=1)
+    addr, rows = number_addrs([near[is_link], far, vantage])
+    named = np.full(len(near), OF_PAIR, np.int32)
+    named[is_link] = rows[0]
+    columns: dict[str, Any] = {"near": named, "far": rows[1], "vantage": rows[2]}
+    for name, flat in schema_of(References).flat.items():
+        if name not in _ENDS:
+            values = table.column(name).to_numpy()
+            if np.issubdtype(flat.dtype, np.integer):
+                values = np.minimum(values, np.iinfo(flat.dtype).max)
+            columns[name] = values.astype(flat.dtype, copy=False)
+    return References(**columns, addr=addr, **known)
+
+
+def _joined(parts: list[References], known: dict[str, Any]) -> References:
+    """Parts with one table of addresses."""
+    if not parts:
+        return replace(References.none(), **known)
+    addr, rows = number_addrs([part.addr for part in parts])
+    for i, row in enumerate(rows):
+        part = parts[i]
+        own = {end: row[getattr(part, end)] for end in _ENDS}
+        own["near"][part.is_pair] = OF_PAIR
+        parts[i] = replace(part, **own, addr=addr)
+    return concat(parts)
 
 
 def nights_of_references(store: Path, version: str) -> tuple[int, str] | None:

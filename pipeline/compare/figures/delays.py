@@ -35,8 +35,7 @@ from pipeline.compare.figures.references import (
     usual_ms,
 )
 from pipeline.compare.links import Sides, describe, first_nodes
-from pipeline.compare.matching import number_rows
-from pipeline.model.columns.keys import pair_keys, position_of
+from pipeline.model.columns.keys import number_rows, pair_keys, position_of
 from pipeline.model.measured.references import References
 
 _MOST_KEYS = 1 << 62

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.compare.matching import number_rows
 from pipeline.compare.routes import Routes
+from pipeline.model.columns.keys import number_rows
 from pipeline.model.columns.ragged import row_of_value
 
 PASSES, ELSEWHERE, UNKNOWN, SHORTCUT = 1, 0, -1, 2

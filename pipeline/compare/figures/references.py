@@ -18,22 +18,23 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.medians import medians
 from pipeline.compare.links import Sides
-from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night
 from pipeline.compare.routes import routes_of_pairs
-from pipeline.model.columns import take
-from pipeline.model.columns.keys import packed_keys
+from pipeline.model.addresses import number_addrs
+from pipeline.model.columns import concat, schema_of, take
+from pipeline.model.columns.keys import number_rows, ordered_keys, packed_keys
 from pipeline.model.columns.ragged import run_starts
 from pipeline.model.measured.observations import FIRST, Observations, Steps
-from pipeline.model.measured.references import References
+from pipeline.model.measured.references import OF_PAIR, References
 
 ALPHA = 0.1  # weight of a night
 MIN_MS = 1.0  # of a difference of medians, and between a value and its reference
@@ -43,52 +44,122 @@ _MAX_ABSENT = 7  # nights for which a series without a value is kept
 
 _BLOCK = 1 << 20  # series whose values are followed at a time
 
-_KEYS = ("near_high", "near_low", "far_high", "far_low", "vantage_high", "vantage_low")
-
 
 def follow(references: References, night: Night, alpha: float = ALPHA) -> References:
     """References after one more night; as they are if it has no traces."""
-    if night.observations is None:
+    seen = night.observations
+    if seen is None:
         return references
-    known = _renamed(references, night)
-    keys, value = _values(night)
-    every = [np.concatenate(pair) for pair in zip(known.keys, keys, strict=True)]
-    del keys  # millions of series: what is not needed is not kept
-    number, n = number_rows(*every)
-    of_known, of_value = np.split(number, [len(known)])
-    best = np.full(n, -1)
-    order = np.lexsort((known.n_seen, -known.n_absent))
-    best[of_known[order]] = order  # of routers that are one now, the series seen most lately
-    today = np.full(n, np.nan, np.float32)
-    today[of_value] = value
-    columns = {name: np.zeros(n, np.uint64) for name in _KEYS}
-    for name in _KEYS:
-        columns[name][number] = every.pop(0)
-    blocks = [
-        _followed(known, best[start : start + _BLOCK], today[start : start + _BLOCK], away, alpha)
-        for start, away in _distances(columns)
-    ]
-    made = References(
-        **columns,
-        **{name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]},
+    paths, by = seen.paths, seen.vantages
+    addr, rows = number_addrs(
+        [
+            references.addr,
+            night.name_addr,
+            np.column_stack([by.addr_high, by.addr_low]),
+            np.column_stack([paths.target_high, paths.target_low]),
+        ]
+    )
+    row, name, vantage, target = rows
+    # Routers are called as on this night, where it has them.
+    at = _looked_up((night.addr[:, 0], night.addr[:, 1]), tuple(references.addr.T))
+    called = np.where(at >= 0, name[night.addr_node[at]], row) if len(night.addr) else row
+    is_pair = references.is_pair
+    parts = []
+    for of_pairs in (True, False):  # pairs come first; one at a time is in memory
+        known = np.flatnonzero(is_pair == of_pairs)
+        ends = row if of_pairs else called
+        keys = (
+            _taken(ends, references.near[known]),
+            ends[references.far[known]],
+            row[references.vantage[known]],
+        )
+        values = _hops(seen, target, vantage) if of_pairs else _ms(night, name, vantage)
+        away = MIN_HOPS if of_pairs else MIN_MS
+        parts.append(_part_after(references, known, keys, values, away, alpha))
+        del known, keys, values
+    made = concat(parts)
+    del parts
+    is_used = np.zeros(len(addr), bool)
+    for ends in (made.near[made.near != OF_PAIR], made.far, made.vantage):
+        is_used[ends] = True
+    row = (np.cumsum(is_used) - 1).astype(np.int32)
+    return replace(
+        made,
+        near=_taken(row, made.near),
+        far=row[made.far],
+        vantage=row[made.vantage],
+        addr=addr[is_used],
         n_nights=references.n_nights + 1,
         since=references.since or night.name,
     )
-    kept = made.n_absent <= _MAX_ABSENT
-    return made if kept.all() else take(made, np.flatnonzero(kept))
 
 
-def _distances(columns: dict[str, np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
-    """Where blocks of series start, and from which distance on values of each are outliers."""
-    high, low = columns["near_high"], columns["near_low"]
-    for start in range(0, max(1, len(high)), _BLOCK):
+def _hops(seen: Observations, target: np.ndarray, vantage: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Near, far and vantage point of each pair of a night, rows of a table, and its hops."""
+    paths = seen.paths
+    path = routes_of_pairs(ordered_keys(paths.vantage, target), paths.n_traces)[1]
+    path = path[paths.reached[path]]
+    near = np.full(len(path), OF_PAIR, np.int32)
+    return near, target[path], vantage[paths.vantage[path]], paths.n_hops[path]
+
+
+def _ms(night: Night, name: np.ndarray, vantage: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The same of each link and vantage point, and the ms that it adds."""
+    assert night.observations is not None
+    near, far, by, ms = added_ms(
+        night.observations, np.arange(night.n_nodes), np.arange(len(vantage))
+    )
+    return name[near], name[far], vantage[by], ms
+
+
+def _part_after(
+    references: References,
+    known: np.ndarray,
+    keys: tuple[np.ndarray, ...],
+    values: tuple[np.ndarray, ...],
+    away: float,
+    alpha: float,
+) -> References:
+    """Pairs or links after a night, without those that are absent for too long.
+
+    Parameters
+    ----------
+    references : References
+    known : (n_known,) int64
+        Rows there.
+    keys : three (n_known,) int32
+        Near, far and vantage point of each, in the table of addresses of both.
+    values : four (n_values,) columns
+        The same of the night, and the value of each.
+    away : float
+        Distance from which on a value is an outlier.
+    """
+    every = [np.concatenate(pair) for pair in zip(keys, values[:3], strict=True)]
+    number, n = number_rows(*every)
+    of_known, of_value = np.split(number, [len(known)])
+    best = np.full(n, -1)
+    order = np.lexsort((references.n_seen[known], -references.n_absent[known]))
+    best[of_known[order]] = known[order]  # of routers that are one now, that seen most lately
+    del order
+    today = np.full(n, np.nan, np.float32)
+    today[of_value] = values[3]
+    columns = [np.empty(n, np.int32) for _ in every]
+    for column in columns:
+        column[number] = every.pop(0)
+    del number, of_known, of_value
+    parts = []
+    for start in range(0, max(1, n), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        yield start, np.where(high[rows] | low[rows], MIN_MS, MIN_HOPS)
+        near, far, vantage = (column[rows] for column in columns)
+        after = _followed(references, best[rows], today[rows], away, alpha)
+        part = replace(references, near=near, far=far, vantage=vantage, **after)
+        parts.append(take(part, np.flatnonzero(part.n_absent <= _MAX_ABSENT)))
+    return concat(parts)
 
 
 def _followed(
-    known: References, best: np.ndarray, today: np.ndarray, away: np.ndarray, alpha: float
-) -> dict[str, np.ndarray]:
+    known: References, best: np.ndarray, today: np.ndarray, away: float, alpha: float
+) -> dict[str, Any]:
     """Columns of values of some series after a night.
 
     Parameters
@@ -98,6 +169,7 @@ def _followed(
         Row of each among these, -1 for none.
     today : (n,) float32
         NaN for none.
+    away : float
     """
     is_known, at = best >= 0, np.maximum(best, 0)
 
@@ -107,25 +179,25 @@ def _followed(
         return np.where(is_known, getattr(known, name)[at], missing)
 
     usual, last = earlier("usual", np.nan), earlier("last", np.nan)
-    before_last, n_seen = earlier("before_last", np.nan), earlier("n_seen", 0)
+    before_last, n_seen = earlier("before_last", np.nan), earlier("n_seen", 0).astype(np.int64)
     is_seen = ~np.isnan(today)
-    n_seen = n_seen + is_seen
+    n_seen = np.minimum(n_seen + is_seen, np.iinfo(np.int16).max)
     after = _smoothed(usual, np.stack([today, last, before_last]), n_seen, away, alpha)
     usual_before = np.where(is_known, usual, today)
-    return {
-        "usual": np.where(is_seen, after, usual).astype(np.float32),
-        "usual_before": np.where(is_seen, usual_before, earlier("usual_before", np.nan)).astype(
-            np.float32
-        ),
-        "last": np.where(is_seen, today, last).astype(np.float32),
-        "before_last": np.where(is_seen, last, before_last).astype(np.float32),
-        "n_seen": n_seen.astype(np.int32),
-        "n_absent": np.where(is_seen, 0, earlier("n_absent", 0) + 1).astype(np.int32),
+    made = {
+        "usual": np.where(is_seen, after, usual),
+        "usual_before": np.where(is_seen, usual_before, earlier("usual_before", np.nan)),
+        "last": np.where(is_seen, today, last),
+        "before_last": np.where(is_seen, last, before_last),
+        "n_seen": n_seen,
+        "n_absent": np.where(is_seen, 0, earlier("n_absent", 0).astype(np.int64) + 1),
     }
+    dtypes = schema_of(References).flat
+    return {name: column.astype(dtypes[name].dtype) for name, column in made.items()}
 
 
 def _smoothed(
-    usual: np.ndarray, recent: np.ndarray, n_seen: np.ndarray, away: np.ndarray, alpha: float
+    usual: np.ndarray, recent: np.ndarray, n_seen: np.ndarray, away: float, alpha: float
 ) -> np.ndarray:
     """References after a value.
 
@@ -136,13 +208,13 @@ def _smoothed(
         The new value and the two before it.
     n_seen : (n,) int
         With the new one.
-    away : (n,) float
+    away : float
         Distance from which on a value is an outlier.
     """
     today = recent[0]
     middle = np.sort(recent, axis=0)[1]
     is_level = (recent - usual >= away).all(axis=0) | (usual - recent >= away).all(axis=0)
-    step = np.clip(today - usual, -away, away)
+    step = np.clip(today - usual, -away, away).astype(np.float64)
     after = np.where(is_level, middle, usual + alpha * step)
     return np.where(n_seen < MIN_NIGHTS, today, np.where(n_seen == MIN_NIGHTS, middle, after))
 
@@ -208,14 +280,10 @@ def usual_ms(
     addr = np.concatenate([old.addr, new.addr])
     group = np.concatenate([sides.groups.old[old.addr_node], sides.groups.new[new.addr_node]])
     vantages = sides.old_view.seen.vantages
-    by = _looked_up(
-        (vantages.addr_high, vantages.addr_low), (known.vantage_high, known.vantage_low)
-    )
-    columns = (
-        _taken(group, _looked_up((addr[:, 0], addr[:, 1]), (known.near_high, known.near_low))),
-        _taken(group, _looked_up((addr[:, 0], addr[:, 1]), (known.far_high, known.far_low))),
-        _taken(sides.old_view.vantage, by),
-    )
+    table = tuple(known.addr.T)
+    group = _taken(group, _looked_up(tuple(addr.T), table))  # of each address of the references
+    by = _taken(sides.old_view.vantage, _looked_up((vantages.addr_high, vantages.addr_low), table))
+    columns = group[known.near], group[known.far], by[known.vantage]
     return _or_value(known, _looked_up(columns, (near, far, vantage)), value)
 
 
@@ -226,12 +294,11 @@ def usual_hops(
     seen = view.seen
     value = seen.paths.n_hops[paths].astype(np.float64)
     known = _best_last(references, np.flatnonzero(references.is_pair))
-    vantage = seen.paths.vantage[paths]
-    wanted = (
-        *(seen.paths.target_high[paths], seen.paths.target_low[paths]),
-        *(seen.vantages.addr_high[vantage], seen.vantages.addr_low[vantage]),
-    )
-    return _or_value(known, _looked_up(known.keys[2:], wanted), value)
+    table, vantages = tuple(known.addr.T), seen.vantages
+    by = _looked_up(table, (vantages.addr_high, vantages.addr_low))
+    target = _looked_up(table, (seen.paths.target_high[paths], seen.paths.target_low[paths]))
+    wanted = target, by[seen.paths.vantage[paths]]
+    return _or_value(known, _looked_up((known.far, known.vantage), wanted), value)
 
 
 def _or_value(
@@ -295,42 +362,6 @@ def _looked_up(known: tuple[np.ndarray, ...], wanted: tuple[np.ndarray, ...]) ->
 
 def _taken(values: np.ndarray, at: np.ndarray) -> np.ndarray:
     """``values[at]``, -1 where ``at`` is."""
-    return np.where(at >= 0, values[np.maximum(at, 0)], -1)
-
-
-def _renamed(references: References, night: Night) -> References:
-    """References with routers named as on a night, where it has them."""
-    columns = {}
-    addr = (night.addr[:, 0], night.addr[:, 1])
-    links = np.flatnonzero(~references.is_pair)  # most series are of pairs
-    for end in ("near", "far"):
-        names = f"{end}_high", f"{end}_low"
-        at = _looked_up(addr, tuple(getattr(references, name)[links] for name in names))
-        first = night.name_addr[night.addr_node[at[at >= 0]]]
-        for place, name in enumerate(names):
-            columns[name] = getattr(references, name).copy()
-            columns[name][links[at >= 0]] = first[:, place]
-    return replace(references, **columns)
-
-
-def _values(night: Night) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """The six columns of addresses and the value of each series of a night."""
-    seen = night.observations
-    assert seen is not None
-    vantages = seen.vantages
-    near, far, vantage, ms = added_ms(seen, np.arange(night.n_nodes), np.arange(len(vantages)))
-    first = night.name_addr
-    number, _ = number_rows(seen.paths.vantage, seen.paths.target_high, seen.paths.target_low)
-    path = routes_of_pairs(number, seen.paths.n_traces)[1]
-    path = path[seen.paths.reached[path]]
-    none = np.zeros(len(path), np.uint64)
-    of_path = seen.paths.vantage[path]
-    keys = (
-        np.concatenate([first[near, 0], none]),
-        np.concatenate([first[near, 1], none]),
-        np.concatenate([first[far, 0], seen.paths.target_high[path]]),
-        np.concatenate([first[far, 1], seen.paths.target_low[path]]),
-        np.concatenate([vantages.addr_high[vantage], vantages.addr_high[of_path]]),
-        np.concatenate([vantages.addr_low[vantage], vantages.addr_low[of_path]]),
-    )
-    return keys, np.concatenate([ms, seen.paths.n_hops[path].astype(np.float64)])
+    if not len(values):
+        return np.full(len(at), -1, values.dtype)
+    return np.where(at >= 0, values[np.maximum(at, 0)], values.dtype.type(-1))

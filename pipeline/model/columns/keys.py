@@ -87,6 +87,26 @@ def packed_keys(*columns: np.ndarray) -> list[np.ndarray]:
     return keys
 
 
+def number_rows(*columns: np.ndarray) -> tuple[np.ndarray, int]:
+    """Numbers from 0 for distinct rows, in ascending order, and how many there are.
+
+    Parameters
+    ----------
+    *columns : (n,) arrays
+        The first decides first.
+
+    Returns
+    -------
+    (n,) int64, int
+    """
+    keys = packed_keys(*columns)
+    order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+    starts = run_starts(*(key[order] for key in keys))
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    return numbers, len(starts)
+
+
 def distinct_keys(keys: np.ndarray) -> np.ndarray:
     """Distinct keys, (n,) of any integers, ascending.
 

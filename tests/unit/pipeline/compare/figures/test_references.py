@@ -137,7 +137,7 @@ def test_values_are_smoothed_by_alpha(tmp_path):
     for i, added in enumerate((0, 0.3, 0.6, 0.9)):
         usual = follow(usual, night(tmp_path / str(i), links(added)))
     own = usual.usual[~usual.is_pair]
-    one = own[usual.vantage_low[~usual.is_pair].argmin()]
+    one = own[usual.vantage[~usual.is_pair].argmin()]
     assert one == pytest.approx(10 + 0.3 + ALPHA * 0.6 + 1 / 8, abs=1e-4)
 
 
