@@ -6,7 +6,7 @@ dot is a stroke of no length with round ends.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -97,12 +97,11 @@ def drawing(picture: Picture) -> Markup:
 
 def _lines(picture: Picture, places: list[Place], neighbors: list[Place]) -> str:
     """Links, those from each group, and the path."""
-    links = "".join(_link(places[i], places[j]) for i, j in picture.links)
-    paths = [f'<path class=k d="{links}"/>']
+    paths = [f'<path class=k d="{_strokes((places[i], places[j]) for i, j in picture.links)}"/>']
     for group, near in enumerate(neighbors, 1):
-        lines = "".join(_link(near, places[i]) for g, i in picture.sides if g == group)
+        lines = _strokes((near, places[i]) for g, i in picture.sides if g == group)
         paths.append(f'<path class="k c{group}" d="{lines}"/>')
-    steps = "".join(_link(places[i], places[j]) for i, j in pairwise(picture.path))
+    steps = _strokes((places[i], places[j]) for i, j in pairwise(picture.path))
     if steps:
         paths.append(f'<path class="k way" d="{steps}"/>')
     return "".join(paths)
@@ -144,11 +143,35 @@ def _neighbors(picture: Picture, places: list[Place], height: int) -> list[Place
     return [(_UNIT // 2, round((rank[group] + 0.5) / n * height)) for group in range(n)]
 
 
-def _link(a: Place, b: Place) -> str:
-    if a[0] == b[0]:  # in one layer: beside what lies between
-        down = b[1] - a[1]
-        return f"M{a[0]} {a[1]}q4{next_number(down // 2)} 0{next_number(down)}"
-    return f"M{a[0]} {a[1]}L{b[0]} {b[1]}"
+def _strokes(links: Iterable[tuple[Place, Place]]) -> str:
+    """Links as few strokes: one goes on where another ends, which is half of the text."""
+    left: dict[Place, dict[Place, int]] = {}  # other end -> links
+    for a, b in links:
+        for one, other in ((a, b), (b, a)):
+            ends = left.setdefault(one, {})
+            ends[other] = ends.get(other, 0) + 1
+    drawn = []
+    # From ends with an odd number of links, at which a stroke has to begin or end.
+    odd = [place for place, ends in left.items() if sum(ends.values()) % 2]
+    for place in [*odd, *left]:
+        while left[place]:
+            drawn.append(f"M{place[0]} {place[1]}")
+            here, letter = place, ""
+            while left[here]:
+                there = next(iter(left[here]))
+                for one, other in ((here, there), (there, here)):
+                    left[one][other] -= 1
+                    if not left[one][other]:
+                        del left[one][other]
+                down = there[1] - here[1]
+                if here[0] == there[0]:  # in one layer: beside what lies between
+                    drawn.append(f"q4{next_number(down // 2)} 0{next_number(down)}")
+                    letter = ""
+                else:
+                    drawn.append(f"{letter or 'L'}{there[0]} {there[1]}")
+                    letter = " "
+                here = there
+    return "".join(drawn)
 
 
 def _aside(rank: int, n_columns: int) -> float:

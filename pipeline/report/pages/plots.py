@@ -113,7 +113,10 @@ def log_histogram(counts: list[int], firsts: list[int], label: str) -> Markup:
 def _drawing(bars: np.ndarray, total: int, firsts: list[int], label: str, data: str = "") -> Markup:
     """Bars with their share above and the first value that they stand for below."""
     highest = int(bars.max())
-    heights = [round((_FLOOR - _TOP) * count / highest, 1) for count in bars.tolist()]
+    # Whole pixels: sharp edges, and what is there at all is seen.
+    heights = [
+        max(round((_FLOOR - _TOP) * count / highest), 1 if count else 0) for count in bars.tolist()
+    ]
     above = [share_text(count, total) for count in bars.tolist()]
     return _bars(heights, above, list(map(str, firsts)), label, data)
 
@@ -128,13 +131,12 @@ def _bars(
         middle = f"{(i + 0.5) * slot:.4g}%"
         hide = _hidden(i, len(heights))
         parts.append(
-            f"<rect x={(i + 0.1) * slot:.4g}% y={_FLOOR - height:g} "
-            f"width={0.8 * slot:.4g}% height={height:g} />"
+            f"<rect x={(i + 0.1) * slot:.4g}% y={_FLOOR - height:g} height={height:g} />"
             f"<text x={middle} y={_FLOOR - height - 5:g}{hide}>{top}</text>"
             f"<text x={middle} y={_FLOOR + 17}{hide}>{bottom}</text>"
         )
     return Markup(
-        f'<svg class=hist role=img aria-label="{label}"{data}>'
+        f'<svg class=hist style=--bar-width:{0.8 * slot:.4g}% role=img aria-label="{label}"{data}>'
         f"<line x1=0 x2=100% y1={_FLOOR} y2={_FLOOR} />{''.join(parts)}</svg>"
     )
 

@@ -24,10 +24,19 @@ def rows_of(found) -> list[list[str]]:
     return [row.split("<td>")[1:] for row in str(found.rows).strip().split("\n")]
 
 
-def path_links(found) -> int:
-    """Links of the drawing, the marked path and links from neighbours left out."""
+def path_links(found) -> list[tuple]:
+    """Both ends of each link of the drawing, without the marked path and neighbours."""
     (path,) = re.findall(r'<path class=k d="([^"]*)"', found.svg)
-    return path.count("M")
+    lines, here = [], (0, 0)
+    for letter, text in re.findall(r"([MLq])([^MLq]*)", path):
+        numbers = list(map(int, re.findall(r"-?\d+", text)))
+        if letter == "q":
+            numbers = [here[0] + numbers[2], here[1] + numbers[3]]
+        for end in zip(numbers[::2], numbers[1::2], strict=True):
+            if letter != "M":
+                lines.append(tuple(sorted([here, end])))
+            here = end
+    return lines
 
 
 def test_a_small_graph_is_drawn_whole_and_its_table_has_every_link():
@@ -35,7 +44,7 @@ def test_a_small_graph_is_drawn_whole_and_its_table_has_every_link():
     found, none = drawn(ring, 7, [(10, 0, [20, 30], 5, 0, False)], names={20: "<b>"})
     assert none is None  # one node needs no drawing
     elements = [given.get("class") for _, given in Parsed(found.svg).elements]
-    assert path_links(found) == 6
+    assert len(set(path_links(found))) == len(path_links(found)) == 6
     rows = rows_of(found)
     assert [row[2] for row in rows] == ["0", "1", "1", "2", "2", "3", "unreached"]
     ends = {int(row[0]): [int(n) for n in row[3].split()] for row in rows}
@@ -96,3 +105,5 @@ def test_the_same_graph_is_always_drawn_the_same(n_nodes):
     ingresses = [(10, i, [20, 30], 5 + i, 0, False) for i in range(4)]
     first, again = (drawn(links, n_nodes, ingresses)[0] for _ in range(2))
     assert first == again
+    ends = sum(len(row[3].split()) for row in rows_of(first))
+    assert len(set(path_links(first))) == len(path_links(first)) == ends // 2
