@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from pipeline.report.drawing.labels import classes, end_label, label
 from pipeline.report.texts import next_number
 
 _SLOT = 16  # pixels between two nodes of a layer, at most
@@ -188,14 +189,21 @@ def _label(picture: Picture, layer: int) -> str:
 
 def _hops(picture: Picture, shift: int, height: int) -> str:
     n_all = picture.all_layers
-    slot = 100 / (n_all + shift)
+    n_slots = n_all + shift
     every = max(1, -(-n_all // 10))
-    shown = [*range(0, picture.n_layers, every), *range(picture.n_layers, n_all)]
-    texts = [
-        f"<text x={(layer + shift + 0.5) * slot:.3g}% y={height + 13}>"
-        f"{_label(picture, layer)}</text>"
-        for layer in shown
-    ]
-    if shift:
-        texts.append(f"<text x={slot / 2:.3g}% y={height + 13}>ASes</text>")
+    # Texts at the ends, which few layers have room for.
+    ends = [(0, "ASes")] if shift else []
+    ends += [(layer + shift, _label(picture, layer)) for layer in range(picture.n_layers, n_all)]
+    always, texts = [], []
+    for at, name in ends:
+        place = end_label((at + 0.5) / n_slots, f"{name} ", 1 / n_slots)
+        always.append(place)
+        side = {0.0: " class=start", 1.0: " class=end"}.get(place[2], "")
+        texts.append(f"<text x={100 * place[0]:.3g}% y={height + 13}{side}>{name}</text>")
+    layers = range(0, picture.n_layers, every)
+    places = [label((at + shift + 0.5) / n_slots, _label(picture, at)) for at in layers]
+    for at, (x, *_), kind in zip(layers, places, classes(places, always), strict=True):
+        if kind is not None:
+            name = _label(picture, at)
+            texts.append(f"<text x={100 * x:.3g}% y={height + 13}{kind}>{name}</text>")
     return "".join(texts)

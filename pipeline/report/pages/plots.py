@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from pipeline.model.words import number
+from pipeline.report.drawing.labels import classes, label
 from pipeline.report.texts import share_text, short_number
 
 # More bars than this are drawn as ranges of hops: a path of 10,000 routers has 10,000 levels.
@@ -19,7 +20,6 @@ MAX_BARS = 40
 
 _TOP, _FLOOR = 20, 148  # pixels; the style sheet says how high a plot is
 _MIN_SLOTS = 10  # few bars stay slim
-_FEW, _MANY = 14, 26  # bars up to which all labels fit on a phone; and every other one
 
 
 def bin_counts(counts: np.ndarray, max_bins: int = MAX_BARS) -> tuple[int, np.ndarray]:
@@ -122,29 +122,27 @@ def _drawing(bars: np.ndarray, total: int, firsts: list[int], label: str, data: 
 
 
 def _bars(
-    heights: list[float], above: list[str], below: list[str], label: str, data: str = ""
+    heights: list[float], above: list[str], below: list[str], said: str, data: str = ""
 ) -> Markup:
     """Bars of some pixels with texts; all texts are markup."""
-    slot = 100 / max(len(heights), _MIN_SLOTS)
+    n_slots = max(len(heights), _MIN_SLOTS)
+    slot = 100 / n_slots
+    shown = classes(
+        [
+            label((i + 0.5) / n_slots, max(pair, key=lambda text: label(0, text)[1]))
+            for i, pair in enumerate(zip(above, below, strict=True))
+        ]
+    )
     parts = []
     for i, (height, top, bottom) in enumerate(zip(heights, above, below, strict=True)):
         middle = f"{(i + 0.5) * slot:.4g}%"
-        hide = _hidden(i, len(heights))
-        parts.append(
-            f"<rect x={(i + 0.1) * slot:.4g}% y={_FLOOR - height:g} height={height:g} />"
-            f"<text x={middle} y={_FLOOR - height - 5:g}{hide}>{top}</text>"
-            f"<text x={middle} y={_FLOOR + 17}{hide}>{bottom}</text>"
-        )
+        parts.append(f"<rect x={(i + 0.1) * slot:.4g}% y={_FLOOR - height:g} height={height:g} />")
+        if (hide := shown[i]) is not None:
+            parts.append(
+                f"<text x={middle} y={_FLOOR - height - 5:g}{hide}>{top}</text>"
+                f"<text x={middle} y={_FLOOR + 17}{hide}>{bottom}</text>"
+            )
     return Markup(
-        f'<svg class=hist style=--bar-width:{0.8 * slot:.4g}% role=img aria-label="{label}"{data}>'
+        f'<svg class=hist style=--bar-width:{0.8 * slot:.4g}% role=img aria-label="{said}"{data}>'
         f"<line x1=0 x2=100% y1={_FLOOR} y2={_FLOOR} />{''.join(parts)}</svg>"
     )
-
-
-def _hidden(i: int, n_bars: int) -> str:
-    """Class of a label that is hidden: ``w`` below some 800 pixels, ``o`` below some 480."""
-    if n_bars <= _FEW or i % 4 == 0:
-        return ""
-    if n_bars > _MANY:
-        return " class=w" if i % 2 else " class=o"
-    return " class=o" if i % 2 else ""
