@@ -339,11 +339,12 @@ def traces(given: Given) -> None:
 @takes(words_of(JudgeConfig), as_json=True)
 def judge(given: Given) -> None:
     """Compare a snapshot, or the output of another method, with what is true."""
-    with _display() as progress, progress.preparing():
-        from pipeline.stages.judge import judge
+    with _display() as progress:
+        with progress.preparing():
+            from pipeline.stages.judge import judge
+        facts = judge(given.config(JudgeConfig), progress)
     from pipeline.terminal.judge import print_judged
 
-    facts = judge(given.config(JudgeConfig))
     print_warnings(facts["warnings"])
     print_json(facts) if given.as_json else print_judged(facts)
     raise typer.Exit(0 if facts["complete"] else 1)

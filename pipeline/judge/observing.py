@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,12 @@ def measurements_of(folder: Path) -> Iterator[Path]:
         yield path
 
 
-def observe_files(paths: Iterable[Path], scratch: Path) -> tuple[Observation, list[ReadReport]]:
+Told = Callable[[int, str, int], None]  # files that were read, the next one, traces in all
+
+
+def observe_files(
+    paths: Sequence[Path], scratch: Path, told: Told = lambda *_: None
+) -> tuple[Observation, list[ReadReport]]:
     """Observe all traces of some files.
 
     Returns
@@ -49,8 +54,9 @@ def observe_files(paths: Iterable[Path], scratch: Path) -> tuple[Observation, li
     FormatError
         If a file holds no traces.
     """
-    observer, reports = Observer(scratch), []
-    for path in paths:
+    observer, reports, n_traces = Observer(scratch), [], 0
+    for done, path in enumerate(paths):
+        told(done, path.name, n_traces)
         report = ReadReport(printable_path(path))
         reports.append(report)
         form, batches = open_reader(path, report)
@@ -60,8 +66,11 @@ def observe_files(paths: Iterable[Path], scratch: Path) -> tuple[Observation, li
             for batch in batches:
                 assert isinstance(batch, TraceBatch)  # FORMATS says that this format yields them
                 observer.add(batch)
+                n_traces += batch.n_traces
+                told(done, path.name, n_traces)
         except FormatError as error:
             report.refuse(error, partly=report.n_records > 0)
+    told(len(paths), "", n_traces)
     return observer.close(), reports
 
 

@@ -28,6 +28,7 @@ from pipeline.judge.rated import pool
 from pipeline.judge.stored import HIDES, topology_of
 from pipeline.model.addresses import format_addrs
 from pipeline.model.measured.reading import ReadReport, reasons_text, rejects_text
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.places import url_of
@@ -105,7 +106,7 @@ class _Traces:
         return [] if self.observation is None else [self.observation]
 
 
-def judge(config: JudgeConfig) -> dict[str, Any]:
+def judge(config: JudgeConfig, progress: ProgressCallback = no_progress) -> dict[str, Any]:
     """Judge a snapshot, or the output of another method.
 
     Returns
@@ -136,12 +137,12 @@ def judge(config: JudgeConfig) -> dict[str, Any]:
     known = read_known(config.truth)
     if url_of(config.store) or has_store(config.store) or _holds_nothing(config.store):
         with open_snapshot(config.store, config.snapshot) as snapshot:
-            facts, errors = judge_snapshot(snapshot, known, config.traces)
+            facts, errors = judge_snapshot(snapshot, known, config.traces, progress)
             facts["warnings"][:0] = _of_another_night(config, snapshot.name)
     elif config.snapshot is not None:
         raise UsageError(f"{config.store} is no store: --snapshot {config.snapshot} is not in it")
     else:
-        facts, errors = judge_output(config.store, known, config.traces)
+        facts, errors = judge_output(config.store, known, config.traces, progress)
     if config.errors is not None:
         write_errors(errors, config.errors)
         facts["errors"]["file"] = str(config.errors)
@@ -186,14 +187,18 @@ def read_known(place: Path) -> Known:
 
 
 def judge_snapshot(
-    snapshot: Snapshot, known: Known, traces: Sequence[Path] = ()
+    snapshot: Snapshot,
+    known: Known,
+    traces: Sequence[Path] = (),
+    progress: ProgressCallback = no_progress,
 ) -> tuple[dict[str, Any], list[Error]]:
     """Facts of ``judge``, and what is wrong; ``traces`` are taken in place of those beside."""
     topology = topology_of(snapshot)
     assert topology.addrs is not None
     shared, warnings = _shared(topology.addrs, known)
     with tempfile.TemporaryDirectory(prefix="hopscope-") as scratch:
-        shown = _traces_of(snapshot, known.place, traces, Path(scratch))
+        shown = _traces_of(snapshot, known.place, traces, Path(scratch), progress)
+        progress(_compare(0))
         visible = find_visible(known.truth, shown.observations)
     shown.warnings[:0] = warnings
     judged = {"method": "hopscope", "snapshot": snapshot.name, "node_kind": snapshot.kind}
@@ -204,11 +209,16 @@ def judge_snapshot(
         has_routers=snapshot.kind == "router",
         has_tunnels=HIDES in topology.link_columns,
     )
-    return _compared(topology, known, visible, shown, reasons, judged | {"addresses": shared})
+    return _compared(
+        topology, known, visible, shown, reasons, judged | {"addresses": shared}, progress
+    )
 
 
 def judge_output(
-    path: Path, known: Known, traces: Sequence[Path] = ()
+    path: Path,
+    known: Known,
+    traces: Sequence[Path] = (),
+    progress: ProgressCallback = no_progress,
 ) -> tuple[dict[str, Any], list[Error]]:
     """As ``judge_snapshot``, of the output of another method."""
     output, report = read_output(path)
@@ -220,7 +230,8 @@ def judge_output(
             "of most of them counts"
         )
     with tempfile.TemporaryDirectory(prefix="hopscope-") as scratch:
-        shown = _traces_beside(known.place, traces, Path(scratch))
+        shown = _traces_beside(known.place, traces, Path(scratch), progress)
+        progress(_compare(0))
         topology = topology_of_output(output, shown.observations)
         visible = _visible(known.truth, output, shown)
     shared, few = _shared(output.addrs, known)
@@ -234,7 +245,9 @@ def judge_output(
         has_tunnels=False,
     )
     judged = {"method": output.method, "path": str(path), "node_kind": topology.kind}
-    return _compared(topology, known, visible, shown, reasons, judged | {"addresses": shared})
+    return _compared(
+        topology, known, visible, shown, reasons, judged | {"addresses": shared}, progress
+    )
 
 
 def _visible(truth: Truth, output: Output, shown: _Traces) -> Visible:
@@ -252,14 +265,18 @@ def _compared(
     shown: _Traces,
     reasons: dict[str, str],
     judged: dict[str, Any],
+    progress: ProgressCallback,
 ) -> tuple[dict[str, Any], list[Error]]:
     truth = known.truth
+    progress(_compare(1))
     found = score(topology, truth, visible)
+    progress(_compare(2))
     faults = find_faults(topology, truth, visible)
     for name, lists in _LISTS.items():
         if name in reasons:
             faults |= {each: [] for each in lists}
     errors = list(errors_of(faults, truth))
+    progress(_compare(3))
     addresses = judged.pop("addresses")
     facts = {
         "judged": judged,
@@ -297,6 +314,15 @@ def _compared(
     return facts, errors
 
 
+_COMPARED = ("what traces show", "figures", "errors")
+
+
+def _compare(done: int) -> Progress:
+    """How many steps of comparing are done."""
+    name = _COMPARED[min(done, len(_COMPARED) - 1)]
+    return Progress("compare", done, len(_COMPARED), "steps", name)
+
+
 # Lists of faults that say nothing where a figure cannot be said.
 _LISTS = {
     "ingresses": ("ingresses",),
@@ -312,31 +338,44 @@ def _shared(addrs: np.ndarray, known: Known) -> tuple[dict[str, int], list[str]]
     truth, place = known.truth, known.place
     stated = set(format_addrs(addrs))
     n_known = len(stated & truth.router_of.keys())
-    of = f"{n_known:,} of {number(len(stated), 'address')} that are judged"
+    of = f"{n_known:,} of {number(len(stated), 'judged address')}"
     if not n_known:
         raise UsageError(
-            f"{of} are of a router of {place} ({number(len(truth.router_of), 'address')}): "
+            f"{of} on a router of {place} ({number(len(truth.router_of), 'address')}): "
             "it is the truth of another network"
         )
     few = n_known < FEW * len(stated) and truth.is_whole
-    warnings = [f"only {of} are of a router of {place}: is it the truth of this network?"] * few
+    warnings = [f"only {of} on a router of {place}: is it the truth of this network?"] * few
     return {"stated": len(stated), "known": n_known}, warnings
 
 
-def _traces_beside(place: Path, given: Sequence[Path], scratch: Path) -> _Traces:
+def _traces_beside(
+    place: Path, given: Sequence[Path], scratch: Path, progress: ProgressCallback
+) -> _Traces:
     """Traces of files that are given, else of those in the folder of the truth."""
     paths = tuple(given) or (tuple(measurements_of(place)) if place.is_dir() else ())
     if not paths:
         return _Traces(None, None)
-    observation, reports = observe_files(paths, scratch)
+
+    def told(done: int, name: str, n_traces: int) -> None:
+        detail = ", ".join(filter(None, [name, number(n_traces, "trace")]))
+        progress(Progress("read", done, len(paths), "files", detail))
+
+    observation, reports = observe_files(paths, scratch, told)
     left_out = _LeftOut.of(reports)
     source = "that were given" if given else "beside the truth"
     return _Traces(observation, source, left_out.warnings, not left_out.is_much)
 
 
-def _traces_of(snapshot: Snapshot, place: Path, given: Sequence[Path], scratch: Path) -> _Traces:
+def _traces_of(
+    snapshot: Snapshot,
+    place: Path,
+    given: Sequence[Path],
+    scratch: Path,
+    progress: ProgressCallback,
+) -> _Traces:
     n_read = int((snapshot.manifest.get("counts") or {}).get("n_traces") or 0)
-    shown = _traces_beside(place, given, scratch)
+    shown = _traces_beside(place, given, scratch, progress)
     if shown.observations:
         if not given and shown.n != n_read:
             shown.warnings.append(
@@ -356,7 +395,10 @@ def _traces_of(snapshot: Snapshot, place: Path, given: Sequence[Path], scratch: 
             f"what can be found is what the {n_kept:,} kept of {number(n_read, 'trace')} show: "
             "that may be less than all of them do; --traces FILE gives all"
         )
-    return _Traces(observe_kept(snapshot.traces, scratch), "kept by the snapshot", warnings)
+    progress(Progress("read", 0, n_kept, "traces", f"kept by {snapshot.name}"))
+    observed = observe_kept(snapshot.traces, scratch)
+    progress(Progress("read", n_kept, n_kept, "traces", f"kept by {snapshot.name}"))
+    return _Traces(observed, "kept by the snapshot", warnings)
 
 
 def _confidence(found: Score) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ def print_judged(facts: Mapping[str, Any]) -> None:
         f"{number(truth['n_ases'], 'AS')}; {traces}"
     )
     known = facts["addresses"]
-    print_line(f"{known['known']:,} of its {number(known['stated'], 'address')} are known")
+    print_line(f"It names {number(known['stated'], 'address')}, {known['known']:,} of them known")
     left = {what: n for what, n in facts["left_out"].items() if n}
     if shown["source"] is not None and left:
         print_line(f"Left out: {', '.join(_LEFT_OUT[what](n) for what, n in left.items())}")

@@ -277,7 +277,7 @@ def print_compare(summary: CompareSummary) -> None:
         print_line(
             f"Both have {number(agrees['addresses'], 'address')}, {agrees['same_as']:,} of them "
             f"({agrees['same_as'] / agrees['addresses']:.1%}) in the same AS; "
-            f"{agrees['same_routers']:,} of {number(agrees['routers'], 'router')} are the same"
+            f"{number(agrees['routers'], 'router')}, {agrees['same_routers']:,} of them the same"
         )
     events = number(summary.n_events, "event")
     print_line(f"From {summary.old} to {summary.new}: {events} ({summary.wall_s:.1f} s)")

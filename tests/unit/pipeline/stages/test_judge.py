@@ -332,3 +332,16 @@ def test_traces_that_are_cut_short_are_used_to_the_fault(store, tmp_path, capfd)
     assert status == 1
     assert "h1.warts.gz: " in err
     assert json.loads(out)["traces"]["n"] > 0
+
+
+def test_what_is_read_and_compared_is_told(store):
+    steps = []
+    judge(JudgeConfig(store, LAB), steps.append)
+    n_files = len(list(measurements_of(LAB)))
+    read = [each for each in steps if each.stage == "read"]
+    assert [(read[0].done, read[-1].done)] == [(0, n_files)]
+    assert {each.total for each in read} == {n_files}
+    assert [each.done for each in steps if each.stage == "compare"] == [0, 1, 2, 3]
+    kept: list = []
+    judge(JudgeConfig(store, LAB / TRUTH), kept.append)
+    assert [(each.stage, each.unit) for each in kept[:2]] == [("read", "traces")] * 2
