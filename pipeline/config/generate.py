@@ -509,6 +509,10 @@ def parameters_of(config: GenerateConfig, model: str) -> Parameters:
     if config.config is None:
         if config.routers is None:
             raise UsageError("give the number of routers: --routers N")
+        if "links" not in config.said:  # of few routers, as many as there can be
+            largest = -(-config.routers // config.ases) if model == "top-down" else config.routers
+            others = (largest - 1) // 2 if model == "rmat" else largest - 1
+            options["m"] = min(config.links, max(others, 1))
         return Parameters(n_routers=config.routers, seed=config.seed, **options)
     from pipeline.generate.files.brite_conf import read_conf
 

@@ -25,7 +25,7 @@ from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.words import links_text, number
+from pipeline.model.words import links_text, number, printable
 from pipeline.stages.places import check_file
 from pipeline.stages.saving import flag_of, refuse_measured, save_generated
 from pipeline.store import check_name
@@ -64,6 +64,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if config.out is not None:
         check_file(config.out, f"{config.out / model}.brite")
     check(model, given)
+    _warn_of_ignored(config)
     if config.store is not None and config.snapshot is not None:
         refuse_measured(config.store, config.snapshot)
     detail = f"{model}{_first_run(model)}"
@@ -102,6 +103,21 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     links = links_text(len(graphs.indices) // 2, len(graphs.border_near))
     made = f"{number(n_nodes, 'router')}, {links}"
     return made + save_generated(config, config.store, graphs, command, started, progress)
+
+
+def _warn_of_ignored(config: GenerateConfig) -> None:
+    """Warn of names of a configuration file of BRITE that change nothing."""
+    if config.config is None:
+        return
+    from pipeline.generate.files.brite_conf import read_conf
+
+    if names := read_conf(config.config).ignored:
+        logger.warning(
+            "%s: %s of no meaning here: %s",
+            config.config,
+            number(len(names), "name"),
+            printable(", ".join(names)),
+        )
 
 
 def _first_run(model: str) -> str:

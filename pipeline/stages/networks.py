@@ -34,7 +34,9 @@ from pipeline.model.measured.traces import (
 )
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import number as number_of
+from pipeline.places.command_lines import as_word
 from pipeline.places.urls import is_url, redacted
+from pipeline.stages.places import check_link
 
 _KIND = np.zeros(256, np.uint8)
 _KIND[[TIME_EXCEEDED, UNREACHABLE, ECHO_REPLY]] = (
@@ -111,7 +113,8 @@ def generate_network(config: GenerateConfig, progress: ProgressCallback = no_pro
     )
     if config.nights:
         return [made, *_next_of_nights(series, out)]
-    judge = shlex.join(["hopscope", "judge", f"{out}-store", str(out)])
+    place = as_word(out)
+    judge = shlex.join(["hopscope", "judge", f"{place}-store", place])
     return [made, f"next: {run_command(out)}", f"then: {judge}"]
 
 
@@ -147,12 +150,13 @@ def _next_of_nights(series: Series, out: Path) -> list[str]:
     turns = sorted({turn for each in series.planted for turn in each.order.turns})
     second = next((turn for turn in turns if turn <= series.n_nights), min(2, series.n_nights))
     nights = [date_of(max(1, second - 1)), date_of(second)]
-    store = ["--store", f"{out}-store", "--out", f"{out}-report"]
+    place = as_word(out)
+    store = ["--store", f"{place}-store", "--out", f"{place}-report"]
     compare = shlex.join(["hopscope", "compare", *nights, *store])
     given = [f'--{name} "${{night}}{file}"' for name, file in (*TABLES, ("locations", LOCATIONS))]
     run = " ".join(["hopscope", "run", '"$night"', shlex.join(store), *given])
     then = [f"then: {compare}"] if series.n_nights > 1 else []
-    loop = f"for night in {shlex.quote(str(out))}/*/; do {run}; done"
+    loop = f"for night in {shlex.quote(place)}/*/; do {run}; done"
     return [*told, f"next: {loop}", *then]
 
 
@@ -165,6 +169,7 @@ def _checked(config: GenerateConfig) -> Path:
         raise UsageError(
             f"--out takes a folder on this machine's disks, not {redacted(str(out))!r}"
         )
+    check_link(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is a file: give a folder")
     if out.is_dir() and any(out.iterdir()):
@@ -197,9 +202,10 @@ def command_of(config: GenerateConfig) -> str:
 
 def run_command(out: Path) -> str:
     """The command that analyzes such a folder with everything that lies in it."""
-    words = ["hopscope", "run", str(out), "--store", f"{out}-store", "--out", f"{out}-report"]
+    place = as_word(out)
+    words = ["hopscope", "run", place, "--store", f"{place}-store", "--out", f"{place}-report"]
     for option, name in TABLES:
-        words += [f"--{option}", str(out / name)]
+        words += [f"--{option}", f"{place}/{name}"]
     return shlex.join(words)
 
 

@@ -131,6 +131,7 @@ def check_file(out: Path, such_as: str, option: str = "--out") -> None:
     UsageError
         If it is a folder, cannot be in one, or lies where a store has files of its own.
     """
+    check_link(out, option)
     if out.is_dir():
         raise UsageError(f"{option} {out} is a folder: give a file, such as {such_as}")
     parent = next(each for each in out.absolute().parents if each.exists())
@@ -147,6 +148,20 @@ def check_file(out: Path, such_as: str, option: str = "--out") -> None:
                 )
 
 
+def check_link(out: Path, option: str = "--out") -> None:
+    """Raise UsageError if a place is, or lies behind, a link to what does not exist.
+
+    It seems not to be there, and cannot be made: neither as a file nor as a folder.
+    """
+    for each in (out, *out.parents):
+        if each.is_symlink() and not each.exists():
+            of = "" if each == out else f" {each}"
+            raise UsageError(
+                f"{option} {out}:{of} is a link to {os.readlink(each)}, which does not exist; "
+                "give another place, or remove the link"
+            )
+
+
 def _folder_of(out: Path, name: str) -> Path:
     """Folder of the report of a snapshot, unless a file of ours has its name."""
     if check_name(name) in (NIGHTS_PAGE, METRICS_FILE):
@@ -159,6 +174,7 @@ def _folder_of(out: Path, name: str) -> Path:
 
 def _check_writable(out: Path) -> None:
     """Hours of searches must not end at a folder that takes no report."""
+    check_link(out)
     there = out.absolute()
     while not there.exists():
         there = there.parent

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipeline.errors import UsageError, said_by_system
@@ -50,10 +50,13 @@ class Configured:
         A key of ``pipeline.generate.MODELS``.
     given : Parameters
         ``as_level`` is set if the graph of ASes has numbers of its own.
+    ignored : list of str
+        Names that say nothing of their model, as BRITE ignores them, too; once each.
     """
 
     model: str
     given: Parameters
+    ignored: list[str] = field(default_factory=list)
 
 
 def read_conf(path: Path) -> Configured:
@@ -77,10 +80,13 @@ def read_conf(path: Path) -> Configured:
     model, level = sections[0].model()
     number = sections[0].whole("Name")
     if number == _TOP_DOWN:
-        return Configured(model, _top_down(sections, path))
-    if number == _BOTTOM_UP:
-        return Configured(model, _bottom_up(sections, path))
-    return Configured(model, sections[0].flat(level=level))
+        given = _top_down(sections, path)
+    elif number == _BOTTOM_UP:
+        given = _bottom_up(sections, path)
+    else:
+        given = sections[0].flat(level=level)
+    ignored = [name for section in sections for name in section.values if name not in section.read]
+    return Configured(model, given, list(dict.fromkeys(ignored)))
 
 
 def _top_down(sections: list[_Section], path: Path) -> Parameters:
@@ -146,8 +152,10 @@ class _Section:
     def __init__(self, path: Path, line: int) -> None:
         self.path, self.line = path, line
         self.values: dict[str, str] = {}
+        self.read: set[str] = set()
 
     def _number(self, name: str, default: float | None) -> float:
+        self.read.add(name)
         text = self.values.get(name)
         if text is None and default is not None:
             return default

@@ -303,14 +303,18 @@ def changed_plan(plan: Plan, words: Iterable[str]) -> Plan:
     Raises
     ------
     ValueError
-        If there is no such field, or it does not take this value.
+        If there is no such field, it does not take this value, or it is there twice.
     """
+    changed: set[str] = set()
+    known = _kinds_of_fields()
     for word in words:
         name, equals, text = word.partition("=")
-        known = _kinds_of_fields()
         if not equals or name not in known:
             why = "there is no such field" if equals else "not field=value"
             raise ValueError(f"{word}: {why}; fields are {', '.join(sorted(known))}")
+        if name in changed:
+            raise ValueError(f"{word}: {name} is given twice")
+        changed.add(name)
         plan = replace(plan, **{name: _value(name, text, known[name])})
     return plan
 

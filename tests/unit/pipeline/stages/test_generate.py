@@ -257,3 +257,21 @@ def test_the_share_of_the_work_is_told_and_that_code_is_compiled(tmp_path, monke
 def test_what_a_model_compiles_is_found_once_it_was_made(model):
     generate(model, Parameters(n_routers=500, n_ases=5, min_degree=1, max_degree=9))
     assert has_compiled(MODELS[model].compiles or MODELS[model].module)
+
+
+@pytest.mark.parametrize(
+    ("words", "n_links"),
+    [
+        (["ba", "--routers", 2], 1),
+        (["waxman", "--routers", 3], 2),
+        (["rmat", "--routers", 4], 1),
+        (["top-down", "--routers", 10, "--ases", 5], 1),
+    ],
+)
+def test_few_routers_have_as_many_links_as_there_can_be(words, n_links, tmp_path, capsys):
+    assert run("generate", *words, "--out", tmp_path / "a.brite") == 0
+    assert run("generate", *words, "--links", 5, "--out", tmp_path / "b.brite") == 2
+    assert "more than there can be" in capsys.readouterr().err
+    (line,) = [each for each in (tmp_path / "a.brite").read_text().splitlines() if "Edges:" in each]
+    assert line.startswith("Edges:")
+    assert n_links <= int(line.split()[2].strip(")"))

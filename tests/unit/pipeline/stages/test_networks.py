@@ -19,7 +19,7 @@ from pipeline.model.measured.reading import ReadReport
 from pipeline.model.measured.traces import TraceBatch
 from pipeline.stages import networks
 from pipeline.stages.inputs.files import find_inputs
-from pipeline.stages.networks import command_of, generate_network
+from pipeline.stages.networks import command_of, generate_network, run_command
 
 SMALL = GenerateConfig(
     "internet", traces=400, vantage_points=3, ases=40, kind="plain", said=("ases", "traces")
@@ -56,6 +56,7 @@ def test_a_folder_says_how_it_was_made_and_what_comes_next(tmp_path: Path) -> No
     assert "400 traces from 3 vantage points" in lines[0]
     assert f"hopscope run {tmp_path / 'net'} --store" in lines[1]
     assert lines[2] == f"then: hopscope judge {tmp_path / 'net'}-store {tmp_path / 'net'}"
+    assert run_command(Path("-net")).startswith("hopscope run ./-net --store ./-net-store --out ./")
     about = (tmp_path / "net" / networks.README).read_text()
     command = command_of(replace(SMALL, share=("silent=0.3",)))
     assert command in about

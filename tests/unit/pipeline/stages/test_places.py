@@ -9,7 +9,9 @@ import pytest
 
 from flows.nightly import nightly
 from pipeline.cli import main
+from pipeline.errors import UsageError
 from pipeline.stages import places
+from pipeline.stages.places import check_link
 from tests.unit.pipeline.store.snapshots import write
 
 LAB = Path(__file__).parents[4] / "data" / "samples" / "lab"
@@ -205,3 +207,18 @@ def test_a_report_does_not_take_the_place_of_a_file_of_all_nights(here, capsys, 
     assert said in refused(run, capsys)
     assert said in refused(["compare", "a", name, *options], capsys)
     assert content(here) == before
+
+
+@pytest.mark.parametrize("place", ["link", "link/below"])
+def test_a_link_to_nothing_is_refused_before_anything_is_made(place, tmp_path, capsys):
+    (tmp_path / "link").symlink_to("nowhere")
+    out = tmp_path / place
+    for words in (
+        ["generate", "ba", "--routers", "9", "--out", f"{out}.brite" if "/" in place else out],
+        ["generate", "internet", "--traces", "300", "--ases", "12", "--out", out],
+    ):
+        with pytest.raises(SystemExit):
+            main([str(word) for word in words])
+        assert "link to nowhere, which does not exist" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="is a link to nowhere"):
+        check_link(out)

@@ -190,3 +190,18 @@ def test_another_model_and_no_file_are_named(tmp_path):
         read_conf(tmp_path / "none.conf")
     with pytest.raises(UsageError, match="--routers N"):
         generate_topology(GenerateConfig("ba", out=out))
+
+
+@pytest.mark.parametrize("text", [WAXMAN, BA.format(name=2, n=30, m=2), TOP_DOWN, BOTTOM_UP])
+def test_every_name_of_such_a_file_is_read(text, tmp_path):
+    assert read_conf(written(tmp_path, text)).ignored == []
+
+
+def test_names_without_a_meaning_are_told_once(tmp_path, caplog):
+    more = "m = 3\n\tColour = 7\n\tq = 0.5\n"
+    conf = written(tmp_path, WAXMAN.replace("m = 3\n", more))
+    assert read_conf(conf).ignored == ["Colour", "q"]
+    generate_topology(GenerateConfig("waxman", config=conf, out=tmp_path / "a.brite"))
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{conf}: 2 names of no meaning here: Colour, q"
+    ]

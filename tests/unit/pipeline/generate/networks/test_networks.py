@@ -335,11 +335,15 @@ def test_a_share_of_names_is_stale(made: Any) -> None:
 
 @pytest.mark.parametrize(
     ("word", "message"),
-    [("nothing=1", "nothing=1: there is no such field"), ("silent", "silent: not field=value")],
+    [
+        ("nothing=1", "nothing=1: there is no such field"),
+        ("silent", "silent: not field=value"),
+        ("silent=0.1 silent=0.2", "silent=0.2: silent is given twice"),
+    ],
 )
 def test_unknown_fields_are_refused(word: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make_plan("plain", 1, (word,))
+        make_plan("plain", 1, word.split())
 
 
 def test_unknown_kinds_are_refused() -> None:
