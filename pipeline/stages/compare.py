@@ -32,6 +32,7 @@ from pipeline.stages.nights.snapshots import (
     night_before,
     open_night,
     order_warning,
+    rules_warning,
     synthetic_warning,
 )
 from pipeline.stages.places import check_comparison
@@ -93,8 +94,9 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         warnings = [order_warning(old, new, config.out), *map(synthetic_warning, (old, new))]
         warnings.append(gap_warning(config.store, config.out, old.name, new.name))
         warnings += [figures_warning(night, config.out) for night in (old, new)]
-        warnings = [line for line in warnings if line]
         nights = open_night(old, config.out), open_night(new, config.out)
+        warnings.append(rules_warning(*nights))
+        warnings = [line for line in warnings if line]
         usual = usual_up_to(config.store, config.out, old, nights[0])
         changes, events = compare_nights(*nights, usual)
         drifts = drifts_up_to(config.out, new.name) if is_night(old.name) else None

@@ -180,6 +180,30 @@ def gap_warning(store: Path, out: Path, old: str, new: str) -> str:
     )
 
 
+def rules_warning(old: Night, new: Night) -> str:
+    """What to say of inferred nights whose difference is not of the network alone; empty: nothing.
+
+    Other rules made one of them, or it is from before what traces show was kept.
+    """
+    if not (old.is_inferred and new.is_inferred):
+        return ""
+    said = []
+    rules = VERSION["inference_rules"]
+    if rules in old.other_inputs(new):
+        by = (night.inputs.get(rules, "none") for night in (old, new))
+        said.append(f"{rules} differ ({' and '.join(by)}), and with them what is inferred")
+    lacking = [night.name for night in (old, new) if night.observations is None]
+    if lacking:
+        keep = "keeps" if len(lacking) == 1 else "keep"
+        said.append(
+            f"{' and '.join(lacking)} {keep} no traces as compared today, so links and routers "
+            "are compared by plain difference"
+        )
+    if not said:
+        return ""
+    return f"{old.name} and {new.name}: {'; '.join(said)}; ingest what was measured again"
+
+
 def _day(night: str) -> int:
     return datetime.date.fromisoformat(age_of(night)[0]).toordinal()
 

@@ -24,11 +24,12 @@ def write_night(
     prefixes: str = PREFIXES,
     observations: bool = True,
     newest_s: float = 0.0,
+    options: dict[str, object] | None = None,
     **more,
 ) -> None:
     """The snapshot of some traces by vantage point; ``observations``: keep their paths.
 
-    ``newest_s``: when the last was taken, seconds since 1970.
+    ``newest_s``: when the last was taken, seconds since 1970; ``options``: of the manifest.
     """
     scratch = store / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
@@ -42,7 +43,7 @@ def write_night(
         topology = replace(topology, observations=None)
     table = {"holds": "table", "format": "pfx2as", "sha256": prefixes}
     measured = {"holds": "traces", "newest_s": newest_s}
-    write(store, name, build_graphs([topology]), inputs=[table, measured])
+    write(store, name, build_graphs([topology]), inputs=[table, measured], options=options or {})
 
 
 def night(store: Path, lines: dict[str, list[str]], *options, **more) -> Night:

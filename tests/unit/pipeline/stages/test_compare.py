@@ -371,3 +371,17 @@ def test_a_night_that_was_not_measured_is_said_to_be_synthetic(store, tmp_path):
     assert "synthetic" not in " ".join(
         compare(CompareConfig("old", "new", store, tmp_path / "other")).warnings
     )
+
+
+def test_nights_by_other_rules_or_without_their_traces_are_told_in_a_line(tmp_path):
+    store = tmp_path / "store"
+    for name, rules, kept in (("a", None, False), ("b", 6, True), ("c", 6, True)):
+        options = {} if rules is None else {"inference_rules": rules}
+        write_night(store, name, {ONE: ["20.1.0.1 > 20.3.0.9"]}, options=options, observations=kept)
+    (line,) = compare(CompareConfig("a", "b", store, tmp_path / "out")).warnings
+    assert line == (
+        "a and b: rules of inference differ (none and 6), and with them what is inferred; a keeps "
+        "no traces as compared today, so links and routers are compared by plain difference; "
+        "ingest what was measured again"
+    )
+    assert compare(CompareConfig("b", "c", store, tmp_path / "out")).warnings == []
