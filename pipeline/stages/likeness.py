@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.places import check_file
 from pipeline.stages.saving import flag_of, refuse_measured, save_generated
 from pipeline.store import Snapshot, check_name, open_snapshot
+
+logger = logging.getLogger(__name__)
 
 
 def generate_likeness(config: GenerateConfig, progress: ProgressCallback = no_progress) -> str:
@@ -52,6 +55,8 @@ def generate_likeness(config: GenerateConfig, progress: ProgressCallback = no_pr
         original = read_original(snapshot, config.asn)
     n_routers = config.routers or original.n_nodes
     n_ases = config.ases if "ases" in config.said else None
+    if n_ases not in (None, original.n_ases) and 1 in (n_ases, original.n_ases):
+        logger.warning(_of_one(config, n_ases or 1))
 
     def on_share(share: float) -> None:
         n_made = min(int(share * n_routers), n_routers - 1)
@@ -67,6 +72,19 @@ def generate_likeness(config: GenerateConfig, progress: ProgressCallback = no_pr
             page = _report(config, original, graphs, n_routers, n_ases, progress)
         written += f"; how near it came -> {page}"
     return written
+
+
+def _of_one(config: GenerateConfig, n_ases: int) -> str:
+    """What is ignored where one AS is made of several, or several of one."""
+    if n_ases > 1:
+        return (
+            f"--ases {n_ases}: one AS does not say how several are linked, so no link joins them; "
+            "leave out --ases, or imitate a snapshot of several ASes"
+        )
+    return (
+        f"--ases 1: one AS of {config.like} is imitated, drawn by the seed, and its links to other "
+        "ASes are left out; --asn N says which one"
+    )
 
 
 def _put(

@@ -97,3 +97,22 @@ def test_the_store_has_to_be_given(capsys, monkeypatch):
     monkeypatch.delenv("HOPSCOPE_STORE", raising=False)
     assert run("generate", "--like", "real", "--out", "a.brite") == 2
     assert "give the store of the snapshot: --store DIR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--ases", 1, "--routers", 60], "--ases 1: one AS of real is imitated, drawn by the seed"),
+        (["--asn", 3, "--ases", 3], "--ases 3: one AS does not say how several are linked"),
+        (["--asn", 3, "--ases", 1], ""),
+        ([], ""),
+    ],
+)
+def test_what_is_ignored_of_one_as_is_a_warning(words, said, store, tmp_path, capsys):
+    where = ("--store", store, "--out-store", tmp_path / "other", "--snapshot", "made")
+    assert run("generate", "--like", "real", *words, *where) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "--ases" in line]
+    assert [line.startswith(f"hopscope: {said}") for line in told] == [True] * bool(said)
+    with open_snapshot(tmp_path / "other", "made") as made:
+        if said:
+            assert made.borders().num_rows == 0
