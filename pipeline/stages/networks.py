@@ -94,6 +94,8 @@ def generate_network(config: GenerateConfig, progress: ProgressCallback = no_pro
             folder = aside / date_of(number) if config.nights else aside
             folder.mkdir(exist_ok=True)
             n_traces += _write_night(series, number, folder, config, progress)
+            if config.nights:
+                (folder / README).write_text(_about_night(series, number))
         about = _about(config, network, n_traces)
         if config.nights:
             about += _about_nights(series)
@@ -247,6 +249,19 @@ Planted:
 """.rstrip()
         + "\n"
     )
+
+
+def _about_night(series: Series, number: int) -> str:
+    there = "".join(
+        f"  {each.order.text}  {each.facts['says']}\n"
+        for each in series.planted
+        if each.order.first <= number <= each.order.last
+    )
+    return f"""Night {number:,} of {series.n_nights:,} of a network of known truth; nothing is measured.
+../{README} says what the files are, ../{PLANTS} what is planted and where.
+
+On this night:
+{there or "  nothing is planted" + chr(10)}"""
 
 
 def _form(config: GenerateConfig) -> TraceForm:

@@ -18,6 +18,8 @@ class Night:
     network : Network
     number : int
         Nights since the first one; each has other random numbers.
+    turn : int
+        Which of its own nights this is to what alters it now, from 1 on.
     slow : dict of addresses of a link to milliseconds
         By which it is slower, one way.
     rare : dict of router to share
@@ -30,6 +32,7 @@ class Night:
 
     network: Network
     number: int = 0
+    turn: int = 1
     slow: dict[tuple[str, str], float] = field(default_factory=dict)
     rare: dict[int, float] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
@@ -97,6 +100,15 @@ def _forget(network: Network, one: int, other: int) -> None:
         for near in (ases.providers, ases.customers, ases.peers):
             if b in near[a]:
                 near[a].remove(b)
+
+
+def sell(network: Network, provider: int, customer: int) -> None:
+    """Make a peer a customer, over the links that there are."""
+    _forget(network, provider, customer)
+    network.ases.relate(provider, customer, CUSTOMER)
+    for link in links_between(network, provider, customer):
+        if link.kind == "peer":
+            replace_link(network, link, replace(link, kind="customer"))
 
 
 def add_link(

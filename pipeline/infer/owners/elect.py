@@ -63,9 +63,8 @@ Evidence adds up: what several addresses each show by themselves, they show as o
 The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several rounds) and
 bdrmapIT [2]_ (routers, not addresses, are what an AS owns; destinations speak for the last of
 them). AS relationships and organisations, which bdrmapIT needs, are used where they are given
-(``relations``). The costs (``costs``) were chosen on simulated networks
-(``tests/oracles/nights/network.py`` and Internet-like ones) of different sizes and ways of
-numbering, none of them a laboratory that the result is measured on; they can be changed by half
+(``relations``). The costs (``costs``) were chosen on simulated networks of different sizes and ways
+of numbering, none of them a laboratory that the result is measured on; they can be changed by half
 without much effect.
 
 References

@@ -1,53 +1,42 @@
 """Nights of one network whose links become slower: what is reported with and without references.
 
-Each seed is one network with 24 nights. From the tenth on, each on links of its own: drifts (0.2 ms
-more every night), steps (4 ms from a night on), and single bad nights (4 ms on that night only).
+Each seed is one network with 24 nights, as ``hopscope generate internet --nights`` makes them. From
+the tenth on, each on links of its own: drifts (a quarter of a millisecond more every night), steps
+(8 ms from a night on), and single bad nights (8 ms on that night only).
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 
+from benchmarks.lib.record import record
 from pipeline.compare import Changes, References, compare_nights, follow
 from pipeline.compare import Night as Compared
 from pipeline.compare.changes import FASTER, SLOWER
 from pipeline.compare.figures.references import ALPHA
-from pipeline.model.addresses import V4_PREFIX
-from pipeline.model.columns.ragged import row_of_value
-from pipeline.model.measured.traces import TraceBatch
-from tests.oracles.nights.judge import ingest
-from tests.oracles.nights.network import Network, Plan, make_network, measure
-from tests.oracles.nights.plants import first_night
-
-Link = tuple[int, int]  # routers, the near one first
+from pipeline.generate.networks.network import Network
+from pipeline.generate.networks.night import addresses_of
+from pipeline.generate.networks.planting.orders import Order, parse_order
+from pipeline.generate.networks.planting.series import Planted, Series
+from pipeline.model.addresses import format_addr
+from tests.oracles.nights.internet import PLAN, ingest, measured
 
 N_NIGHTS = 24
 START = 10  # of the first plant: references cover some nights then
 DRIFT, STEP, BAD_NIGHT = "drift", "step", "bad night"
-DRIFT_MS, STEP_MS = 0.2, 4.0
-NOISE_MS = 0.5  # mean of what queues add to an answer
 PER_KIND = 2  # links of a network
 ALPHAS = (None, 0.01, ALPHA, 0.3)  # None: compared with the night before alone
-_MIN_VANTAGES = 9  # that cross a link with a plant
 
-
-@dataclass(frozen=True)
-class Plant:
-    """A link that becomes slower, and by how many ms on each night."""
-
-    kind: str
-    link: Link
-    added_ms: np.ndarray
-
-    @property
-    def start(self) -> int:
-        return int(np.flatnonzero(self.added_ms)[0])
+_Told = tuple[int, str, set[str]]  # night, kind, and addresses of an event's links
 
 
 @dataclass
@@ -77,110 +66,91 @@ def judge_delays(
     seed: int, alphas: Sequence[float | None] = ALPHAS, n_nights: int = N_NIGHTS
 ) -> dict[float | None, Reported]:
     """Compare each night of one network with the one before, by references of each weight."""
-    net = make_network(Plan(seed=seed, outgoing=0.0))
-    plants = plant_delays(net, np.random.default_rng([seed, 1]), n_nights)
-    reported: dict = {alpha: [] for alpha in alphas}  # each night: kind and links of its events
-    references = dict.fromkeys(alphas, References.none())
+    series = planted_delays(seed, n_nights)
+    told: dict[float | None, list[_Told]] = {alpha: [] for alpha in alphas}
+    references = {alpha: References.none() for alpha in alphas if alpha is not None}
     before: Compared | None = None
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(n_nights):
-            slow = replace(first_night(net), drop=lambda b, n=number: _slowed(b, net, plants, n))
-            night = ingest(slow, 1000 * number + seed, Path(folder))
+        for number in range(1, n_nights + 1):
+            campaign = series.campaign(number)
+            night = ingest(campaign.night, 0, Path(folder), measured(campaign))
             for alpha in alphas:
                 if before is not None:
                     usual = None if alpha is None else references[alpha]
-                    reported[alpha].append(_events(net, compare_nights(before, night, usual)[0]))
+                    changes, _ = compare_nights(before, night, usual)
+                    told[alpha] += ((number, *each) for each in _events(changes))
                 if alpha is not None:
                     references[alpha] = follow(references[alpha], night, alpha)
             before = night
-    return {alpha: _judge(plants, [[], *events]) for alpha, events in reported.items()}
+    return {alpha: _judge(series, each) for alpha, each in told.items()}
 
 
-def plant_delays(net: Network, rng: np.random.Generator, n_nights: int) -> list[Plant]:
-    """Plants on links that many vantage points cross, no two at one router."""
-    batch = measure(replace(net, silent=set(), limited=set()))
-    trace, router = _routers(net, batch)
-    on = np.flatnonzero((trace[1:] == trace[:-1]) & (router[1:] >= 0) & (router[:-1] >= 0))
-    source = batch.src_addr[trace[on], 1].tolist()
-    seen: dict[Link, set[int]] = {}
-    links = zip(router[on].tolist(), router[on + 1].tolist(), strict=True)
-    for link, by in zip(links, source, strict=True):
-        seen.setdefault(link, set()).add(by)
-    able = set(range(len(net.asn))) - net.silent - net.limited
-    many = sorted(k for k, by in seen.items() if len(by) >= _MIN_VANTAGES and set(k) <= able)
-    night = np.arange(n_nights)
-    plants: list[Plant] = []
-    taken: set[int] = set()
-    for u, v in rng.permutation(np.array(many).reshape(-1, 2)).tolist():
-        if len(plants) == 3 * PER_KIND or taken & {u, v}:
-            continue
-        taken |= {u, v}
-        kind = (DRIFT, STEP, BAD_NIGHT)[len(plants) % 3]
-        start = START if kind == DRIFT else int(rng.integers(START, n_nights - 3))
-        added = {
-            DRIFT: DRIFT_MS * np.maximum(night - start + 1, 0),
-            STEP: STEP_MS * (night >= start),
-            BAD_NIGHT: STEP_MS * (night == start),
-        }[kind]
-        plants.append(Plant(kind, (u, v), added))
-    return plants
+def planted_delays(seed: int, n_nights: int) -> Series:
+    """The nights of a seed, with as many plants as find places."""
+    network, random = Network(replace(PLAN, seed=seed)), Random(seed)
+    orders: list[Order] = []
+    for _ in range(PER_KIND):
+        step, bad = (random.randrange(START, n_nights - 2) for _ in range(2))
+        for text in (f"link-drifting@{START}", f"link-slower@{step}", f"link-slower@{bad}-{bad}"):
+            more = [*orders, parse_order(text, n_nights)]
+            with contextlib.suppress(ValueError):  # no place for it
+                Series(network, None, n_nights, more)
+                orders = more
+    return Series(network, None, n_nights, orders)
 
 
-def _routers(net: Network, batch: TraceBatch) -> tuple[np.ndarray, np.ndarray]:
-    """Trace and router of each reply, -1 for a host."""
-    numbers = (batch.addr[:, 1] ^ V4_PREFIX).astype(np.int64).tolist()
-    return row_of_value(batch.reply_ptr), np.array([net.owner.get(n, -1) for n in numbers])
+def _events(changes: Changes) -> Iterator[tuple[str, set[str]]]:
+    """Kind and addresses of each event about delays."""
+    rows = np.flatnonzero((changes.event >= 0) & np.isin(changes.kind, (SLOWER, FASTER)))
+    for event in np.unique(changes.event[rows]):
+        own = rows[changes.event[rows] == event]
+        for kind in np.unique(changes.kind[own]):
+            at = own[changes.kind[own] == kind]
+            words = (changes.addr_high, changes.addr_low), (changes.other_high, changes.other_low)
+            yield (
+                str(kind),
+                {
+                    format_addr(int(high[row]), int(low[row]))
+                    for high, low in words
+                    for row in at
+                },
+            )  # fmt: skip
 
 
-def _slowed(batch: TraceBatch, net: Network, plants: Sequence[Plant], night: int) -> TraceBatch:
-    """Traces with RTTs of this night: a millisecond a hop, queues, and what was planted."""
-    trace, router = _routers(net, batch)
-    rng = np.random.default_rng([net.plan.seed, night, 2])
-    rtt = batch.ttl + rng.exponential(NOISE_MS, len(batch.ttl))
-    same = np.append(False, trace[1:] == trace[:-1])
-    before = np.where(same, np.roll(router, 1), -1)
-    for plant in plants:
-        crosses = (before == plant.link[0]) & (router == plant.link[1])
-        passed = np.cumsum(crosses)
-        at_start = (passed - crosses)[batch.reply_ptr[:-1][trace]] if len(trace) else passed
-        rtt += plant.added_ms[night] * (passed - at_start)
-    return replace(batch, rtt_ms=rtt.astype(np.float32))
-
-
-def _events(net: Network, changes: Changes) -> list[tuple[str, set[Link]]]:
-    """Kind and links of each event about delays."""
-    events: dict[tuple[int, str], set[Link]] = {}
-    for row in np.flatnonzero((changes.event >= 0) & np.isin(changes.kind, (SLOWER, FASTER))):
-        ends = (changes.addr_low[row], changes.other_low[row])
-        link = tuple(net.owner.get(int(low ^ V4_PREFIX), -1) for low in ends)
-        events.setdefault((int(changes.event[row]), changes.kind[row]), set()).add(link)
-    return [(kind, links) for (_, kind), links in events.items()]
-
-
-def _judge(plants: Sequence[Plant], nights: list[list[tuple[str, set[Link]]]]) -> Reported:
-    reported = Reported(n_nights=len(nights) - 1)
-    own = {plant.link for plant in plants}
-    reported.n_false = sum(not links & own for events in nights for _, links in events)
-    for plant in plants:
-        reported.planted[plant.kind] += 1
-        about = [
-            (n, kind) for n, events in enumerate(nights) for kind, at in events if plant.link in at
-        ]
-        slower = [n for n, kind in about if kind == SLOWER]
-        good = [n for n in slower if n >= plant.start]
-        if plant.kind != DRIFT:
-            good = [n for n in good if n == plant.start]
-        reported.found[plant.kind] += bool(good)
-        reported.again[plant.kind] += len(about) - len(good)
+def _judge(series: Series, told: Sequence[_Told]) -> Reported:
+    reported = Reported(n_nights=series.n_nights - 1)
+    own = [_addresses(series.network, each) for each in series.planted]
+    reported.n_false = sum(
+        not any(all(at & end for end in ends) for ends in own) for _, _, at in told
+    )
+    for planted, ends in zip(series.planted, own, strict=True):
+        order, name = planted.order, DRIFT
+        if order.what == "link-slower":
+            name = STEP if order.stays else BAD_NIGHT
+        reported.planted[name] += 1
+        about = [(night, kind) for night, kind, at in told if all(at & end for end in ends)]
+        good = [night for night, kind in about if kind == SLOWER and night >= order.first]
+        if name != DRIFT:
+            good = [night for night in good if night == order.first]
+        reported.found[name] += bool(good)
+        reported.again[name] += len(about) - len(good)
     return reported
 
 
+def _addresses(network: Network, planted: Planted) -> list[set[str]]:
+    """All addresses of the routers of a plant's link."""
+    return [addresses_of(network, router) for router in planted.plant.routers]
+
+
 def table(seeds: Sequence[int]) -> list[str]:
-    """Lines of a table of the networks of some seeds."""
+    """Judge the networks of some seeds; records the table, and returns its lines."""
     total = {alpha: Reported() for alpha in ALPHAS}
     for seed in seeds:
         for alpha, reported in judge_delays(seed).items():
             total[alpha].add(reported)
+    rows = [{"weight": alpha, **asdict(reported)} for alpha, reported in total.items()]
+    with contextlib.redirect_stdout(io.StringIO()):
+        record("nights_delays", rows, seeds=[*seeds])
     lines = [
         "| compared with | drifts | steps | bad nights | nothing new | false | nights |",
         "| --- | --- | --- | --- | --- | --- | --- |",

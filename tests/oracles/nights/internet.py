@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from pipeline.compare import Night as Compared
+from pipeline.compare.changes import WIDTHS
 from pipeline.generate.networks.delays import Delays
 from pipeline.generate.networks.network import Network
 from pipeline.generate.networks.night import Night, addresses_of
 from pipeline.generate.networks.plan import Plan
+from pipeline.generate.networks.planting.widths import widths_of
 from pipeline.generate.networks.probing import Law
 from pipeline.generate.networks.tracing import Campaign
 from pipeline.graphs import build_graphs
@@ -41,7 +43,7 @@ from pipeline.model.measured.traces import TraceBatch
 from pipeline.model.tables.registries import Registries
 from pipeline.stages.networks import batch_of
 from pipeline.stages.nights.snapshots import open_night
-from pipeline.store import open_snapshot, write_snapshot
+from pipeline.store import Snapshot, open_snapshot, write_snapshot
 from tests.tables import table_of_files
 
 PARIS, CLASSIC = "icmp-echo-paris", "udp"
@@ -97,7 +99,11 @@ def traces_of(night: Night, luck: int) -> TraceBatch:
     """What is measured on a night; ``luck``: of who answers this time."""
     plan = night.network.plan
     law = Law(luck, plan.limited_answers, 0.9, 1.0, plan.rebalanced)
-    campaign = Campaign(night, law=law, delays=_delays_of(plan))
+    return measured(Campaign(night, law=law, delays=_delays_of(plan)))
+
+
+def measured(campaign: Campaign) -> TraceBatch:
+    """The traces of a campaign."""
     found: dict[tuple[int, int], list[TraceBatch]] = defaultdict(list)
     for made in campaign.run(lambda p: {key: batch_of(campaign, p, *key) for key in p.rows}):
         for key, batch in made.items():
@@ -144,9 +150,14 @@ def _addrs(texts: list[str]) -> np.ndarray:
 
 
 def ingest(
-    night: JudgedNight, luck: int, folder: Path, traces: TraceBatch | None = None
+    night: Night,
+    luck: int,
+    folder: Path,
+    traces: TraceBatch | None = None,
+    *,
+    has_figures: bool = False,
 ) -> Compared:
-    """A night through inference and a store."""
+    """A night through inference and a store; ``has_figures``: as if a report of it was there."""
     observer = Observer(folder)
     observer.add(traces_of(night, luck) if traces is None else traces)
     net = night.network
@@ -170,7 +181,20 @@ def ingest(
         locations=_places_of(net.plan),
     )
     with open_snapshot(folder / "store") as snapshot:
-        return own_otherwise(open_night(snapshot), night.owners)
+        found = open_night(snapshot)
+        if has_figures:
+            found = replace(found, figures=_figures(snapshot))
+        return own_otherwise(found, night.owners) if isinstance(night, JudgedNight) else found
+
+
+def _figures(snapshot: Snapshot) -> dict[str, np.ndarray]:
+    """Diameter and radius of each AS, as its report would have them."""
+    found = []
+    for row in range(snapshot.n_ases):
+        graph = snapshot.graph(row)
+        ends = np.split(graph.indices, graph.indptr[1:-1])
+        found.append(widths_of({node: set(near.tolist()) for node, near in enumerate(ends)}))
+    return {name: np.array([own[name] for own in found], float) for name in WIDTHS}
 
 
 @cache

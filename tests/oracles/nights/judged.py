@@ -16,7 +16,7 @@ import io
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ import numpy as np
 
 from benchmarks.lib.record import record
 from pipeline.compare import Changes, Events, References, compare_nights, follow
+from pipeline.compare.changes import WIDTHS
 from pipeline.generate.networks.planting.plant import shuffled
 from pipeline.generate.networks.planting.ways import Seen, common
 from pipeline.generate.networks.tracing import Campaign
@@ -38,7 +39,7 @@ from tests.oracles.nights.internet import (
     take_traces,
     traces_of,
 )
-from tests.oracles.nights.planted import PLANTS, Wanted
+from tests.oracles.nights.planted import PLANTS, Places, Wanted
 
 A_NIGHT = 3  # plants
 _TRIES = 25  # places of a plant that are looked at
@@ -91,35 +92,36 @@ class Judged:
         self.n_nights += other.n_nights
 
 
-def judge_seed(seed: int, kinds: Sequence[str] = tuple(PLANTS)) -> Judged:
+def judge_seed(seed: int, kinds: Mapping[str, Places] = PLANTS) -> Judged:
     """Plant into the network of a seed, compare, and judge."""
+    has_figures = kinds is not PLANTS
     judged = Judged()
     first = night_of(seed)
     with tempfile.TemporaryDirectory() as name:
         folder, luck = Path(name), seed * 1000
-        old = ingest(first, luck, folder)
+        old = ingest(first, luck, folder, has_figures=has_figures)
         usual = follow(References.none(), old)
         for number, plants in enumerate(nights_of(Seen(Campaign(first)), Random(seed), kinds)):
             night = first.copy()
             for plant in plants:
                 plant.alter(night)
             luck += 1
-            new = ingest(night, luck, folder)
+            new = ingest(night, luck, folder, has_figures=has_figures)
             where = f"{seed}.{number}"
             _judge(judged, where, plants, *compare_nights(old, new, usual), back=False)
             luck += 1
-            old = ingest(first, luck, folder)
+            old = ingest(first, luck, folder, has_figures=has_figures)
             back = compare_nights(new, old, follow(usual, new))
             _judge(judged, where, plants, *back, back=True)
             usual = follow(usual, old)
     return judged
 
 
-def nights_of(seen: Seen, random: Random, kinds: Sequence[str]) -> list[list[Wanted]]:
+def nights_of(seen: Seen, random: Random, kinds: Mapping[str, Places]) -> list[list[Wanted]]:
     """Plants of each kind, shared out over nights."""
     nights: list[list[Wanted]] = []
     for kind in shuffled(random, kinds):
-        for _, plant in zip(range(_TRIES), PLANTS[kind](seen, random), strict=False):
+        for _, plant in zip(range(_TRIES), kinds[kind](seen, random), strict=False):
             room = [night for night in nights if len(night) < A_NIGHT and _fits(plant, night)]
             if room:
                 room[0].append(plant)
@@ -143,13 +145,17 @@ def _fits(plant: Wanted, night: Sequence[Wanted]) -> bool:
 
 @dataclass(frozen=True)
 class _Told:
-    """An event: ASes and addresses that its changes of the kind that began it name, and why."""
+    """An event: ASes and addresses that its changes of the kind that began it name, and why.
+
+    ``grown``: by how much figures of ASes changed that are a part of it.
+    """
 
     kind: str
     asns: frozenset[int]
     addrs: frozenset[str]
     label: str
     n_traces: int
+    grown: Mapping[str, float]
 
     @classmethod
     def of(cls, changes: Changes, events: Events, event: int) -> _Told:
@@ -166,13 +172,20 @@ class _Told:
             for high, low in zip(highs[rows], lows[rows], strict=True)
         }
         label, n_traces = str(changes.reason[first]), int(events.n_traces[event])
-        return cls(events.kind[event], frozenset(asns), frozenset(addrs), label, n_traces)
+        rows = np.flatnonzero((changes.event == event) & np.isin(changes.what, WIDTHS))
+        grown = dict(zip(changes.what[rows], changes.new[rows] - changes.old[rows], strict=True))
+        return cls(events.kind[event], frozenset(asns), frozenset(addrs), label, n_traces, grown)
 
     def is_right(self, plant: Wanted, *, back: bool) -> bool:
         """Whether it is what was planted, by its kind."""
         if self.kind not in (plant.back if back else plant.kinds):
             return False
-        return self.is_about(plant) and plant.label in ("", self.label)
+        sign = -1 if back else 1
+        is_as_wide = all(
+            abs(self.grown.get(name, 0) - sign * (after - before)) <= 1
+            for name, (before, after) in plant.figures.items()
+        )
+        return is_as_wide and self.is_about(plant) and plant.label in ("", self.label)
 
     def is_about(self, plant: Wanted) -> bool:
         """Whether it names an AS of the plant; a plant without any may be in all."""
@@ -353,17 +366,17 @@ def table(judged: Judged) -> list[str]:
     return lines
 
 
-def judge_changes(seeds: Sequence[int]) -> list[str]:
+def judge_changes(seeds: Sequence[int], kinds: Mapping[str, Places], name: str) -> list[str]:
     """Judge plants in the networks of some seeds; records the table, and returns its lines."""
     judged = Judged()
     for n, seed in enumerate(seeds, start=1):
-        judged.add(judge_seed(seed))
-        _record_changes(judged, seeds[:n])
+        judged.add(judge_seed(seed, kinds))
+        _record_changes(judged, seeds[:n], name)
     others = dict(judged.false.most_common())
     return [*table(judged), f"other events on {judged.n_nights} nights: {others}"]
 
 
-def _record_changes(judged: Judged, seeds: Sequence[int]) -> None:
+def _record_changes(judged: Judged, seeds: Sequence[int], recorded: str) -> None:
     """Write what was judged so far."""
     rows = [
         {
@@ -388,7 +401,7 @@ def _record_changes(judged: Judged, seeds: Sequence[int]) -> None:
     others = dict(judged.false.most_common())
     more = {"seeds": [*seeds], "n_nights": judged.n_nights, "other_events": others}
     with contextlib.redirect_stdout(io.StringIO()):
-        record("nights_changes", rows, **more, shares=ways, missed=judged.missed)
+        record(recorded, rows, **more, shares=ways, missed=judged.missed)
 
 
 def judge_quiet(seeds: Sequence[int]) -> list[str]:

@@ -22,7 +22,7 @@ that are as true, and what nobody can tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -63,7 +63,8 @@ class Wanted:
 
     ``back``: the kinds on the night on which it is taken back; ``hidden``: ASes that it also
     touches; ``label``: of the exchange point or city that must be named; ``once``: the pairs of one
-    direction, where others count both; ``untold``: nobody can tell it.
+    direction, where others count both; ``untold``: nobody can tell it; ``figures``: of its AS,
+    before and after: how much they differ must be told, give or take a hop.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Wanted:
     label: str = ""
     once: Pairs | None = None
     untold: bool = False
+    figures: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def _kinds(kinds: tuple[str, ...], back: tuple[str, ...], **more: Any) -> dict[str, Any]:
@@ -241,8 +243,19 @@ _JUDGED: Mapping[str, tuple[str, Right]] = {
 }
 
 
-def _wanted(name: str) -> Callable[[Seen, Random], Iterator[Wanted]]:
-    kind, right = _JUDGED[name]
+# Judged by themselves, since what else is planted decides the places of those above.
+_OTHERS: Mapping[str, tuple[str, Right]] = {
+    "diameter grown": ("diameter-grown", as_kind_says),
+    "radius grown": ("radius-grown", as_kind_says),
+    "relationship changed": ("relationship-changed", as_kind_says),
+    "detour": ("detour", as_kind_says),
+    "second origin": ("second-origin", as_kind_says),
+}
+
+Places = Callable[[Seen, Random], Iterator[Wanted]]
+
+
+def _wanted(name: str, kind: str, right: Right) -> Places:
 
     def places(seen: Seen, random: Random) -> Iterator[Wanted]:
         for plant in KINDS[kind].find(seen, random):
@@ -254,6 +267,7 @@ def _wanted(name: str) -> Callable[[Seen, Random], Iterator[Wanted]]:
                 needs_alone=plant.is_everywhere,
                 hidden=plant.beside,
                 label=plant.place,
+                figures=plant.figures,
                 **right(seen, plant),
             )
 
@@ -280,7 +294,8 @@ def election_changed(seen: Seen, random: Random) -> Iterator[Wanted]:
         yield Wanted("election changed", kinds, back, asns, pairs, alter)
 
 
-PLANTS: dict[str, Callable[[Seen, Random], Iterator[Wanted]]] = {
-    **{name: _wanted(name) for name in _JUDGED},
+PLANTS: Mapping[str, Places] = {
+    **{name: _wanted(name, *row) for name, row in _JUDGED.items()},
     "election changed": election_changed,
 }
+OTHERS: Mapping[str, Places] = {name: _wanted(name, *row) for name, row in _OTHERS.items()}

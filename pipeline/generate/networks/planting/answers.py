@@ -1,22 +1,19 @@
-"""Who answers no more, and what is no longer measured or announced, while packets go as before."""
+"""Who answers no more, and what is no longer measured, while packets go as before."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from ipaddress import ip_network
 from random import Random
 
 import numpy as np
 
 from pipeline.generate.networks.night import Night
-from pipeline.generate.networks.numbering import Net
 from pipeline.generate.networks.planting.plant import FROM, MANY, SOME, Plant, shuffled
 from pipeline.generate.networks.planting.ways import Seen
 from pipeline.model.addresses import format_addr
 
 RARELY = 0.12  # of its probes a limited router answers
-STRANGER = 4_200_009_999  # an AS that announces nothing else
 
 
 def hosts_dead(seen: Seen, random: Random) -> Iterator[Plant]:
@@ -55,6 +52,8 @@ def _hosts(seen: Seen, random: Random, kind: str, *, n_dead: int, whole: bool) -
 
         prefixes = [net.blocks[at].prefix for at in chosen]
         pairs = seen.pairs_into(set(prefixes))
+        if not len(pairs):  # of many, not all are looked at
+            continue
         yield Plant(kind, pairs, alter, frozenset({asn}), hosts=tuple(map(str, prefixes)))
 
 
@@ -127,20 +126,3 @@ def targets_lost(seen: Seen, random: Random) -> Iterator[Plant]:
     is_chosen = np.zeros(len(addr), bool)
     is_chosen[chosen] = True
     yield Plant("targets-lost", np.flatnonzero(is_chosen[seen.target]), alter)
-
-
-def table_changed(seen: Seen, random: Random) -> Iterator[Plant]:
-    """Half of the block that an AS numbers its routers from is announced by a stranger."""
-    asn = random.choice(sorted(seen.ases))
-    block = seen.network.numbering.infrastructure[asn]
-    half: Net = ip_network((block.network_address, block.prefixlen + 1))
-
-    def alter(night: Night) -> None:
-        night.network.origins.append((half, str(STRANGER)))
-        night.network.unusual_origins[asn] = f"half announced by {STRANGER}"
-
-    pairs = seen.ases[asn]
-    yield Plant(
-        "table-changed", pairs, alter, beside=frozenset({asn}), hosts=(str(half),),
-        is_everywhere=True,
-    )  # fmt: skip

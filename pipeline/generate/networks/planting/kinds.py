@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.generate.networks.planting import answers, links, outages
+from pipeline.generate.networks.planting import answers, links, outages, tables, widths
 from pipeline.generate.networks.planting.plant import FEW, FROM, MANY, SOME, Find, Kind
 
 
 def _kind(
-    needs: str, find: Find, events: str | tuple[str, ...], back: str | tuple[str, ...] = ()
+    needs: str,
+    find: Find,
+    events: str | tuple[str, ...],
+    back: str | tuple[str, ...],
+    nights: int = 1,
 ) -> Kind:
     events, back = ((each,) if isinstance(each, str) else each for each in (events, back))
-    return Kind(needs, find, events, back)
+    return Kind(needs, find, events, back, nights)
 
 
 _SILENT, _AGAIN = "routers silent", "routers answer again"
 _LOST, _GAINED = "routers lost", "routers gained"
+_REMOVED = "links removed", _LOST, _GAINED  # pairs turn to links not seen before
+_ADDED = "links added", _GAINED, _LOST
+_ALONE = "nights on which nothing else is planted"
+_WIDE = f"{widths.LEAST} to {widths.MOST} routers in an AS, none of them silent, which pairs cross"
 _DEAD, _ALIVE = "hosts silent", "hosts answer again"
 
 KINDS: Mapping[str, Kind] = {
@@ -70,6 +78,16 @@ KINDS: Mapping[str, Kind] = {
         f"two transit or regional ASes that {FROM} vantage points then cross in turn",
         links.adjacency_gained, "adjacency gained", "adjacency lost",
     ),
+    "relationship-changed": _kind(
+        f"two peers between whom no pair goes, and {FROM} vantage points that then do",
+        links.relationship_changed, "adjacency gained", "adjacency lost",
+    ),
+    "diameter-grown": _kind(
+        _WIDE, widths.diameter_grown, _REMOVED, _ADDED,
+    ),
+    "radius-grown": _kind(
+        _WIDE, widths.radius_grown, _REMOVED, _ADDED,
+    ),
     "link-slower": _kind(
         f"{SOME} pairs of eight vantage points across a link", links.link_slower, "links slower",
         "links faster",
@@ -78,9 +96,13 @@ KINDS: Mapping[str, Kind] = {
         f"{SOME} pairs of three to five vantage points across a link", links.link_slower_few,
         "links slower", "links faster",
     ),
+    "link-drifting": _kind(
+        f"{SOME} pairs of eight vantage points across a link, three nights before it, five with it",
+        links.link_drifting, "links slower", "links faster", 5,
+    ),
     "detour": _kind(
         f"{SOME} pairs of {FROM} vantage points across a link inside an AS, with another way",
-        links.detour, (), (),
+        links.detour, _REMOVED, _ADDED,
     ),
     "load-balancing": _kind(
         f"{2 * SOME} pairs of four vantage points across three routers of an AS",
@@ -121,7 +143,13 @@ KINDS: Mapping[str, Kind] = {
     ),
     "targets-lost": _kind("three targets", answers.targets_lost, "targets lost", "targets gained"),
     "table-changed": _kind(
-        "nights on which nothing else is planted", answers.table_changed, "inputs changed",
+        _ALONE, tables.table_changed, "inputs changed", "inputs changed",
+    ),
+    "second-origin": _kind(
+        f"an AS with a provider, and {_ALONE}", tables.second_origin, "inputs changed",
         "inputs changed",
+    ),
+    "sibling-gained": _kind(
+        _ALONE, tables.sibling_gained, "inputs changed", "inputs changed",
     ),
 }  # fmt: skip

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
 import numpy as np
 
-from pipeline.generate.networks.ases import PEER
+from pipeline.generate.networks.ases import PEER, Ases
 from pipeline.generate.networks.network import Link
 from pipeline.generate.networks.night import (
     Night,
@@ -18,11 +18,13 @@ from pipeline.generate.networks.night import (
     links_between,
     remove_links,
     replace_link,
+    sell,
 )
 from pipeline.generate.networks.planting.plant import FEW, FROM, MANY, SOME, Plant, shuffled
-from pipeline.generate.networks.planting.ways import Crossed, Seen, common, joined
+from pipeline.generate.networks.planting.ways import Crossed, Pairs, Seen, common, joined
 
 SLOWER_MS = 8.0
+DRIFT_MS = 0.25  # a night
 _MANY_VANTAGES, _FEW_VANTAGES = (8, 99), (3, 5)
 _DETOUR_COST = 50  # of a link that packets shall avoid
 
@@ -97,10 +99,45 @@ def adjacency_gained(seen: Seen, random: Random) -> Iterator[Plant]:
 
             pairs = seen.ways_if(alter).crossing(near, far)
             before = common(pairs, joined((seen.routers[near], seen.routers[far])))
-            if len(np.unique(seen.target[before])) >= 4 and seen.n_vantages(before) >= FROM:
+            if _is_used(seen, before):
                 asns = frozenset({one, other})
                 yield Plant("adjacency-gained", pairs, alter, asns, (near, far))
                 break
+
+
+def relationship_changed(seen: Seen, random: Random) -> Iterator[Plant]:
+    """An AS becomes the provider of a peer, over links that no pair crossed before."""
+    net = seen.network
+    peers = [pair for pair, kind in net.ases.relationship.items() if kind == PEER]
+    for one, other in shuffled(random, peers):
+        ends = [link.ends for link in links_between(net, one, other)]
+        if (min(one, other), max(one, other)) in seen.borders or other in _above(net.ases, one):
+            continue  # seen already; it would buy from its own customer
+        if not all(seen.answers(r) and len(seen.routers[r]) >= FEW for both in ends for r in both):
+            continue
+
+        def alter(night: Night, one: int = one, other: int = other) -> None:
+            sell(night.network, one, other)
+
+        ways = seen.ways_if(alter)
+        if _is_used(seen, joined(ways.crossing(*each) for each in ends)):
+            moved, asns = seen.ways.changed(ways), frozenset({one, other})
+            yield Plant("relationship-changed", moved, alter, asns)
+
+
+def _is_used(seen: Seen, pairs: Pairs) -> bool:
+    """Whether pairs that cross a new way are enough to see it."""
+    return len(np.unique(seen.target[pairs])) >= 4 and seen.n_vantages(pairs) >= FROM
+
+
+def _above(ases: Ases, asn: int) -> set[int]:
+    """Providers of an AS, theirs, and so on."""
+    found, queue = set(), [asn]
+    while queue:
+        above = [each for each in ases.providers[queue.pop()] if each not in found]
+        found.update(above)
+        queue += above
+    return found
 
 
 def link_added(seen: Seen, random: Random) -> Iterator[Plant]:
@@ -127,15 +164,22 @@ def link_added(seen: Seen, random: Random) -> Iterator[Plant]:
 
 def link_slower(seen: Seen, random: Random) -> Iterator[Plant]:
     """A link takes 8 ms more, from at least eight vantage points."""
-    yield from _slower(seen, random, "link-slower", *_MANY_VANTAGES)
+    yield from _slower(seen, random, "link-slower", *_MANY_VANTAGES, lambda turn: SLOWER_MS)
 
 
 def link_slower_few(seen: Seen, random: Random) -> Iterator[Plant]:
     """A link takes 8 ms more, from three to five vantage points."""
-    yield from _slower(seen, random, "link-slower-few", *_FEW_VANTAGES)
+    yield from _slower(seen, random, "link-slower-few", *_FEW_VANTAGES, lambda turn: SLOWER_MS)
 
 
-def _slower(seen: Seen, random: Random, kind: str, least: int, most: int) -> Iterator[Plant]:
+def link_drifting(seen: Seen, random: Random) -> Iterator[Plant]:
+    """A link takes 0.25 ms more each night, from at least eight vantage points."""
+    yield from _slower(seen, random, "link-drifting", *_MANY_VANTAGES, lambda turn: DRIFT_MS * turn)
+
+
+def _slower(
+    seen: Seen, random: Random, kind: str, least: int, most: int, ms: Callable[[int], float]
+) -> Iterator[Plant]:
     net = seen.network
     for one, other in shuffled(random, seen.links):
         pairs = seen.links[one, other]
@@ -144,7 +188,7 @@ def _slower(seen: Seen, random: Random, kind: str, least: int, most: int) -> Ite
         link = seen.link(one, other)
 
         def alter(night: Night, addrs: tuple[str, str] = link.addrs) -> None:
-            night.slow[addrs] = SLOWER_MS
+            night.slow[addrs] = ms(night.turn)
 
         asns = frozenset({net.asn_of[one], net.asn_of[other]})
         yield Plant(kind, seen.both_ways(one, other), alter, asns, (one, other))
@@ -163,7 +207,11 @@ def detour(seen: Seen, random: Random) -> Iterator[Plant]:
             replace_link(night.network, old, dataclasses.replace(old, cost=_DETOUR_COST))
 
         ways = seen.ways_if(alter)
-        if len(moved := seen.ways.changed(ways)) >= SOME and not len(ways.crossing(one, other)):
+        near = np.unique(ways.pairs()[ways.router == one])
+        moved = seen.ways.changed(ways)
+        if len(moved) < SOME or len(ways.crossing(one, other)):
+            continue
+        if len(common(pairs, near)) >= FEW and (ways.router == other).any():
             yield Plant("detour", moved, alter, frozenset({net.asn_of[one]}), (one, other))
 
 

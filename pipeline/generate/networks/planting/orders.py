@@ -20,8 +20,12 @@ PLANTS: Mapping[str, str] = {
     "as-split": "The links between two halves of an AS are cut.",
     "ingress-moved": "The only link from a neighbour into an AS ends at another router of the AS.",
     "adjacency-gained": "Two ASes become peers.",
+    "relationship-changed": "An AS becomes the provider of a peer, over links that none crossed.",
+    "diameter-grown": "Links inside an AS are cut, and its diameter is two hops more.",
+    "radius-grown": "Links inside an AS are cut, and its radius is two hops more.",
     "link-slower": "A link takes 8 ms more, from at least eight vantage points.",
     "link-slower-few": "A link takes 8 ms more, from three to five vantage points.",
+    "link-drifting": "A link takes 0.25 ms more each night, from at least eight vantage points.",
     "detour": "The cost of a link inside an AS rises: packets go around it, and it is still there.",
     "load-balancing": "A router gets a second one beside it, over which half of the flows go.",
     "mpls": "MPLS hides the inner routers of an AS.",
@@ -35,6 +39,8 @@ PLANTS: Mapping[str, str] = {
     "vantage-lost": "A vantage point does not measure.",
     "targets-lost": "A third of the targets are not measured.",
     "table-changed": "Half of the block of an AS's routers is announced by a stranger.",
+    "second-origin": "The prefix of an AS is announced by a provider of it, too.",
+    "sibling-gained": "An AS comes to the organisation of a neighbour.",
 }
 # Shares of a plan that can become others on a night.
 PLANTED_SHARES = (

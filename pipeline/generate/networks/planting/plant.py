@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
@@ -35,6 +35,8 @@ class Plant:
         Vantage points or targets that it is about.
     is_everywhere : bool
         Whether nothing else may be planted on its nights.
+    figures : dict of str to (int, int)
+        Figures of its AS that differ, before and after, of what pairs cross.
     is_less : bool
         A share that falls: to compare it is what taking back one that rises is.
     """
@@ -48,6 +50,7 @@ class Plant:
     place: str = ""
     hosts: tuple[str, ...] = ()
     is_everywhere: bool = False
+    figures: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     is_less: bool = False
 
 
@@ -58,13 +61,15 @@ class Kind(NamedTuple):
     """A kind of plant: what it needs, and its places, in random order.
 
     ``events``, ``back``: what comparing calls it on the first of its nights, and on the first after
-    them; several where the place decides, none where it has no name.
+    them; several where the place decides, none where it has no name. ``nights``: of its own that
+    pass until it is told; where it takes several, it also needs three without it.
     """
 
     needs: str
     find: Find
     events: tuple[str, ...]
     back: tuple[str, ...] = ()
+    nights: int = 1
 
 
 def shuffled(random: Random, items: Any) -> list[Any]:

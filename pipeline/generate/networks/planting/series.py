@@ -72,6 +72,7 @@ class Series:
         if own:
             night = night.copy()
         for each in own:
+            night.turn = number - each.order.first + 1
             each.plant.alter(night)
         return Campaign(night, self._n_traces, delays=self.delays)
 
@@ -150,6 +151,9 @@ def _facts(seen: Seen, order: Order, plant: Plant) -> dict[str, Any]:
     named = kind or share
     assert named is not None
     events, back = (named.back, named.events) if plant.is_less else (named.events, named.back)
+    nights = kind.nights if kind else 1
+    if nights > 1 and (order.first <= 3 or order.last < order.first + nights - 1):
+        events = ()
     return {
         "kind": plant.kind,
         "says": PLANTS[order.what] if kind else f"{order.what}.",
@@ -159,12 +163,14 @@ def _facts(seen: Seen, order: Order, plant: Plant) -> dict[str, Any]:
         "first_date": date_of(order.first),
         "last_date": date_of(order.last),
         "events": list(events),
+        "events_by_night": order.first + nights - 1,
         "events_when_taken_back": list(back),
         "ases": sorted(plant.asns),
         "ases_beside": sorted(plant.beside),
         "routers": [f"r{router}" for router in plant.routers],
         "place": plant.place,
         "hosts": list(plant.hosts),
+        "figures": {name: list(both) for name, both in plant.figures.items()},
         "links_gone": [link_facts(net, link) for link in before if link not in after],
         "links_new": [link_facts(night.network, link) for link in after if link not in before],
         "routers_new": [

@@ -14,7 +14,7 @@ from pipeline.generate.networks.tracing import Campaign, wires_of
 from pipeline.generate.networks.walking import WITHOUT_ROUTE
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
 
-LOOKED_AT = 300_000  # pairs at most
+LOOKED_AT, TOWARD = 300_000, 3_000  # pairs at most, and ASes that they go to
 Alter = Callable[[Night], None]
 Pairs = np.ndarray  # numbers of pairs, ascending
 _NONE = np.empty(0, np.int64)
@@ -127,7 +127,7 @@ class Seen:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self._picked = campaign.pairs(LOOKED_AT)
+        self._picked = campaign.pairs(LOOKED_AT, TOWARD)
         lengths = [len(each) for each in self._picked]
         self.n_pairs = campaign.n_traces // len(campaign.methods)
         self.n_looked_at = sum(lengths)

@@ -124,7 +124,7 @@ def test_nights_are_folders_with_what_was_planted(tmp_path: Path) -> None:
     truth = json.loads((out / networks.PLANTS).read_text())
     assert [night["date"] for night in truth["nights"]] == days
     assert [plant["kind"] for plant in truth["plants"]] == ["router-silent", "targets-lost"]
-    silent = truth["plants"][0]
+    silent, text = truth["plants"][0], "router-silent@2"
     about = (out / networks.README).read_text()
     assert "--nights 3 --plant router-silent@2 --plant targets-lost@3" in about
     assert "  targets-lost@3  A third of the targets are not measured." in about
@@ -144,6 +144,9 @@ def test_nights_are_folders_with_what_was_planted(tmp_path: Path) -> None:
         said = {format_addr(*map(int, each)) for each in np.unique(replies, axis=0)}
         seen[day] = bool(said & addrs)
         assert (out / day / "lab.locations.csv").read_text().startswith("address,latitude")
+    first, _, last = ((out / day / networks.README).read_text() for day in days)
+    assert first.endswith("On this night:\n  nothing is planted\n")
+    assert last.splitlines()[-2:] == [f"  {text}  {silent['says']}", about.splitlines()[-1]]
     assert seen == dict(zip(days, (True, False, False), strict=True))
     assert n[days[0]] == n[days[1]] == 3000 > n[days[2]]
     assert starts[days[1]] - starts[days[0]] == 86400

@@ -9,11 +9,13 @@ from random import Random
 import numpy as np
 import pytest
 
+from pipeline.generate.networks.ases import CUSTOMER, PEER
 from pipeline.generate.networks.network import Network
 from pipeline.generate.networks.night import Night, addresses_of, links_between
 from pipeline.generate.networks.planting.kinds import KINDS
 from pipeline.generate.networks.planting.plant import FROM, MANY, SOME, Plant
 from pipeline.generate.networks.planting.ways import Seen
+from pipeline.generate.networks.planting.widths import GROWTH, widths_of
 from pipeline.generate.networks.tracing import Campaign
 from tests.oracles.nights.internet import PLAN
 
@@ -156,6 +158,56 @@ def test_what_is_not_measured_or_announced(seen: Seen, planted) -> None:
     assert len(night.network.origins) == len(seen.network.origins) + 1
     assert str(night.network.origins[-1][0]) == plant.hosts[0]
     assert plant.is_everywhere
+    plant, night = planted("second-origin")
+    (row,) = set(night.network.origins) - set(seen.network.origins)
+    asn, other = map(int, row[1].split("_"))
+    assert {asn, other} == plant.beside
+    assert other in seen.network.ases.providers[asn]
+    assert (row[0], str(asn)) in seen.network.origins
+    plant, night = planted("sibling-gained")
+    assert night.network.ases.are_siblings(*plant.beside)
+    assert not seen.network.ases.are_siblings(*plant.beside)
+
+
+@pytest.mark.parametrize("figure", ["diameter", "radius"])
+def test_ases_that_become_wider(figure: str, seen: Seen, planted) -> None:
+    plant, night = planted(f"{figure}-grown")
+    (asn,) = plant.asns
+    before, after = (
+        widths_of(
+            {
+                router: {link.other(router) for link in net.links_of[router]} & {*net.routers[asn]}
+                for router in net.routers[asn]
+            }
+        )
+        for net in (seen.network, night.network)
+    )
+    assert after[figure] == before[figure] + GROWTH
+    crossed, then = plant.figures[figure]
+    assert then >= crossed + GROWTH
+    assert all(set(link.ends) <= set(plant.routers) for link in gone(seen, night))
+    assert not new(seen, night)
+
+
+def test_a_peer_that_becomes_a_customer(seen: Seen, planted) -> None:
+    plant, night = planted("relationship-changed")
+    before, after = seen.network.ases, night.network.ases
+    (pair,) = after.relationship.items() - before.relationship.items()
+    assert (set(pair[0]), pair[1]) == (plant.asns, CUSTOMER)
+    assert before.between(*plant.asns) == PEER
+    assert after.providers[pair[0][1]] == [*before.providers[pair[0][1]], pair[0][0]]
+    kinds = {link.kind for link in links_between(night.network, *plant.asns)}
+    assert kinds <= {"customer", "exchange"}
+    assert {link.addrs for link in night.network.links} == {
+        link.addrs for link in seen.network.links
+    }
+
+
+def test_widths_are_those_of_the_largest_part() -> None:
+    line = {0: {1}, 1: {0, 2}, 2: {1, 3}, 3: {2, 4}, 4: {3}}
+    assert widths_of(line) == {"diameter": 4, "radius": 2}
+    assert widths_of(line | {8: {9}, 9: {8}}) == {"diameter": 4, "radius": 2}
+    assert widths_of({}) == {"diameter": 0, "radius": 0}
 
 
 def test_delays_tunnels_and_numbers(seen: Seen, planted) -> None:
@@ -168,6 +220,10 @@ def test_delays_tunnels_and_numbers(seen: Seen, planted) -> None:
         assert np.flatnonzero(slower > 7.9).tolist() == [
             seen.network.links.index(seen.link(*plant.routers))
         ]
+    drift, _ = planted("link-drifting")
+    night = Night(seen.network, turn=3).copy()
+    drift.alter(night)
+    assert night.slow == {seen.link(*drift.routers).addrs: 0.75}
     plant, night = planted("mpls")
     (asn,) = night.network.answers.tunnels - seen.network.answers.tunnels
     assert plant.asns == {asn}

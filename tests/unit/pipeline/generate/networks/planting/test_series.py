@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pipeline.generate.networks.network import Network
+from pipeline.generate.networks.network import Link, Network
+from pipeline.generate.networks.night import link_between
 from pipeline.generate.networks.plan import make_plan
 from pipeline.generate.networks.planting.orders import parse_order
 from pipeline.generate.networks.planting.series import Series, date_of
@@ -63,7 +64,7 @@ def test_plants_come_stay_and_are_taken_back() -> None:
     facts = truth["plants"][1]
     assert (facts["first_date"], facts["last_date"]) == ("2026-09-23", "2026-09-24")
     assert (facts["place"], facts["stays"]) == ("ix0", False)
-    assert facts["events"] == ["exchange lost"]
+    assert (facts["events"], facts["events_by_night"]) == (["exchange lost"], 3)
     assert len(facts["links_gone"]) == sum(bool(each.exchange) for each in NETWORK.links)
     assert 0 < facts["n_pairs"] <= facts["n_pairs_looked_at"] == facts["n_pairs_of_a_night"]
     assert len(silent.facts["routers"]) == len(networks[3].answers.silent) - len(
@@ -79,6 +80,22 @@ def test_a_share_that_falls_is_the_reverse_of_one_that_rises() -> None:
     assert (more["says"], less["says"]) == ("silent=0.3.", "silent=0.")
     assert more["events"] == less["events_when_taken_back"] == ["routers silent"]
     assert less["events"] == more["events_when_taken_back"] == ["routers answer again"]
+
+
+def test_what_comes_slowly_is_told_after_some_nights() -> None:
+    made = series(("link-drifting@4",), 9)
+    link = NETWORK.links.index(made_link(made))
+    delays = [made.campaign(n).wires.delay[link] for n in range(1, 10)]
+    assert [round(ms - delays[0], 2) for ms in delays[2:6]] == [0.0, 0.25, 0.5, 0.75]
+    facts = made.planted[0].facts
+    assert (facts["events"], facts["events_by_night"]) == (["links slower"], 8)
+    for text, n_nights in (("link-drifting@3", 9), ("link-drifting@4", 7)):
+        assert series((text,), n_nights).planted[0].facts["events"] == []
+
+
+def made_link(made: Series) -> Link:
+    """The link of a series' first plant."""
+    return link_between(NETWORK, *made.planted[0].plant.routers)
 
 
 def test_the_same_kind_finds_another_place() -> None:
