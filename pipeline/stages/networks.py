@@ -257,7 +257,7 @@ def _about_night(series: Series, number: int) -> str:
         for each in series.planted
         if each.order.first <= number <= each.order.last
     )
-    return f"""Night {number:,} of {series.n_nights:,} of a network of known truth; nothing is measured.
+    return f"""Night {number:,} of {series.n_nights:,} of a network of known truth.
 ../{README} says what the files are, ../{PLANTS} what is planted and where.
 
 On this night:

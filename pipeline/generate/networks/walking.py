@@ -164,11 +164,14 @@ def walk_rows(
         after = row + 1
         while after < end and targets.asn[after] == asn:
             after += 1
-        spread(wires, asn, toward)
+        is_spread = False  # which takes long, and to most ASes of a large network nobody may walk
         for v in range(len(hosts.asn)):
             of_v = picked[picked_ptr[v] : picked_ptr[v + 1]]
             start = picked_ptr[v] + np.searchsorted(of_v, row)
             for at in range(start, picked_ptr[v] + np.searchsorted(of_v, after)):
+                if not is_spread:
+                    spread(wires, asn, toward)
+                    is_spread = True
                 t = picked[at]
                 state = hosts.sent[v]
                 for i in range(put_addr(text, 0, targets.addr[t, 0], targets.addr[t, 1])):

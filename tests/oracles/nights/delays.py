@@ -12,7 +12,7 @@ import io
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -148,7 +148,7 @@ def table(seeds: Sequence[int]) -> list[str]:
     for seed in seeds:
         for alpha, reported in judge_delays(seed).items():
             total[alpha].add(reported)
-    rows = [{"weight": alpha, **asdict(reported)} for alpha, reported in total.items()]
+    rows = [{"weight": alpha, **vars(reported)} for alpha, reported in total.items()]
     with contextlib.redirect_stdout(io.StringIO()):
         record("nights_delays", rows, seeds=[*seeds])
     lines = [

@@ -147,7 +147,7 @@ def _fits(plant: Wanted, night: Sequence[Wanted]) -> bool:
 class _Told:
     """An event: ASes and addresses that its changes of the kind that began it name, and why.
 
-    ``grown``: by how much figures of ASes changed that are a part of it.
+    ``grown``: by how much figures of its ASes changed.
     """
 
     kind: str
@@ -155,7 +155,7 @@ class _Told:
     addrs: frozenset[str]
     label: str
     n_traces: int
-    grown: Mapping[str, float]
+    grown: Mapping[tuple[int, str], float]
 
     @classmethod
     def of(cls, changes: Changes, events: Events, event: int) -> _Told:
@@ -172,8 +172,9 @@ class _Told:
             for high, low in zip(highs[rows], lows[rows], strict=True)
         }
         label, n_traces = str(changes.reason[first]), int(events.n_traces[event])
-        rows = np.flatnonzero((changes.event == event) & np.isin(changes.what, WIDTHS))
-        grown = dict(zip(changes.what[rows], changes.new[rows] - changes.old[rows], strict=True))
+        rows = np.flatnonzero(np.isin(changes.what, WIDTHS) & np.isin(changes.asn, [*asns]))
+        names = zip(changes.asn[rows].tolist(), changes.what[rows].tolist(), strict=True)
+        grown = dict(zip(names, (changes.new - changes.old)[rows].tolist(), strict=True))
         return cls(events.kind[event], frozenset(asns), frozenset(addrs), label, n_traces, grown)
 
     def is_right(self, plant: Wanted, *, back: bool) -> bool:
@@ -182,8 +183,9 @@ class _Told:
             return False
         sign = -1 if back else 1
         is_as_wide = all(
-            abs(self.grown.get(name, 0) - sign * (after - before)) <= 1
+            abs(self.grown.get((asn, name), 0) - sign * (after - before)) <= 1
             for name, (before, after) in plant.figures.items()
+            for asn in plant.asns
         )
         return is_as_wide and self.is_about(plant) and plant.label in ("", self.label)
 

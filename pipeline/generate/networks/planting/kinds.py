@@ -21,10 +21,10 @@ def _kind(
 
 _SILENT, _AGAIN = "routers silent", "routers answer again"
 _LOST, _GAINED = "routers lost", "routers gained"
-_REMOVED = "links removed", _LOST, _GAINED  # pairs turn to links not seen before
-_ADDED = "links added", _GAINED, _LOST
+_REMOVED = "links removed", "links added", _LOST, _GAINED  # pairs turn to links not seen before
+_ADDED = "links added", "links removed", _GAINED, _LOST
 _ALONE = "nights on which nothing else is planted"
-_WIDE = f"{widths.LEAST} to {widths.MOST} routers in an AS, none of them silent, which pairs cross"
+_WIDE = f"{widths.LEAST} to {widths.MOST} routers in an AS, none of them silent, {FEW} pairs there"
 _DEAD, _ALIVE = "hosts silent", "hosts answer again"
 
 KINDS: Mapping[str, Kind] = {

@@ -110,9 +110,13 @@ def relationship_changed(seen: Seen, random: Random) -> Iterator[Plant]:
     net = seen.network
     peers = [pair for pair, kind in net.ases.relationship.items() if kind == PEER]
     for one, other in shuffled(random, peers):
-        ends = [link.ends for link in links_between(net, one, other)]
+        links = links_between(net, one, other)
+        ends = [link.ends for link in links]
         if (min(one, other), max(one, other)) in seen.borders or other in _above(net.ases, one):
             continue  # seen already; it would buy from its own customer
+        lenders = {b for a, b in ((one, other), (other, one)) if len(net.routers[a]) < 2}
+        if lenders & {link.numbered_by for link in links}:
+            continue  # the only router of an AS may count in the one that its address is from
         if not all(seen.answers(r) and len(seen.routers[r]) >= FEW for both in ends for r in both):
             continue
 

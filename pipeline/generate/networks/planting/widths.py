@@ -10,8 +10,8 @@ import numpy as np
 
 from pipeline.generate.networks.network import Network
 from pipeline.generate.networks.night import Night, remove_links
-from pipeline.generate.networks.planting.plant import FROM, SOME, Plant, shuffled
-from pipeline.generate.networks.planting.ways import Seen, Ways
+from pipeline.generate.networks.planting.plant import FEW, FROM, Plant, shuffled
+from pipeline.generate.networks.planting.ways import Seen, Ways, common
 
 LEAST, MOST = 7, 60  # routers of an AS
 GROWTH = 2  # hops: one may be that of a router that did not answer on one of the nights
@@ -53,17 +53,27 @@ def _grown(seen: Seen, random: Random, figure: str) -> Iterator[Plant]:
 
             after = seen.ways_if(alter)
             now = widths_of(_crossed(after, net, asn))[figure]
-            moved = seen.ways.changed(after)
-            if now >= crossed + GROWTH and len(moved) >= SOME and seen.n_vantages(moved) >= FROM:
+            if now >= crossed + GROWTH and _turn(seen, after, cut):
                 yield Plant(
                     f"{figure}-grown",
-                    moved,
+                    seen.ways.changed(after),
                     alter,
                     frozenset({asn}),
                     tuple(sorted({router for link in cut for router in link})),
                     figures={figure: (crossed, now)},
                 )
                 break
+
+
+def _turn(seen: Seen, after: Ways, cut: set[tuple[int, int]]) -> bool:
+    """Whether enough pairs that crossed one of some links come to its near router again."""
+    for one, other in cut:
+        for near, far in ((one, other), (other, one)):
+            pairs = seen.links[near, far]
+            turned = common(pairs, np.unique(after.pairs()[after.router == near]))
+            if len(turned) >= FEW and seen.n_vantages(pairs) >= FROM:
+                return True
+    return False
 
 
 def _joined(routers: set[int], links: Iterable[tuple[int, int]]) -> Near:
