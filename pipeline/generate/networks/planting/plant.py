@@ -62,7 +62,7 @@ class Kind(NamedTuple):
 
     ``events``, ``back``: what comparing calls it on the first of its nights, and on the first after
     them; several where the place decides, none where it has no name. ``nights``: of its own that
-    pass until it is told; where it takes several, it also needs three without it.
+    pass until it says so; where it takes several, it also needs three without it.
     """
 
     needs: str

@@ -100,6 +100,21 @@ def test_of_many_pairs_some_are_looked_at(seen: Seen, monkeypatch: pytest.Monkey
         assert few.ways.of(pair) == seen.ways.of(same)
 
 
+def test_of_many_ases_pairs_to_some_are_looked_at(
+    seen: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "TOWARD", 5)
+    few = Seen(seen.campaign)
+    asn = seen.campaign.targets.asn
+    toward = np.unique(asn[few.target])
+    assert 3 <= len(toward) <= 5 < len(np.unique(asn))
+    where = {(v, t): i for i, (v, t) in enumerate(zip(seen.vantage, seen.target, strict=True))}
+    assert few.n_looked_at == np.isin(asn[seen.target], toward).sum()
+    for pair in range(few.n_looked_at):
+        same = where[few.vantage[pair], few.target[pair]]
+        assert few.ways.of(pair) == seen.ways.of(same)
+
+
 def test_sets_of_pairs() -> None:
     one, other = np.array([1, 3, 5]), np.array([3, 4, 5, 9])
     assert joined((one, other)).tolist() == [1, 3, 4, 5, 9]
