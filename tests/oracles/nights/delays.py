@@ -43,7 +43,8 @@ _Told = tuple[int, str, set[str]]  # night, kind, and addresses of an event's li
 class Reported:
     """What was reported each night: plants, those found, events of them that say nothing new.
 
-    ``n_false``: events on links without a plant. Found: an event that a link is slower, of steps
+    ``n_false``: events on links that share no router with one that has a plant; those that do may be
+    slower or faster for it, as replies of one end alone go back over that link. Found: an event that a link is slower, of steps
     and bad nights on the very night. Nothing new (``again``): that a link is as it was before one
     bad night, or that a step is still there.
     """
@@ -120,9 +121,7 @@ def _events(changes: Changes) -> Iterator[tuple[str, set[str]]]:
 def _judge(series: Series, told: Sequence[_Told]) -> Reported:
     reported = Reported(n_nights=series.n_nights - 1)
     own = [_addresses(series.network, each) for each in series.planted]
-    reported.n_false = sum(
-        not any(all(at & end for end in ends) for ends in own) for _, _, at in told
-    )
+    reported.n_false = sum(not any(at & end for ends in own for end in ends) for _, _, at in told)
     for planted, ends in zip(series.planted, own, strict=True):
         order, name = planted.order, DRIFT
         if order.what == "link-slower":
