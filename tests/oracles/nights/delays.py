@@ -43,10 +43,10 @@ _Told = tuple[int, str, set[str]]  # night, kind, and addresses of an event's li
 class Reported:
     """What was reported each night: plants, those found, events of them that say nothing new.
 
-    ``n_false``: events on links that share no router with one that has a plant; those that do may be
-    slower or faster for it, as replies of one end alone go back over that link. Found: an event that a link is slower, of steps
-    and bad nights on the very night. Nothing new (``again``): that a link is as it was before one
-    bad night, or that a step is still there.
+    ``n_false``: events on links that share no router with one that has a plant; those that do may
+    be slower or faster for it, as replies of one end alone go back over that link. Found: an event
+    that a link is slower, of steps and bad nights on the very night. Nothing new (``again``): that
+    a link is as it was before one bad night, or that a step is still there.
     """
 
     planted: Counter[str] = field(default_factory=Counter)
