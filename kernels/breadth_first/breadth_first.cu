@@ -23,6 +23,7 @@
 #include "top_down.cuh"
 #include "bottom_up.cuh"
 #include "narrow.cuh"
+#include "cluster.cuh"
 
 // Put the nodes of a bitmap into the queue.
 __device__ __noinline__ void make_list(const Search& s, const unsigned* map)
@@ -76,6 +77,41 @@ __device__ __forceinline__ void list_segments(
     }
 }
 
+// All levels and bitmaps, and the segments of hubs.
+__device__ __forceinline__ void start(const Search& s, const node_t source)
+{
+    const int t = thread_of_warp();
+    const offset_t thread = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const offset_t n_threads = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t i = thread; i < 3 * s.n_map; i += n_threads) s.maps[i] = 0;
+    constexpr int AT_ONCE = 4;
+    for (offset_t at = thread - t; at < s.n_nodes; at += AT_ONCE * n_threads) {
+        offset_t degree[AT_ONCE];
+        int n_segments[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const offset_t v = at + k * n_threads + t;
+            const offset_t safe = v < s.n_nodes ? v : 0;
+            degree[k] = s.indptr[safe + 1] - s.indptr[safe];
+            if (v < s.n_nodes) s.level[v] = v == source ? 0 : UNREACHED;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const offset_t v = at + k * n_threads + t;
+            if (v >= s.n_nodes) degree[k] = 0;
+            n_segments[k] = segments_of(degree[k]);
+            const unsigned is_seen = __ballot_sync(ALL_THREADS, degree[k] == 0 || v == source);
+            if (t == 0 && v < s.n_nodes) s.seen[v >> 5] = is_seen;
+        }
+        list_segments(s, at, n_threads, n_segments);
+    }
+    if (thread == 0) {
+        s.queue[0] = source;
+        s.control->tail = 1;
+    }
+    grid_barrier(&s.control->arrivals);
+}
+
 template <int BLOCK, int NODES>
 __device__ __forceinline__ void search(
     const offset_t* indptr,   // (n_nodes + 1,)
@@ -86,6 +122,8 @@ __device__ __forceinline__ void search(
     const node_t target,      // -1: none
     const offset_t alpha,     // bottom-up while frontier arcs * alpha exceed arcs not yet seen ...
     const offset_t beta,      // ... and frontier nodes * beta exceed n_nodes
+    const int n_levels,       // narrow ones in a row after which the search is left
+    const bool goes_on,       // it was left; narrow_search went on
     level_t* level,           // (n_nodes,) out
     node_t* queue,            // (n_nodes,) scratch, as the following
     unsigned* maps,           // (4, n_map): seen, three frontiers
@@ -102,47 +140,50 @@ __device__ __forceinline__ void search(
              segments, segments + 2 * (n_arcs / SEGMENT), control};
     }
     __syncthreads();
-    const int t = thread_of_warp();
     const offset_t thread = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
     const offset_t n_threads = (offset_t)gridDim.x * blockDim.x;
-    for (offset_t i = thread; i < 3 * s.n_map; i += n_threads) s.maps[i] = 0;
-    constexpr int AT_ONCE = 4;
-    for (offset_t at = thread - t; at < n_nodes; at += AT_ONCE * n_threads) {
-        offset_t degree[AT_ONCE];
-        int n_segments[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
-            const offset_t v = at + k * n_threads + t;
-            const offset_t safe = v < n_nodes ? v : 0;
-            degree[k] = indptr[safe + 1] - indptr[safe];
-            if (v < n_nodes) level[v] = v == source ? 0 : UNREACHED;
-        }
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
-            const offset_t v = at + k * n_threads + t;
-            if (v >= n_nodes) degree[k] = 0;
-            n_segments[k] = segments_of(degree[k]);
-            const unsigned is_seen = __ballot_sync(ALL_THREADS, degree[k] == 0 || v == source);
-            if (t == 0 && v < n_nodes) s.seen[v >> 5] = is_seen;
-        }
-        list_segments(s, at, n_threads, n_segments);
+    offset_t frontier_arcs, open_arcs;
+    int n_front, begin, end, depth, n_reached, turn, frontier_segments, open_segments;
+    if (goes_on) {
+        frontier_arcs = control->frontier_arcs;
+        open_arcs = control->open_arcs;
+        n_front = control->n_front;
+        begin = control->begin;
+        end = begin + n_front;
+        depth = control->next_depth;
+        n_reached = control->n_reached;
+        turn = control->turn + 1;
+        frontier_segments = control->frontier_segments;
+        open_segments = control->open_segments;
+    } else {
+        start(s, source);
+        frontier_arcs = indptr[source + 1] - indptr[source];
+        open_arcs = n_arcs - frontier_arcs;
+        n_front = end = depth = n_reached = turn = 1;
+        begin = 0;
+        frontier_segments = segments_of(frontier_arcs);
+        open_segments = control->n_segments - frontier_segments;
     }
-    if (thread == 0) {
-        queue[0] = source;
-        control->tail = 1;
-    }
-    grid_barrier(&control->arrivals);
-    offset_t frontier_arcs = indptr[source + 1] - indptr[source];
-    int n_front = 1, begin = 0, end = 1, depth = 1, n_reached = 1;
-    offset_t open_arcs = n_arcs - frontier_arcs;
-    int frontier_segments = segments_of(frontier_arcs);
-    int open_segments = control->n_segments - frontier_segments;
-    bool is_bottom_up = false, is_listed = true, is_mapped = false;
+    bool is_bottom_up = false, is_listed = true, is_mapped = false, is_left = false;
     // A turn is a level, or narrow ones in a row. Another block may give the target level depth
     // while this one still asks: only what was complete before counts, or some blocks would leave
     // and the others wait for them forever.
-    for (int turn = 1; n_front && !(target >= 0 && (unsigned)level[target] < (unsigned)depth);
-         ++turn) {
+    for (; n_front && !(target >= 0 && (unsigned)level[target] < (unsigned)depth); ++turn) {
+        if (is_left && is_narrow(n_front, frontier_arcs, min(narrow.ROOM, CLUSTER * CLUSTER * CLUSTER_ROOM))) {
+            if (thread == 0) {
+                control->is_left = 1;
+                control->open_arcs = open_arcs;
+                control->frontier_arcs = control->frontier_segments = 0;  // narrow_search counts
+                control->turn = turn - 1;
+                control->begin = begin;
+                control->n_front = n_front;
+                control->next_depth = depth;
+                control->n_reached = n_reached;
+                control->open_segments = open_segments;
+            }
+            return;
+        }
+        is_left = false;
         const bool is_wide = n_front * beta > n_nodes;
         is_bottom_up = is_wide && (is_bottom_up || frontier_arcs * alpha > open_arcs);
         for (offset_t i = thread; i < s.n_map; i += n_threads) s.map(turn + 1)[i] = 0;
@@ -178,9 +219,10 @@ __device__ __forceinline__ void search(
                 grid_barrier(&control->arrivals);
             } else if (is_narrow(n_front, frontier_arcs, narrow.ROOM)) {
                 if (blockIdx.x == 0) {
-                    narrow_levels(s, narrow, begin, end, depth, target, turn);
+                    narrow_levels(s, narrow, begin, end, depth, target, turn, n_levels);
                 }
                 grid_barrier(&control->arrivals, true);
+                is_left = control->narrow_depth[turn & 1] - depth == n_levels;
                 depth = control->narrow_depth[turn & 1] - 1;
                 open_arcs -= control->narrow_arcs[turn & 1];
                 open_segments -= control->narrow_segments[turn & 1];
@@ -203,6 +245,7 @@ __device__ __forceinline__ void search(
         ++depth;
     }
     if (thread == 0) {
+        control->is_left = 0;
         control->depth = n_front ? depth - 1 : depth - 2;
         control->n_reached = n_reached;
     }
@@ -214,11 +257,11 @@ __device__ __forceinline__ void search(
     extern "C" __global__ void __launch_bounds__(BLOCK, N_BLOCKS) NAME(                           \
         const offset_t* indptr, const node_t* indices, const offset_t n_nodes,                    \
         const offset_t n_arcs, const node_t source, const node_t target, const offset_t alpha,    \
-        const offset_t beta, level_t* level, node_t* queue, unsigned* maps, int* segments,        \
-        Control* control)                                                                         \
+        const offset_t beta, const int n_levels, const bool goes_on, level_t* level,              \
+        node_t* queue, unsigned* maps, int* segments, Control* control)                           \
     {                                                                                             \
         search<BLOCK, NODES>(indptr, indices, n_nodes, n_arcs, source, target, alpha, beta,       \
-                             level, queue, maps, segments, control);                              \
+                             n_levels, goes_on, level, queue, maps, segments, control);           \
     }
 
 #if !ONLY_SOME || WITH_bfs_search

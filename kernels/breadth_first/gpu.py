@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -14,9 +15,13 @@ from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
 from kernels.breadth_first.constants import (
     AT_DEPTH,
+    AT_IS_LEFT,
     AT_N_REACHED,
+    CLUSTER,
+    CLUSTER_BLOCK,
     CONTROL,
     LARGE_BLOCK,
+    NARROW_LEVELS,
     SMALL_BLOCK,
 )
 from kernels.breadth_first.footprint import (
@@ -48,10 +53,12 @@ def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, 
         level = cp.empty(n_nodes, LEVEL)
         scratch = cp.empty(sum(parts), np.int32)
         scratch.data.memset_async(0, 4 * CONTROL)
-        search(
-            (cooperative_grid(search, -(-n_nodes // WARP), block),),
-            (block,),
-            (
+        grid = cooperative_grid(search, -(-n_nodes // WARP), block)
+        queue, maps, segments = (scratch[place:] for place in places)
+        n_levels = NARROW_LEVELS if _has_clusters(cp.cuda.Device().id) else np.iinfo(np.int32).max
+        goes_on = False
+        while True:
+            arguments = (
                 indptr,
                 indices,
                 cp.int64(n_nodes),
@@ -60,13 +67,30 @@ def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, 
                 cp.int32(target),
                 cp.int64(ALPHA),
                 cp.int64(BETA),
+                cp.int32(n_levels),
+                goes_on,
                 level,
-                *(scratch[place:] for place in places),
+                queue,
+                maps,
+                segments,
                 scratch,
-            ),
-        )
-        control = scratch[:CONTROL].get()  # the one synchronisation
-        return level, int(control[AT_DEPTH]), int(control[AT_N_REACHED])
+            )
+            search((grid,), (block,), arguments)
+            control = scratch[:CONTROL].get()  # the one synchronisation
+            if not control[AT_IS_LEFT]:
+                return level, int(control[AT_DEPTH]), int(control[AT_N_REACHED])
+            goes_on = True
+            load_kernel(__file__, "narrow_search")(
+                (CLUSTER,),
+                (CLUSTER_BLOCK,),
+                (indptr, indices, cp.int32(target), level, queue, maps, scratch),
+            )
+
+
+@functools.cache
+def _has_clusters(device_id: int) -> bool:
+    """Whether blocks can share their memory: compute capability 9.0 or later."""
+    return int(cp.cuda.Device(device_id).compute_capability) >= 90
 
 
 def parents(indptr: Any, indices: Any, source: int, level: Any) -> Any:

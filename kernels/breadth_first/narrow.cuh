@@ -43,11 +43,11 @@ __device__ __forceinline__ void claim_narrow(
     }
 }
 
-// From queue[begin:end] as many levels as are narrow, top-down, at least one.
+// From queue[begin:end] as many levels as are narrow, top-down, from one to n_levels.
 template <int BLOCK, int NODES>
 __device__ __noinline__ void narrow_levels(
     const Search& s, Narrow<BLOCK, NODES>& block, int begin, int end, level_t depth, const node_t target,
-    const int turn)
+    const int turn, const int n_levels)
 {
     constexpr int EACH = 4, ROOM = Narrow<BLOCK, NODES>::ROOM;
     const int t = thread_of_warp();
@@ -61,7 +61,7 @@ __device__ __noinline__ void narrow_levels(
     for (int at = 0;; ++at) {
         const node_t* nodes = block.nodes[at & 1];
         node_t* found = block.nodes[(at + 1) & 1];
-        if (n > ROOM || n == 0) {
+        if (n > ROOM || n == 0 || at == n_levels) {
             for (int i = threadIdx.x; i < n; i += BLOCK) {
                 const node_t u = i < ROOM ? nodes[i] : s.queue[begin + i];
                 const offset_t degree = s.indptr[u + 1] - s.indptr[u];

@@ -7,7 +7,8 @@ struct Control {
     int tail;                // nodes in the queue
     int depth;               // AT_DEPTH; out: the last level that has nodes
     int n_reached;           // AT_N_REACHED; out
-    int pad[3];
+    int is_left;             // AT_IS_LEFT; out: narrow_search goes on, then the search
+    int pad[2];
     int n_found[4];          // nodes found in turn i: n_found[i % 4]
     int found_segments[4];   // of the hubs among them
     offset_t found_arcs[4];  // their arcs
@@ -16,6 +17,16 @@ struct Control {
     int narrow_segments[2];   // likewise
     int narrow_depth[2];      // the level after the last
     int narrow_begin[2];      // place in the queue of the last one's nodes
+    // Of a search that was left, and goes on in the next launch:
+    offset_t frontier_arcs;
+    offset_t open_arcs;
+    int turn;
+    int begin;
+    int n_front;
+    int next_depth;
+    int frontier_segments;
+    int open_segments;
+    int n_over;               // nodes of narrow_search that its lists have no room for
 };
 static_assert(sizeof(Control) <= 4 * CONTROL);
 

@@ -49,7 +49,7 @@ def in_most(first, second, n_pairs, count):
 
 @njit(cache=True, nogil=True)
 def list_pairs(levels, order, centre, upper, longest, count, first, second, apart):
-    """Pairs that no kept search keeps near; their number, -1: more than there is room for.
+    """Pairs that no kept search keeps near; their number, -1: too little room for one more block.
 
     ``order``: kept searches, central ones first; ``count``: nodes in question by centre's level.
     """
@@ -72,7 +72,7 @@ def list_pairs(levels, order, centre, upper, longest, count, first, second, apar
         for i in range(n_open):
             rows[k, i] = own[np.uintp(nodes[i])]
     near = np.empty(BLOCK, levels.dtype)
-    n_found = 0
+    n_found = np.uintp(0)
     i = 0
     while i < n_open and 2 * np.int64(level[nodes[i]]) > longest:
         end = place[max(0, longest - np.int64(level[nodes[i]]) + 1)]
@@ -94,13 +94,12 @@ def list_pairs(levels, order, centre, upper, longest, count, first, second, apar
                     break
             if not is_left:
                 continue
-            for j in range(size):
-                if near[j] > longest:
-                    if n_found == first.size:
-                        return np.int64(-1)
-                    first[n_found], second[n_found] = nodes[i], nodes[begin + j]
-                    apart[n_found] = near[j]
-                    n_found += 1
+            if n_found + np.uintp(size) > np.uintp(first.size):
+                return np.int64(-1)
+            for j in range(size):  # written at once, kept if far: no branch to predict
+                first[n_found], second[n_found] = nodes[i], nodes[begin + j]
+                apart[n_found] = near[j]
+                n_found += np.uintp(near[j] > longest)
         i += 1
     return np.int64(n_found)
 
@@ -108,11 +107,11 @@ def list_pairs(levels, order, centre, upper, longest, count, first, second, apar
 @njit(cache=True, nogil=True)
 def keep_pairs(level, upper, longest, first, second, apart, n_pairs):
     """Drop pairs that one more search, or the bounds, keep near; returns how many are left."""
-    kept = 0
-    for i in range(n_pairs):
+    kept = np.uintp(0)
+    for i in range(np.uintp(n_pairs)):
         x, y = first[i], second[i]
-        hops = min(apart[i], np.int32(level[x]) + np.int32(level[y]))
-        if hops > longest and upper[x] > longest and upper[y] > longest:
-            first[kept], second[kept], apart[kept] = x, y, hops
-            kept += 1
-    return kept
+        u, v = np.uintp(x), np.uintp(y)
+        hops = min(apart[i], np.int32(level[u]) + np.int32(level[v]))
+        first[kept], second[kept], apart[kept] = x, y, hops
+        kept += np.uintp((hops > longest) & (upper[u] > longest) & (upper[v] > longest))
+    return np.int64(kept)

@@ -10,6 +10,7 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, OUT_I32, named
 from kernels.breadth_first.cpu_bytes import search_levels
 from kernels.eccentricity.reductions.far_pairs import (
+    BLOCK,
     count_by_level,
     in_most,
     keep_pairs,
@@ -265,6 +266,9 @@ def run(indptr, indices, levels, lower, upper, sources, ends):
         elif 0 < outside and pairs <= min(credit, most_pairs) and (n_kept > 2 or outside <= FEW):
             if first.size == 0:
                 room = min(ROOM, n_nodes * n_nodes)
+                if longest <= SWEEP_HOPS:  # sweeps cost less than keeping a pair per arc
+                    room = min(room, indices.size)
+                room += BLOCK
                 first = np.empty(room, np.int32)
                 second, apart = np.empty(room, np.int32), np.empty(room, np.int32)
             order = np.argsort(eccentricity[:n_kept])
