@@ -27,7 +27,9 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 CUDA = Path("/usr/local/cuda/bin")
 TOOLS = ("racecheck", "memcheck", "initcheck", "synccheck")
-_NAME = re.compile(r"__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)*\\?\s*(?:__\w+__\([^)]*\)\s*)*(\w+)(##W)?\(")
+_NAME = re.compile(
+    r"__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)*\\?\s*(?:__\w+__\([^)]*\)\s*)*(\w+)(##W)?\("
+)
 _MADE = re.compile(r"^(?:BFS_SEARCH|SWEEP_\w+|WRITE_LEVELS|ADD)\((\w+),", re.MULTILINE)
 _WIDTHS = re.compile(r"^AFTER_SWEEP\((\w+)\)", re.MULTILINE)
 _FOUND = re.compile(r"hazard|Race reported|Invalid|Uninitialized|Barrier error|Misaligned")
@@ -91,18 +93,18 @@ def run_all(device: str = "gpu") -> None:
         closenesses(shard.to(device), max_exact=1, n_sources=64)
         effective_diameters(shard.to(device))
         widths(shard.to(device), QUESTIONS)
-        print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
+        _say(f"{name}: {time.perf_counter() - began:.1f} s")
     if device == "gpu":
         for graph in (graphs["hubs"], apart):
             began = time.perf_counter()
             _in_parts(graph)
-            print(f"in parts: {time.perf_counter() - began:.1f} s", flush=True)
+            _say(f"in parts: {time.perf_counter() - began:.1f} s")
     # Levels of four bytes.
     began = time.perf_counter()
     long = path(66_000)
     kernels.msbfs(long.to(device), np.array([0]), levels=True)
     closenesses(Shard.from_graphs([long]).to(device), max_exact=1, n_sources=2)
-    print(f"long: {time.perf_counter() - began:.1f} s", flush=True)
+    _say(f"long: {time.perf_counter() - began:.1f} s")
 
 
 def _on_gpu_alone(graph: Any, here: Any) -> None:
@@ -145,6 +147,11 @@ def _in_parts(graph: Any) -> None:
     on_ranks(parts_of(graph, 2), one, deadline_s=300)
 
 
+def _say(*what: object) -> None:
+    sys.stdout.write(" ".join(map(str, what)) + "\n")
+    sys.stdout.flush()
+
+
 def _same(found: Any, expected: Any) -> None:
     np.testing.assert_array_equal(found.get() if hasattr(found, "get") else found, expected)
 
@@ -166,7 +173,7 @@ def run_alone() -> int:
         run_all()
     finally:
         every = kernels_of()
-        print(f"{len(asked & every)} of {len(every)} kernels; not run: {sorted(every - asked)}")
+        _say(f"{len(asked & every)} of {len(every)} kernels; not run: {sorted(every - asked)}")
         failed = len(every - asked)
     return 1 if failed else 0
 
@@ -198,11 +205,13 @@ def under(tool: str, log: Path) -> int:
         if found:
             ours[found] += 1
             if ours[found] == 1:
-                print(report)
+                _say(report)
         else:
             others[report.strip().splitlines()[0][:100]] += 1
-    print(f"{tool}: in our kernels {dict(ours)}; elsewhere {sum(others.values())}: {others.most_common(5)}")
-    print("the tool's last line:", text.strip().splitlines()[-1] if text.strip() else "none")
+    _say(
+        f"{tool}: in our kernels {dict(ours)}; elsewhere {sum(others.values())}: {others.most_common(5)}"
+    )
+    _say("the tool's last line:", text.strip().splitlines()[-1] if text.strip() else "none")
     return 1 if ours or done.returncode else 0
 
 

@@ -8,8 +8,6 @@ AT_DEPTH, AT_N_REACHED, AT_IS_LEFT = 3, 4, 5  # words of it that are read on the
 # worth fewer registers for each there.
 SMALL_BLOCK, LARGE_BLOCK = 896, 640
 NARROW_DEGREE = 8  # most arcs of each node, on average, in a level that one block searches
-# Levels that one block searches in a row before a cluster of blocks goes on; where there is one.
-NARROW_LEVELS = 64
 CLUSTER = 8  # blocks of it; all GPUs that have clusters have these
 CLUSTER_BLOCK = 256  # threads of each
 CLUSTER_ROOM = 64  # nodes that a block keeps of each other one

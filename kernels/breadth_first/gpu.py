@@ -21,7 +21,6 @@ from kernels.breadth_first.constants import (
     CLUSTER_BLOCK,
     CONTROL,
     LARGE_BLOCK,
-    NARROW_LEVELS,
     SMALL_BLOCK,
 )
 from kernels.breadth_first.footprint import (
@@ -36,6 +35,8 @@ from kernels.types import LEVEL, NODE
 # nodes more than a BETA-th of all.
 ALPHA = 8
 BETA = 256
+# Levels that one block searches in a row before a cluster of blocks goes on; where there is one.
+NARROW_LEVELS = 64
 LARGE = 1 << 24  # arcs, from which the form for large graphs is faster
 
 
