@@ -133,6 +133,7 @@ __device__ __forceinline__ void search(
     __shared__ BlockCounts block;
     __shared__ Search s;
     __shared__ Narrow<BLOCK, NODES> narrow;
+    static_assert(NODES * BLOCK <= CLUSTER * CLUSTER * CLUSTER_ROOM);
     if (threadIdx.x == 0) {
         block = {0, 0, 0};
         const offset_t n_map = (n_nodes + 31) / 32;
@@ -169,7 +170,7 @@ __device__ __forceinline__ void search(
     // while this one still asks: only what was complete before counts, or some blocks would leave
     // and the others wait for them forever.
     for (; n_front && !(target >= 0 && (unsigned)level[target] < (unsigned)depth); ++turn) {
-        if (is_left && is_narrow(n_front, frontier_arcs, min(narrow.ROOM, CLUSTER * CLUSTER * CLUSTER_ROOM))) {
+        if (is_left && is_narrow(n_front, frontier_arcs, narrow.ROOM)) {
             if (thread == 0) {
                 control->is_left = 1;
                 control->open_arcs = open_arcs;

@@ -2,29 +2,17 @@
 // then the latency of its accesses, not their number. Lists are in shared memory; a block writes
 // what it claims into the lists of the others, which take turns, so that all have as much to do.
 
-#ifndef SEEN_READ
-#define SEEN_READ 0
-#endif
-#ifndef LANES_EACH
-#define LANES_EACH 1
-#endif
-#ifndef BESIDE
-#define BESIDE 1
-#endif
-
 struct __align__(16) Found {
     node_t node;
     int degree;
     offset_t first;  // arc
 };
 
-template <int C, int CAP>
 struct Lists {
-    Found nodes[2][C][CAP];  // by the block that found them
-    int n_found[2][C][C + 1];  // nodes from block to block; at C: whether it was the last level
-    int own[2][C + 1];         // what this one writes into those of all at the end of a level
-    unsigned long long arcs[2];
-    int segments[2];
+    Found nodes[2][CLUSTER][CLUSTER_ROOM];  // by the block that found them
+    // Nodes from block to block; at [CLUSTER]: whether the level is the last.
+    int n_found[2][CLUSTER][CLUSTER + 1];
+    int own[2][CLUSTER + 1];  // what this block writes into those of all at the end of a level
 };
 
 __device__ __forceinline__ unsigned rank_of_cluster()
@@ -63,111 +51,82 @@ __device__ __forceinline__ void put(const unsigned address, const Found& found)
 }
 
 // Claim the heads of the arcs (-1: none) of all threads; ``to``: the block that gets them.
-template <int C, int CAP, int N>
 __device__ __forceinline__ void claim_for_all(
-    const Search& s, Lists<C, CAP>& lists, const offset_t(&arc)[N], const int now, const int to,
+    const Search& s, Lists& lists, const offset_t arc, const int now, const int to,
     const node_t target)
 {
-    const int t = thread_of_warp(), rank = rank_of_cluster();
-    node_t head[N];
-    unsigned claims[N];
-    offset_t first[N], last[N];
-    read_heads(s, arc, head);
-    unsigned word[N];
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-#if SEEN_READ == 2
-        word[i] = __ldcg(&s.seen[(head[i] < 0 ? 0 : head[i]) >> 5]);
-#elif SEEN_READ == 1
-        word[i] = s.seen[(head[i] < 0 ? 0 : head[i]) >> 5];
-#else
-        word[i] = 0;
-#endif
-    }
-#if BESIDE
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-        const node_t v = head[i] < 0 || ((word[i] >> (head[i] & 31)) & 1) ? 0 : head[i];
-        first[i] = __ldg(&s.indptr[v]);
-        last[i] = __ldg(&s.indptr[v + 1]);
-    }
-#endif
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-        const unsigned bit = 1u << (head[i] & 31);
-        const bool is_off = head[i] < 0 || (word[i] & bit);
-        word[i] = set_bit(&s.seen[(head[i] < 0 ? 0 : head[i]) >> 5], bit, is_off, ~0u);
-    }
-    int n_claims = 0;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-        claims[i] = __ballot_sync(ALL_THREADS, !((word[i] >> (head[i] & 31)) & 1));
-        n_claims += __popc(claims[i]);
-    }
-    if (n_claims == 0) return;
+    const int t = thread_of_warp();
+    const node_t head = arc < 0 ? -1 : __ldg(&s.indices[arc]);
+    const node_t v = head < 0 ? 0 : head;
+    // Read beside the atomic, also of those that are seen: one wait, not two.
+    const offset_t first = __ldg(&s.indptr[v]), last = __ldg(&s.indptr[v + 1]);
+    const unsigned word = set_bit(&s.seen[v >> 5], 1u << (v & 31), head < 0, ~0u);
+    const bool is_new = !((word >> (v & 31)) & 1);
+    const unsigned claims = __ballot_sync(ALL_THREADS, is_new);
+    if (claims == 0) return;
     int place = 0;
-    if (t == 0) place = atomicAdd(&lists.own[now][to], n_claims);
-#if !BESIDE
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-        const node_t v = (claims[i] >> t) & 1 ? head[i] : 0;
-        first[i] = __ldg(&s.indptr[v]);
-        last[i] = __ldg(&s.indptr[v + 1]);
+    if (t == 0) place = atomicAdd(&lists.own[now][to], __popc(claims));
+    place = __shfl_sync(ALL_THREADS, place, 0) + __popc(claims & ((1u << t) - 1));
+    if (!is_new) return;
+    const int degree = (int)(last - first);
+    if (place < CLUSTER_ROOM) {
+        put(there(&lists.nodes[now ^ 1][rank_of_cluster()][place], to), Found{head, degree, first});
+    } else {
+        s.queue[atomicAdd(&s.control->n_over, 1)] = head;
     }
-#endif
-    place = __shfl_sync(ALL_THREADS, place, 0);
-    const unsigned list = there(lists.nodes[now ^ 1][rank], to);
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-        if ((claims[i] >> t) & 1) {
-            const int own = place + __popc(claims[i] & ((1u << t) - 1));
-            const int degree = (int)(last[i] - first[i]);
-            if (own < CAP) {
-                put(list + own * (unsigned)sizeof(Found), Found{head[i], degree, first[i]});
-            } else {
-                s.queue[atomicAdd(&s.control->n_over, 1)] = head[i];
-            }
-            if (head[i] == target || degree > SHARED_DEGREE) lists.own[now][C] = 1;
-        }
-        place += __popc(claims[i]);
-    }
+    if (head == target || degree > SHARED_DEGREE) lists.own[now][CLUSTER] = 1;
 }
 
-template <int C, int BLOCK, int CAP>
-__device__ __forceinline__ void cluster_levels(const Search& s, Lists<C, CAP>& lists, const node_t target)
+// Where the i-th node of block ``rank`` is.
+__device__ __forceinline__ const Found& found_at(
+    const Lists& lists, const int now, const int rank, int i)
 {
-    constexpr int EACH = 4, ONE = 4 / LANES_EACH;  // arcs at once: of a shared node, of others
+    int from = 0;
+#pragma unroll
+    for (int k = 0; k + 1 < CLUSTER; ++k) {
+        const int kept = min(lists.n_found[now][k][rank], CLUSTER_ROOM);
+        if (from == k && i >= kept) {
+            i -= kept;
+            ++from;
+        }
+    }
+    return lists.nodes[now][from][i];
+}
+
+// Levels from queue[begin : begin + n_front] on, until one has a hub, the target, no node, or more
+// nodes than there is room for.
+__device__ __forceinline__ void cluster_levels(const Search& s, Lists& lists, const node_t target)
+{
+    constexpr int LANES = 4;  // threads of a node
     Control& control = *s.control;
     const int t = thread_of_warp(), rank = rank_of_cluster(), warp = threadIdx.x / WARP;
     const int n_first = control.n_front, begin = control.begin;
     level_t depth = control.next_depth;
-    // Of the first frontier every C-th node, from the rank-th on.
-    for (int i = threadIdx.x; C * i + rank < n_first; i += BLOCK) {
-        const node_t u = s.queue[begin + C * i + rank];
+    // Of the first frontier every CLUSTER-th node, from the rank-th on.
+    for (int i = threadIdx.x; CLUSTER * i + rank < n_first; i += CLUSTER_BLOCK) {
+        const node_t u = s.queue[begin + CLUSTER * i + rank];
         const offset_t first = s.indptr[u];
-        lists.nodes[0][i / CAP][i % CAP] = {u, (int)(s.indptr[u + 1] - first), first};
+        const int degree = (int)(s.indptr[u + 1] - first);
+        lists.nodes[0][i / CLUSTER_ROOM][i % CLUSTER_ROOM] = {u, degree, first};
     }
-    for (int i = threadIdx.x; i < C * (C + 1); i += BLOCK) {
-        const int from = i / (C + 1), to = i % (C + 1);
-        const int theirs = (n_first - to + C - 1) / C - from * CAP;
-        lists.n_found[0][from][to] =
-            to == C || n_first <= to || theirs < 0 ? 0 : theirs < CAP ? theirs : CAP;
+    for (int i = threadIdx.x; i < CLUSTER * (CLUSTER + 1); i += CLUSTER_BLOCK) {
+        const int from = i / (CLUSTER + 1), to = i % (CLUSTER + 1);
+        const int theirs = (n_first - to + CLUSTER - 1) / CLUSTER - from * CLUSTER_ROOM;
+        lists.n_found[0][from][to] = to == CLUSTER ? 0 : max(0, min(theirs, CLUSTER_ROOM));
     }
-    for (int i = threadIdx.x; i < 2 * (C + 1); i += BLOCK) lists.own[0][i] = 0;
-    if (threadIdx.x < 2) lists.segments[threadIdx.x] = lists.arcs[threadIdx.x] = 0;
+    for (int i = threadIdx.x; i <= CLUSTER; i += CLUSTER_BLOCK) lists.own[0][i] = 0;
     offset_t all_arcs = 0, arcs = 0;  // of this thread's nodes: of all found, of the last level
-    int n_reached = 0, n_over = 0, before = 0, n_mine = 0, n_all = 0;
+    int n_reached = 0, n_over = 0, before = 0, n_mine = 0, n_all = 0, now = 0;
     cluster_barrier();
-    for (int at = 0;; ++at) {
-        const int now = at & 1;
+    for (bool is_first = true;; is_first = false, now ^= 1) {
         bool is_last = false;
         n_all = n_over = before = n_mine = 0;
-        for (int i = t; i < C * (C + 1); i += WARP) {
-            const int from = i / (C + 1), to = i % (C + 1), n = lists.n_found[now][from][to];
-            if (to == C) {
+        for (int i = t; i < CLUSTER * (CLUSTER + 1); i += WARP) {
+            const int to = i % (CLUSTER + 1), n = lists.n_found[now][i / (CLUSTER + 1)][to];
+            if (to == CLUSTER) {
                 is_last |= n;
             } else {
-                const int kept = n < CAP ? n : CAP;
+                const int kept = min(n, CLUSTER_ROOM);
                 n_all += n;
                 n_over += n - kept;
                 before += to < rank ? kept : 0;
@@ -178,27 +137,16 @@ __device__ __forceinline__ void cluster_levels(const Search& s, Lists<C, CAP>& l
         n_over = warp_sum_of_ints(n_over);
         n_mine = warp_sum_of_ints(n_mine);
         is_last = __any_sync(ALL_THREADS, is_last) || n_over || n_all == 0;
-        if (at) n_reached += n_all;
+        if (!is_first) n_reached += n_all;
         all_arcs += arcs;
         arcs = 0;
-        if (threadIdx.x <= C) lists.own[now ^ 1][threadIdx.x] = 0;
-        const int to = (rank + warp + at) & (C - 1);
-        for (int base = warp * WARP; base < n_mine * LANES_EACH; base += BLOCK) {
-            const int lane = t % LANES_EACH;
-            int place = (base + t) / LANES_EACH, from = 0;
-            const bool is_node = place < n_mine;
-#pragma unroll
-            for (int k = 0; k + 1 < C; ++k) {
-                const int n = lists.n_found[now][k][rank];
-                const int kept = n < CAP ? n : CAP;
-                if (from == k && place >= kept) {
-                    place -= kept;
-                    ++from;
-                }
-            }
-            const Found own = is_node ? lists.nodes[now][from][place] : Found{0, 0, 0};
+        if (threadIdx.x <= CLUSTER) lists.own[now ^ 1][threadIdx.x] = 0;
+        const int to = (rank + warp + depth) % CLUSTER;
+        for (int base = warp * WARP; base < n_mine * LANES; base += CLUSTER_BLOCK) {
+            const int lane = t % LANES, i = (base + t) / LANES;
+            const Found own = i < n_mine ? found_at(lists, now, rank, i) : Found{0, 0, 0};
             int degree = own.degree;
-            if (is_node && at && lane == 0) {
+            if (i < n_mine && !is_first && lane == 0) {
                 s.level[own.node] = depth - 1;
                 arcs += degree;
             }
@@ -210,30 +158,19 @@ __device__ __forceinline__ void cluster_levels(const Search& s, Lists<C, CAP>& l
                 shared &= shared - 1;
                 const offset_t theirs = __shfl_sync(ALL_THREADS, own.first, owner);
                 const int m = __shfl_sync(ALL_THREADS, degree, owner);
-                for (int j = t; j - t < m; j += EACH * WARP) {
-                    offset_t arc[EACH];
-#pragma unroll
-                    for (int i = 0; i < EACH; ++i) {
-                        arc[i] = j + i * WARP < m ? theirs + j + i * WARP : -1;
-                    }
-                    claim_for_all(s, lists, arc, now, to, target);
+                for (int j = t; j - t < m; j += WARP) {
+                    claim_for_all(s, lists, j < m ? theirs + j : -1, now, to, target);
                 }
             }
             if (is_shared) degree = 0;
-            for (int j = lane; __any_sync(ALL_THREADS, j < degree); j += ONE * LANES_EACH) {
-                offset_t arc[ONE];
-#pragma unroll
-                for (int i = 0; i < ONE; ++i) {
-                    const int k = j + i * LANES_EACH;
-                    arc[i] = k < degree ? own.first + k : -1;
-                }
-                claim_for_all(s, lists, arc, now, to, target);
+            for (int j = lane; __any_sync(ALL_THREADS, j < degree); j += LANES) {
+                claim_for_all(s, lists, j < degree ? own.first + j : -1, now, to, target);
             }
         }
         if (is_last) break;
         __syncthreads();
-        for (int i = threadIdx.x; i < C * (C + 1); i += BLOCK) {
-            const int other = i / (C + 1), of = i % (C + 1);
+        for (int i = threadIdx.x; i < CLUSTER * (CLUSTER + 1); i += CLUSTER_BLOCK) {
+            const int other = i / (CLUSTER + 1), of = i % (CLUSTER + 1);
             put(there(&lists.n_found[now ^ 1][rank][of], other), lists.own[now][of]);
         }
         cluster_barrier();
@@ -243,22 +180,12 @@ __device__ __forceinline__ void cluster_levels(const Search& s, Lists<C, CAP>& l
     // them, and how many segments those have, are counted here alone.
     before = warp_sum_of_ints(before);
     int segments = 0;
-    const int now = ((depth - control.next_depth) & 1);
-    for (int i = threadIdx.x; i < n_mine; i += BLOCK) {
-        int place = i, from = 0;
-        for (int k = 0; k + 1 < C; ++k) {
-            const int n = lists.n_found[now][k][rank];
-            const int kept = n < CAP ? n : CAP;
-            if (from == k && place >= kept) {
-                place -= kept;
-                ++from;
-            }
-        }
-        const Found own = lists.nodes[now][from][place];
+    for (int i = threadIdx.x; i < n_mine; i += CLUSTER_BLOCK) {
+        const Found& own = found_at(lists, now, rank, i);
         segments += segments_of(own.degree);
         s.queue[n_over + before + i] = own.node;
     }
-    for (int i = rank * BLOCK + threadIdx.x; i < n_over; i += C * BLOCK) {
+    for (int i = rank * CLUSTER_BLOCK + threadIdx.x; i < n_over; i += CLUSTER * CLUSTER_BLOCK) {
         const node_t u = __ldcg(&s.queue[i]);
         const offset_t degree = s.indptr[u + 1] - s.indptr[u];
         s.level[u] = depth - 1;
@@ -286,7 +213,8 @@ __device__ __forceinline__ void cluster_levels(const Search& s, Lists<C, CAP>& l
     control.n_over = 0;
 }
 
-#if __CUDA_ARCH__ >= 900
+#if !ONLY_SOME || WITH_narrow_search
+#if __CUDA_ARCH__ >= 900  // older ones have no clusters
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(CLUSTER_BLOCK)
 narrow_search(
     const offset_t* indptr,  // (n_nodes + 1,)
@@ -297,7 +225,7 @@ narrow_search(
     unsigned* seen,          // (n_map,) in, out
     Control* control)
 {
-    __shared__ Lists<CLUSTER, CLUSTER_ROOM> lists;
+    __shared__ Lists lists;
     Search s;
     s.indptr = indptr;
     s.indices = indices;
@@ -305,6 +233,7 @@ narrow_search(
     s.queue = queue;
     s.seen = seen;
     s.control = control;
-    cluster_levels<CLUSTER, CLUSTER_BLOCK>(s, lists, target);
+    cluster_levels(s, lists, target);
 }
+#endif
 #endif

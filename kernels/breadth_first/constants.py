@@ -9,5 +9,5 @@ AT_DEPTH, AT_N_REACHED, AT_IS_LEFT = 3, 4, 5  # words of it that are read on the
 SMALL_BLOCK, LARGE_BLOCK = 896, 640
 NARROW_DEGREE = 8  # most arcs of each node, on average, in a level that one block searches
 CLUSTER = 8  # blocks of it; all GPUs that have clusters have these
-CLUSTER_BLOCK = 256  # threads of each
+CLUSTER_BLOCK = 512  # threads of each
 CLUSTER_ROOM = 64  # nodes that a block keeps of each other one

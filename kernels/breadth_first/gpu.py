@@ -35,8 +35,9 @@ from kernels.types import LEVEL, NODE
 # nodes more than a BETA-th of all.
 ALPHA = 8
 BETA = 256
-# Levels that one block searches in a row before a cluster of blocks goes on; where there is one.
-NARROW_LEVELS = 64
+# Narrow levels in a row that one block searches; then a cluster of blocks goes on, if the GPU has
+# clusters.
+NARROW_LEVELS = 32
 LARGE = 1 << 24  # arcs, from which the form for large graphs is faster
 
 

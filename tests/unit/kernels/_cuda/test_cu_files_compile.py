@@ -17,6 +17,7 @@ import pytest
 import kernels
 from kernels._cuda.loader import OPTIONS, defined_by, options_for, source_of
 from kernels.types import N_FARTHEST
+from tests.races import kernels_in
 from tests.soak import WHOLE
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
@@ -69,6 +70,14 @@ def test_compiles_without_a_warning(cu_file, architecture):
     if architecture in ("compute_75", "compute_80"):
         given = (*given, FIRST_HALF)
     assert compiler_log(source_of(cu_file), cu_file.name, architecture, given) == ""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("cu_file", CU_FILES, ids=lambda cu_file: cu_file.name)
+def test_the_sanitizer_knows_all_kernels(cu_file):
+    source = source_of(cu_file)
+    _, ptx = compiled(source, cu_file.name, "compute_90", options_for(cu_file))
+    assert kernels_in(source) == set(re.findall(r"\.entry (\w+)", ptx.decode()))
 
 
 @pytest.mark.parametrize("name", ["msbfs_graph_1", "msbfs_shard_1", "msbfs_eccentricities"])

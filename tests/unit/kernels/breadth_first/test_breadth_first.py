@@ -208,6 +208,69 @@ def test_a_target_stops_narrow_levels(hops):
     np.testing.assert_array_equal(host(result.level), np.where(level <= hops, level, -1))
 
 
+def fans(n_times: int) -> CSRGraph:
+    """Layers of 1, 30, 600, 5,000, 600, 30 nodes and 41 of one: lists of a cluster run over."""
+    sizes = np.array([1, 30, 600, 5_000, 600, 30, *[1] * 41] * n_times)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    rng = np.random.default_rng(3)
+    tails, heads = [], []
+    for i in range(sizes.size - 1):
+        n_links = max(sizes[i], sizes[i + 1])
+        tails.append(first[i] + rng.permutation(n_links) % sizes[i])
+        heads.append(first[i + 1] + rng.permutation(n_links) % sizes[i + 1])
+    return CSRGraph.from_edges(
+        np.concatenate(tails), np.concatenate(heads), n_nodes=int(first[-1]), symmetrise=True
+    )
+
+
+def beads() -> CSRGraph:
+    """A path of 1,000 with a hub at each hundredth node: of 40, or of 700 neighbours."""
+    links = [(i, i + 1) for i in range(999)]
+    for hub in range(100, 1_000, 100):
+        links += [(hub, len(links) + 1 + i) for i in range(700 if hub % 200 else 40)]
+    return graph_of(len(links) + 1, links)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n_levels", [1, 3, None])  # before a cluster goes on; None: as it is
+@pytest.mark.parametrize("shape", ["path", "grid", "fans", "beads"])
+def test_a_cluster_of_blocks_goes_on_with_narrow_levels(shape, n_levels, monkeypatch):
+    from kernels.breadth_first import gpu
+
+    graph = {
+        "path": lambda: path(1_000),
+        "grid": lambda: grid(40, 300),
+        "fans": lambda: fans(4),
+        "beads": beads,
+    }[shape]()
+    loaded, asked = gpu.load_kernel, []
+
+    def noted(file, name, **given):
+        asked.append(name)
+        return loaded(file, name, **given)
+
+    monkeypatch.setattr(gpu, "load_kernel", noted)
+    if n_levels:
+        monkeypatch.setattr(gpu, "NARROW_LEVELS", n_levels)
+    there = graph.to("gpu")
+    for source in (0, graph.n_nodes // 2, graph.n_nodes - 1):
+        asked.clear()
+        result = bfs(there, source)
+        expected = bfs_queue(graph, source)
+        np.testing.assert_array_equal(host(result.level), expected.level)
+        assert result.n_reached == expected.n_reached
+        check(graph, result)
+        if gpu._has_clusters(0):
+            assert "narrow_search" in asked
+        for hops in (1, 33, 34, 35, 60, result.eccentricity):
+            target = int(np.flatnonzero(expected.level == hops)[-1])
+            found = bfs(there, source, target=target)
+            assert found.eccentricity == hops
+            near = np.where(expected.level <= hops, expected.level, -1)
+            assert found.n_reached == (near >= 0).sum()
+            np.testing.assert_array_equal(host(found.level), near)
+
+
 @pytest.mark.gpu
 def test_the_queue_names_the_device_it_needs():
     with pytest.raises(DeviceError, match=r"give it graph.to\('cpu'\)"):
