@@ -6,21 +6,17 @@
 // Launch   1-D, any grid.
 // Atomics  atomicOr on a bitmap claims a node; atomicAdd reserves places in a list.
 
-#include "../breadth_first/bitmap.cuh"
 #include "../connected/union_find.cuh"
 #include "rows.cuh"
 
-// Mark the head of an arc (-1: none) as found, unless it is known to be reached; returns whether it was.
-__device__ __forceinline__ bool find(
-    const node_t* __restrict__ indices, const offset_t arc, unsigned* seen, unsigned* found)
+constexpr int ARCS_AT_ONCE = 4;  // of a thread, from the frontier to its neighbours
+
+// Whether this thread is the first to reach v. Plain read first: most are seen already. A stale read
+// costs one atomicOr.
+__device__ __forceinline__ bool claim(const node_t v, unsigned* seen)
 {
-    if (arc < 0) return false;
-    const node_t v = __ldg(&indices[arc]);
     const unsigned bit = 1u << (v & 31);
-    // Plain read first: most are seen already. A stale read costs one atomicOr.
-    if ((seen[v >> 5] & bit) || (atomicOr(&seen[v >> 5], bit) & bit)) return false;
-    atomicOr(&found[v >> 5], bit);
-    return true;
+    return !(seen[v >> 5] & bit) && !(atomicOr(&seen[v >> 5], bit) & bit);
 }
 
 // Segments of the hubs among a rank's own nodes: their places, and which segment; where there is no
@@ -60,14 +56,45 @@ extern "C" __global__ void expand(
     unsigned* found)
 {
     const Rows rows = {indptr, indices, segment_node, segment_index, n_segments};
-    visit_rows(
-        rows, list, first_own,
-        [&](const node_t u) { return u >= 0 && is_in(front, first_own + u); },
-        [&](const offset_t arc, int, bool) { find(indices, arc, seen, found); });
+    visit_rows_many<ARCS_AT_ONCE>(
+        rows, list, first_own, [&](const node_t u) { return is_in(front, first_own + u); },
+        [&](const offset_t(&arc)[ARCS_AT_ONCE]) {
+            node_t head[ARCS_AT_ONCE];
+            unsigned word[ARCS_AT_ONCE];
+            // No branches: all are read before the first is awaited.
+#pragma unroll
+            for (int i = 0; i < ARCS_AT_ONCE; ++i) head[i] = __ldg(&indices[arc[i] < 0 ? 0 : arc[i]]);
+#pragma unroll
+            for (int i = 0; i < ARCS_AT_ONCE; ++i) word[i] = seen[head[i] >> 5];
+#pragma unroll
+            for (int i = 0; i < ARCS_AT_ONCE; ++i) {
+                const unsigned bit = 1u << (head[i] & 31);
+                if (arc[i] < 0 || (word[i] & bit)) continue;
+                if (!(atomicOr(&seen[head[i] >> 5], bit) & bit)) atomicOr(&found[head[i] >> 5], bit);
+            }
+        });
 }
 
-// The same if the rank's part of the frontier has few arcs, without a list of it; of other ranks'
-// nodes those found are listed in the message too.
+// Where an expanded small frontier puts what it finds: own nodes, and those of others. How many are
+// counted in shared memory or on the device.
+struct Finds
+{
+    node_t first_own, end_own;
+    unsigned* seen;
+    node_t* own;
+    int* n_own;
+    node_t* others;
+    int* n_others;
+
+    __device__ void add(const node_t v) const
+    {
+        if (!claim(v, seen)) return;
+        if (v >= first_own && v < end_own) own[atomicAdd(n_own, 1)] = v;
+        else others[atomicAdd(n_others, 1)] = v;
+    }
+};
+
+// From the frontier, if the rank's part of it has few arcs; what is found is listed.
 extern "C" __global__ void expand_small(
     const offset_t* __restrict__ indptr,
     const node_t* __restrict__ indices,
@@ -76,13 +103,14 @@ extern "C" __global__ void expand_small(
     const offset_t n_small,              // most arcs
     const unsigned* __restrict__ front,  // of own nodes
     unsigned* seen,
-    unsigned* found,
+    int* mine,                           // own nodes found: how many, 0 on entry, and which
     unsigned long long* message)         // nodes and arcs of the frontier, nodes listed: 0 on entry
 {
     if (message[ARCS_AT] == 0 || message[ARCS_AT] > (unsigned long long)n_small) return;
     const int t = thread_of_warp();
-    const offset_t end_own = first_own + n_words * 32;
-    node_t* list = (node_t*)(message + HEAD);
+    // The upper half of a count stays 0.
+    const Finds finds = {first_own, (node_t)(first_own + n_words * 32), seen, mine + 1, mine,
+                         (node_t*)(message + HEAD), (int*)(message + LISTED_AT)};
     for (offset_t at = (offset_t)warp_of_grid() * WARP; at < n_words;
          at += (offset_t)warps_of_grid() * WARP) {
         unsigned bits = at + t < n_words ? front[at + t] : 0;
@@ -96,41 +124,106 @@ extern "C" __global__ void expand_small(
                 degree = (int)(indptr[u + 1] - first);
             }
             visit_arcs(first, degree, [&](const offset_t arc, int) {
-                if (arc < 0 || !find(indices, arc, seen, found)) return;
-                const node_t v = indices[arc];
-                if (v >= first_own && v < end_own) return;
-                list[atomicAdd(&message[LISTED_AT], 1ull)] = v;
+                if (arc >= 0) finds.add(indices[arc]);
             });
         }
     }
 }
 
-// Take own nodes from the messages of other ranks; forget what this rank listed.
-extern "C" __global__ void take_small(
-    const offset_t* __restrict__ messages,  // (n_ranks, length)
+// A level after a small one, by one block: what was found of own nodes, by this rank or another, is
+// the frontier, and expanded if it is small too. No map is walked.
+extern "C" __global__ void __launch_bounds__(SMALL_BLOCK) small_level(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const node_t first_own,
+    const offset_t n_words,      // of own nodes
+    const offset_t n_small,
+    const offset_t* messages,    // (n_ranks, length), those of the last level
     const int n_ranks,
     const offset_t length,
     const int own,
-    const node_t first_own,
-    const offset_t n_words,
+    const level_t depth,
     unsigned* seen,
-    unsigned* found)
+    level_t* __restrict__ level,
+    int* mine,                   // own nodes found on the last level, and then on this one
+    int* front,                  // (1 + n_ranks * n_small,) out: the frontier, a list
+    unsigned long long* message) // out
 {
-    const offset_t end_own = first_own + n_words * 32;
+    __shared__ int n_front, n_own, n_others;
+    __shared__ unsigned long long all_arcs;
+    if (threadIdx.x == 0) {
+        n_front = n_own = n_others = 0;
+        all_arcs = 0;
+    }
+    __syncthreads();
+    const node_t end_own = (node_t)(first_own + n_words * 32);
+    const int t = thread_of_warp();
+    offset_t arcs = 0;
     for (int rank = 0; rank < n_ranks; ++rank) {
-        const offset_t* message = messages + rank * length;
-        const node_t* list = (const node_t*)(message + HEAD);
-        const int n = (int)message[LISTED_AT];
-        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        const offset_t* theirs = messages + rank * length;
+        const bool is_own = rank == own;
+        const node_t* list = is_own ? mine + 1 : (const node_t*)(theirs + HEAD);
+        const int n = is_own ? mine[0] : (int)theirs[LISTED_AT];
+        for (int i = threadIdx.x; i < n; i += blockDim.x) {
             const node_t v = list[i];
-            const unsigned bit = 1u << (v & 31);
-            if (rank == own) {
-                atomicAnd(&found[v >> 5], ~bit);
-            } else if (v >= first_own && v < end_own) {
-                if (atomicOr(&seen[v >> 5], bit) & bit) continue;
-                atomicOr(&found[v >> 5], bit);
-            }
+            if (!is_own && (v < first_own || v >= end_own || !claim(v, seen))) continue;
+            front[1 + atomicAdd(&n_front, 1)] = v;
+            const offset_t u = v - first_own;
+            level[u] = depth;
+            arcs += indptr[u + 1] - indptr[u];
         }
+    }
+    arcs = warp_sum(arcs);
+    if (t == 0 && arcs) atomicAdd(&all_arcs, (unsigned long long)arcs);
+    __syncthreads();
+    if (all_arcs <= (unsigned long long)n_small) {
+        const Finds finds = {first_own, end_own, seen, mine + 1, &n_own, (node_t*)(message + HEAD),
+                             &n_others};
+        const int n_warps = blockDim.x / WARP;
+        const int each = (n_front + n_warps - 1) / n_warps;  // nodes of a warp at once
+        const int step = each < WARP ? each : WARP;
+        for (int at = threadIdx.x / WARP * step; at < n_front; at += n_warps * step) {
+            offset_t first = 0;
+            int degree = 0;
+            if (t < step && at + t < n_front) {
+                const offset_t u = front[1 + at + t] - first_own;
+                first = indptr[u];
+                degree = (int)(indptr[u + 1] - first);
+            }
+            visit_arcs(first, degree, [&](const offset_t arc, int) {
+                if (arc >= 0) finds.add(indices[arc]);
+            });
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x) return;
+    front[0] = n_front;
+    mine[0] = n_own;
+    message[NODES_AT] = n_front;
+    message[ARCS_AT] = all_arcs;
+    message[LISTED_AT] = n_others;
+}
+
+// What the rank found and listed, as bits.
+extern "C" __global__ void set_listed(
+    const int* __restrict__ mine, const offset_t* __restrict__ message, unsigned* found)
+{
+    const int first = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    const node_t* others = (const node_t*)(message + HEAD);
+    for (int i = first; i < mine[0]; i += stride) {
+        atomicOr(&found[mine[1 + i] >> 5], 1u << (mine[1 + i] & 31));
+    }
+    for (int i = first; i < (int)message[LISTED_AT]; i += stride) {
+        atomicOr(&found[others[i] >> 5], 1u << (others[i] & 31));
+    }
+}
+
+// Own nodes that were found and listed are not, since they will be found again.
+extern "C" __global__ void unclaim(const int* __restrict__ mine, unsigned* seen)
+{
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < mine[0]; i += stride) {
+        atomicAnd(&seen[mine[1 + i] >> 5], ~(1u << (mine[1 + i] & 31)));
     }
 }
 
@@ -212,7 +305,19 @@ extern "C" __global__ void add_words(
     }
 }
 
-// Every own node of some words, not yet seen, asks its neighbours; hubs by segments.
+// Add a thread's counts to those of a message.
+__device__ __forceinline__ void add_counts(
+    const offset_t nodes, const offset_t arcs, unsigned long long* message)
+{
+    const offset_t all_nodes = warp_sum(nodes), all_arcs = warp_sum(arcs);
+    if (thread_of_warp() == 0 && all_nodes) {
+        atomicAdd(&message[NODES_AT], (unsigned long long)all_nodes);
+        atomicAdd(&message[ARCS_AT], (unsigned long long)all_arcs);
+    }
+}
+
+// Every own node of some words, not yet seen, asks its neighbours; hubs by segments. Those that
+// find one in the frontier get a level.
 extern "C" __global__ void scan(
     const offset_t* indptr,
     const node_t* indices,
@@ -223,27 +328,55 @@ extern "C" __global__ void scan(
     const node_t* segment_node,
     const int* segment_index,
     const int n_segments,
-    const unsigned* __restrict__ seen,
-    unsigned* found)
+    const level_t depth,
+    unsigned* seen,
+    unsigned* found,
+    level_t* level,
+    unsigned long long* message)  // nodes, their arcs; 0 before the first scan of a level
 {
     const Rows rows = {indptr, indices, segment_node, segment_index, n_segments};
     const int t = thread_of_warp();
+    offset_t nodes = 0, arcs = 0;
     ask_neighbours(
         rows, first_place, last_place,
-        [&](const offset_t v, const bool is_hub) -> unsigned {
-            const node_t number = first_own + (node_t)v;
-            return !is_in(seen, number) && !(is_hub && is_in(found, number));
-        },
+        [&](const offset_t v, bool) -> unsigned { return !is_in(seen, first_own + (node_t)v); },
         [&](const node_t* heads, const int n, const int stride, unsigned) -> unsigned {
             return has_frontier(front, heads, n, stride);
         },
         [&](const node_t v, unsigned) {
+            if (!claim(first_own + v, seen)) return;  // several segments may hit
             atomicOr(&found[(first_own + v) >> 5], 1u << ((first_own + v) & 31));
+            level[v] = depth;
+            ++nodes;
+            arcs += indptr[v + 1] - indptr[v];
         },
         [&](const offset_t first, const unsigned got) {
             const unsigned news = __ballot_sync(ALL_THREADS, got != 0);
-            if (news && t == 0) atomicOr(&found[(first_own + first) >> 5], news);
+            if (news == 0) return;
+            if (got) {
+                level[first + t] = depth;
+                ++nodes;
+                arcs += indptr[first + t + 1] - indptr[first + t];
+            }
+            if (t == 0) {  // atomic: a hub among these nodes may be claimed at the same time
+                atomicOr(&seen[(first_own + first) >> 5], news);
+                atomicOr(&found[(first_own + first) >> 5], news);
+            }
         });
+    add_counts(nodes, arcs, message);
+}
+
+// What a scan has found is the frontier now.
+extern "C" __global__ void turn(
+    const offset_t n_words,
+    unsigned* __restrict__ found,  // of own nodes, as the following; 0 on exit
+    unsigned* __restrict__ front)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t i = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_words; i += stride) {
+        front[i] = found[i];
+        found[i] = 0;
+    }
 }
 
 // Own nodes that were found are the frontier now, and get a level.
@@ -257,28 +390,51 @@ extern "C" __global__ void settle(
     level_t* __restrict__ level,
     unsigned long long* message)         // nodes, their arcs; 0 on entry
 {
+    constexpr int AT_ONCE = 4;
     const int t = thread_of_warp();
     offset_t nodes = 0, arcs = 0;
-    for (offset_t word = warp_of_grid(); word < n_words; word += warps_of_grid()) {
-        const unsigned bits = found[word];
-        if (t == 0) {
-            front[word] = bits;
+    for (offset_t first = (offset_t)warp_of_grid() * WARP; first < n_words;
+         first += (offset_t)warps_of_grid() * WARP) {
+        unsigned bits = 0;
+        if (first + t < n_words) {
+            bits = found[first + t];
+            front[first + t] = bits;
             if (bits) {
-                seen[word] |= bits;
-                found[word] = 0;
+                seen[first + t] |= bits;
+                found[first + t] = 0;
             }
         }
-        if (!((bits >> t) & 1)) continue;
-        const offset_t v = word * 32 + t;
-        level[v] = depth;
-        ++nodes;
-        arcs += indptr[v + 1] - indptr[v];
+        nodes += __popc(bits);
+        unsigned some = __ballot_sync(ALL_THREADS, bits != 0);
+        while (some) {
+            offset_t degree[AT_ONCE];
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) {
+                const int owner = some ? __ffs(some) - 1 : 0;
+                const unsigned word = __shfl_sync(ALL_THREADS, bits, owner);
+                const bool is_new = some && ((word >> t) & 1);
+                const offset_t v = is_new ? (first + owner) * 32 + t : 0;
+                degree[i] = indptr[v + 1] - indptr[v];
+                if (is_new) level[v] = depth;
+                else degree[i] = 0;
+                some &= some - 1;
+            }
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) arcs += degree[i];
+        }
     }
-    nodes = warp_sum(nodes);
-    arcs = warp_sum(arcs);
-    if (t == 0 && nodes) {
-        atomicAdd(&message[NODES_AT], (unsigned long long)nodes);
-        atomicAdd(&message[ARCS_AT], (unsigned long long)arcs);
+    add_counts(nodes, arcs, message);
+}
+
+// Bits of own nodes without arcs: nothing needs to look at them.
+extern "C" __global__ void mark_bare(
+    const offset_t* __restrict__ indptr, const offset_t n_words, unsigned* __restrict__ bare)
+{
+    const int t = thread_of_warp();
+    for (offset_t word = warp_of_grid(); word < n_words; word += warps_of_grid()) {
+        const offset_t v = word * 32 + t;
+        const unsigned bits = __ballot_sync(ALL_THREADS, indptr[v] == indptr[v + 1]);
+        if (t == 0) bare[word] = bits;
     }
 }
 

@@ -3,6 +3,8 @@
 // A hub, a node of SEGMENT arcs or more, is cut into segments, each the work of a warp; so no warp
 // waits for another that has the whole of a hub. list_segments of partition.cu lists them.
 
+#include "../breadth_first/bitmap.cuh"
+
 struct Rows
 {
     const offset_t* __restrict__ indptr;
@@ -75,6 +77,42 @@ __device__ __forceinline__ void visit_rows(
         visit_arcs(arc, (int)degree, [&](const offset_t a, const int owner) {
             visit(a, owner, word);
         });
+    }
+}
+
+// Call visit(arcs), AT_ONCE of each thread (-1: none), for the arcs of the listed own nodes; hubs
+// where is_wanted(place), listed or not. All threads of a warp together.
+template <int AT_ONCE, typename Wanted, typename Visit>
+__device__ __forceinline__ void visit_rows_many(
+    const Rows& rows,
+    const int* __restrict__ list,  // how many nodes, then their numbers
+    const node_t first_own,
+    Wanted is_wanted,
+    Visit visit)
+{
+    const int t = thread_of_warp();
+    visit_segments(rows, is_wanted, [&](node_t, const offset_t first, const int n) {
+        for (int base = t; base - t < n; base += AT_ONCE * WARP) {
+            offset_t arcs[AT_ONCE];
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) {
+                arcs[i] = base + i * WARP < n ? first + base + i * WARP : -1;
+            }
+            visit(arcs);
+        }
+    });
+    const int n_listed = list[0];
+    const node_t* nodes = list + 1;
+    const int each = items_each(n_listed);
+    for (int first = warp_of_grid() * each; first < n_listed; first += warps_of_grid() * each) {
+        offset_t arc = 0, degree = 0;
+        if (t < each && first + t < n_listed) {
+            const node_t u = nodes[first + t] - first_own;
+            arc = rows.indptr[u];
+            degree = rows.indptr[u + 1] - arc;
+        }
+        if (degree >= SEGMENT) degree = 0;
+        visit_many_arcs<AT_ONCE>(arc, (int)degree, visit);
     }
 }
 

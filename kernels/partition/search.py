@@ -43,9 +43,9 @@ from kernels.partition.steps import Steps, half_of
 from kernels.words import number
 
 # Bottom-up while the frontier's arcs are more than an ALPHA-th of the arcs of open nodes, and its
-# nodes more than a BETA-th of all.
-ALPHA = 15
-BETA = 64
+# nodes more than a BETA-th of all; as in the search on one GPU.
+ALPHA = 8
+BETA = 256
 # Words are sent early if a rank gets at least this many bytes by it: at 300 GB/s they take 14 us, a
 # second launch takes 5 to 10.
 EARLY_BYTES = 4 << 20

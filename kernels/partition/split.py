@@ -9,6 +9,7 @@ block; a rank's nodes are then one run, which begins at a whole word of a bitmap
 
 from __future__ import annotations
 
+import functools
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -65,11 +66,15 @@ class Split:
 
     def renumber(self, nodes: np.ndarray) -> np.ndarray:
         """New numbers of nodes, (n,) int32."""
+        blocks, places = np.divmod(nodes, self.block)
+        return self._place[blocks] * NODE.type(self.block) + places.astype(NODE)
+
+    @functools.cached_property
+    def _place(self) -> np.ndarray:
+        """(n_blocks,) int32: where each block of the graph is in ``order``."""
         place = np.empty(len(self.order), NODE)
         place[self.order] = np.arange(len(self.order), dtype=NODE)
-        return place[nodes // self.block] * NODE.type(self.block) + (nodes % self.block).astype(
-            NODE
-        )
+        return place
 
     def original(self, numbers: np.ndarray) -> np.ndarray:
         """Nodes of the graph by their new numbers, (n,) int64; not less than n_nodes: padding."""

@@ -159,7 +159,8 @@ class _Exchange:
         mine = steps.frontier(rooms[own]) if len(rooms) > 1 else None
         outgoing = [None if rank == own else mine for rank in range(len(rooms))]
         received = [
-            None if rank == own else steps.room(rank, room) for rank, room in enumerate(rooms)
+            None if rank == own else steps.frontier_room(rank, room)
+            for rank, room in enumerate(rooms)
         ]
         self._swap(outgoing, received)
         steps.take_frontier(received)

@@ -14,7 +14,7 @@ from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U64, U64
 from kernels.partition.split import Part
 from kernels.partition.sweep.constants import ARCS_AT, HEAD, LANES_AT, LISTED_AT, NODES_AT
 from kernels.partition.sweep.steps import LANE, SMALL, SweepSteps
-from kernels.types import NODE
+from kernels.types import N_FARTHEST, NODE
 
 ONE = np.uint64(1)
 HALF = np.uint64(0xFFFFFFFF)
@@ -120,3 +120,10 @@ class CpuSweepSteps(SweepSteps):
                 self.found_words[entries[::3]] = 0  # of others' nodes, which have them now
             else:
                 _take(entries, self.own.start, self.own.stop, self.seen, self.found_words)
+
+    def farthest_places(self, n_lanes: int) -> np.ndarray:
+        found = np.full((n_lanes, N_FARTHEST), -1, np.int64)
+        for lane in range(n_lanes):
+            places = np.flatnonzero(self.last & LANE.type(1 << lane))[:N_FARTHEST]
+            found[lane, : len(places)] = places
+        return found

@@ -116,6 +116,12 @@ class SweepSteps(ABC):
             return self.xp.empty(items(1 + 3 * room), NODE)
         return self.xp.empty(2 * (self.edge[rank + 1] - self.edge[rank]), _HALF)
 
+    def frontier_room(self, rank: int, room: int | None) -> Any:
+        """Where to put another rank's part of the frontier."""
+        if room is None:
+            return self.front[self.edge[rank] : self.edge[rank + 1]].view(_HALF)
+        return self.room(rank, room)
+
     def take(self, received: list[Any]) -> None:
         """Add what others found of own nodes, and forget what was found of theirs."""
         own, seen, found = self.own, self.seen, self.found_words
@@ -141,8 +147,6 @@ class SweepSteps(ABC):
                 self.front[theirs].fill(0)
                 at, words = self._entries(each)
                 self.front[at] = words
-            else:
-                self.front[theirs] = each.view(LANE)
             self.seen[theirs] |= self.front[theirs]
 
     def farthest(self, n_lanes: int) -> Any:
@@ -153,13 +157,14 @@ class SweepSteps(ABC):
         (n_lanes, N_FARTHEST) int64
             By the graph's own numbers: own nodes ascend by them too.
         """
-        found = np.full((n_lanes, N_FARTHEST), -1, np.int64)
-        for lane in range(n_lanes):
-            nodes = self.xp.flatnonzero(self.last & LANE.type(1 << lane))[:N_FARTHEST]
-            if len(nodes):
-                numbers = self.own.start + (nodes.get() if hasattr(nodes, "get") else nodes)
-                found[lane, : len(numbers)] = self.part.split.original(numbers)
+        found = self.farthest_places(n_lanes).astype(np.int64)
+        is_any = found >= 0
+        found[is_any] = self.part.split.original(self.own.start + found[is_any])
         return found
+
+    @abstractmethod
+    def farthest_places(self, n_lanes: int) -> np.ndarray:
+        """The same by places among own nodes."""
 
     def _message(self, array: Any, rank: int, room: int | None) -> Any:
         words = array[self.edge[rank] : self.edge[rank + 1]]
