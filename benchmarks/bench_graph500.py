@@ -1,7 +1,7 @@
 """Graph500: breadth-first search with parents from 64 roots, its validation, its way of counting.
 
 Command: python benchmarks/bench_graph500.py [--scales 26,28] [--factor N] [--roots N] [--unchecked]
-[--subject RESULT] [--results FOLDER]
+[--ranks N] [--subject RESULT] [--results FOLDER]
 
 As the Graph500 specification has it: a Kronecker graph (A, B, C = 0.57, 0.19, 0.19) of 2^scale
 nodes and factor * 2^scale links, duplicates and loops among them, nodes numbered at random; kernel
@@ -14,6 +14,10 @@ root is in, duplicates and loops too, by the time of kernel 2; the mean is harmo
 The list is never in memory: each pass over it, in kernel 1 and in validation, draws it again, which
 kernel 1's time includes. Kernel 2 is a call of ``bfs(graph, root, parents=True)`` from start to
 answer. ``without_parents_ms``: the same searches for levels alone.
+
+With --ranks the graph is in parts, one on each of so many GPUs, and kernel 2 is a search over them
+and parents of it, from the time all ranks begin to the time the last one has the parents of its own
+nodes. Each rank validates with a share of the links and the parents of all nodes.
 """
 
 from __future__ import annotations
@@ -29,61 +33,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.lib.record import RESULTS, record
-from benchmarks.partition.drawn import Drawn, drawn_part, graph_named, split_of
+from benchmarks.partition.drawn import drawn_part, graph_named, split_of
 from kernels import CSRGraph, bfs
-from kernels.partition.split import BLOCK
 
-
-class Checker:
-    """Validates trees of one graph on the current GPU."""
-
-    def __init__(self, drawn: Drawn, order: np.ndarray):
-        import cupy as cp
-
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        self._drawn, self._place, self._cp = drawn, cp.asarray(place), cp
-
-    def n_links(self, root: int, parent: Any, level: Any) -> int:
-        """Links of the list in the component; AssertionError unless the tree is right."""
-        from benchmarks.partition import drawn as room
-        from kernels._cuda.loader import load_kernel
-
-        cp, n = self._cp, self._drawn.n_nodes
-        own = cp.full(n, -1, np.int32)
-        own[root] = 0
-        if int(parent[root]) != root:
-            raise AssertionError(f"root {root} has the parent {int(parent[root])}")
-        step, depth, n_reached = load_kernel(room.__file__, "next_levels"), 0, 1
-        while True:
-            depth += 1
-            n_found = cp.zeros(1, np.uint64)
-            step((4096,), (256,), (np.int64(n), parent, own, np.int32(depth), n_found))
-            if not int(n_found[0]):
-                break
-            n_reached += int(n_found[0])
-        if n_reached != int(cp.count_nonzero(parent >= 0)):
-            raise AssertionError(f"root {root}: parents of some nodes do not lead to the root")
-        if not bool((own == level).all()):
-            raise AssertionError(f"root {root}: levels are not those of the tree")
-        is_link, counts = cp.zeros(-(-n // 32), np.uint32), cp.zeros(2, np.uint64)
-        args = (np.int32(BLOCK), self._place, parent, own, is_link, counts[:1], counts[1:])
-        check = load_kernel(room.__file__, "check_links")
-        check((4096,), (256,), (*self._drawn.arguments(), *args))
-        wrong, inside = (int(each) for each in counts.get())
-        if wrong:
-            raise AssertionError(
-                f"root {root}: {wrong} links join nodes that are not a level apart"
-            )
-        seen = int(sum(int(cp.count_nonzero(is_link & np.uint32(1 << k))) for k in range(32)))
-        if seen != n_reached - 1:
-            raise AssertionError(f"root {root}: {n_reached - 1 - seen} parents are not linked")
-        return inside
+AT_ONCE = 1 << 30  # arcs of a part that are made at once: fewer passes over the links
 
 
 def measure(scale: int, factor: int, n_roots: int, is_checked: bool) -> dict[str, Any]:
     """A row: one scale on the current GPU."""
     import cupy as cp
+
+    from benchmarks.partition.trees import Checker, roots_of
 
     drawn = graph_named(f"graph500:{scale}", factor)
     wait = cp.cuda.Device().synchronize
@@ -94,10 +54,8 @@ def measure(scale: int, factor: int, n_roots: int, is_checked: bool) -> dict[str
     construction_s = time.perf_counter() - begin
     graph = CSRGraph(part.indptr[: drawn.n_nodes + 1], part.indices, trusted=True)
     checker = Checker(drawn, whole.order)
-    tried = np.random.default_rng(2).permutation(min(drawn.n_nodes, 64 * n_roots))
-    tried = (tried * (drawn.n_nodes // len(tried))).astype(np.int64)
-    has_links = cp.diff(graph.indptr)[cp.asarray(tried)].get() > 0
-    roots = tried[has_links][:n_roots].tolist()
+    has_links = (cp.diff(graph.indptr) > 0).get()
+    roots = roots_of(drawn, whole, lambda numbers: has_links[numbers], n_roots)
     bfs(graph, roots[0], parents=True)  # compiles
     rows, checked_s = [], 0.0
     for root in roots:
@@ -115,21 +73,63 @@ def measure(scale: int, factor: int, n_roots: int, is_checked: bool) -> dict[str
         wait()
         rows.append((tree_s, time.perf_counter() - begin, n_links, alone.n_reached))
         del alone
+    return _row(
+        scale,
+        factor,
+        rows,
+        {
+            "is_validated": is_checked,
+            "n_arcs": graph.n_arcs,
+            "graph_gib": round(graph.n_bytes / 2**30, 2),
+            "construction_s": round(construction_s, 3),
+            "validation_s": round(checked_s, 3),
+        },
+    )
+
+
+def measure_parts(
+    scale: int, factor: int, n_roots: int, is_checked: bool, n_ranks: int
+) -> dict[str, Any]:
+    """A row: one scale, a part on each of some GPUs."""
+    from benchmarks.partition.trees import on_gpus
+
+    ends = on_gpus(graph_named(f"graph500:{scale}", factor), n_ranks, n_roots, is_checked, AT_ONCE)
+    rows = []
+    for each in zip(*(end["rows"] for end in ends), strict=True):
+        tree_s, level_s, *facts = (max(values) for values in zip(*each, strict=True))
+        rows.append((tree_s, level_s, *facts))
+
+    def most(key: str) -> float:
+        return round(float(max(end[key] for end in ends)), 3)
+
+    return _row(
+        scale,
+        factor,
+        rows,
+        {
+            "n_ranks": n_ranks,
+            "is_validated": is_checked,
+            "n_arcs": ends[0]["n_arcs"],
+            "graph_gib": round(sum(end["graph_bytes"] for end in ends) / 2**30, 2),
+            "gib_by_rank": [round(end["pool_bytes"] / 2**30, 2) for end in ends],
+            "construction_s": most("construction_s"),
+            "validation_s": most("validation_s"),
+        },
+    )
+
+
+def _row(
+    scale: int, factor: int, rows: list[tuple[float, ...]], about: dict[str, Any]
+) -> dict[str, Any]:
+    """From seconds with parents and without, links of the component and nodes reached."""
     tree_s, level_s, n_links, n_reached = (np.array(each) for each in zip(*rows, strict=True))
-    row = {
-        "scale": scale,
-        "factor": factor,
-        "n_roots": len(roots),
-        "is_validated": is_checked,
-        "n_arcs": graph.n_arcs,
-        "graph_gib": round(graph.n_bytes / 2**30, 2),
-        "construction_s": round(construction_s, 3),
-        "validation_s": round(checked_s, 3),
+    row = {"scale": scale, "factor": factor, "n_roots": len(rows), **about}
+    row |= {
         "without_parents_ms": round(1e3 * float(np.median(level_s)), 3),
         "n_reached": int(np.median(n_reached)),
     }
     row |= _quartiles("time_ms", 1e3 * tree_s)
-    if is_checked:
+    if about["is_validated"]:
         teps = n_links / tree_s
         row |= _quartiles("gteps", teps / 1e9)
         harmonic = len(teps) / (1 / teps).sum()
@@ -153,6 +153,7 @@ def main() -> None:
     parser.add_argument("--scales", default="26", help="comma-separated")
     parser.add_argument("--factor", type=int, default=16, help="links per node")
     parser.add_argument("--roots", type=int, default=64)
+    parser.add_argument("--ranks", type=int, default=1, help="GPUs, a part of the graph on each")
     parser.add_argument("--unchecked", action="store_true", help="no validation: no result")
     parser.add_argument("--subject", default="graph500", help="name of the results file")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
@@ -161,7 +162,9 @@ def main() -> None:
 
     rows = []
     for scale in map(int, given.scales.split(",")):
-        rows.append(measure(scale, given.factor, given.roots, not given.unchecked))
+        asked = (scale, given.factor, given.roots, not given.unchecked)
+        one = given.ranks == 1
+        rows.append(measure(*asked) if one else measure_parts(*asked, given.ranks))
         print(rows[-1], file=sys.stderr, flush=True)
         cp.get_default_memory_pool().free_all_blocks()
         record(given.subject, rows, given.results)

@@ -23,7 +23,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.bench_graph500 import Checker
 from benchmarks.lib.record import RESULTS, record
 from benchmarks.partition.drawn import drawn_part, graph_named, split_of
 from kernels import CSRGraph, bfs, msbfs
@@ -36,6 +35,8 @@ COPIED = 1 << 28  # arcs
 def measure(name: str, factor: int, n_sources: int, n_swept: int, alone: bool) -> dict[str, Any]:
     """A row of one graph."""
     import cupy as cp
+
+    from benchmarks.partition.trees import Checker
 
     drawn = graph_named(name, factor)
     wait = cp.cuda.Device().synchronize

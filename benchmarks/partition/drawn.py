@@ -102,9 +102,17 @@ def split_of(drawn: Drawn, n_ranks: int) -> tuple[Split, np.ndarray]:
 
 
 def drawn_part(
-    drawn: Drawn, whole: Split, n_arcs: np.ndarray, rank: int, on_host: bool = False
+    drawn: Drawn,
+    whole: Split,
+    n_arcs: np.ndarray,
+    rank: int,
+    on_host: bool = False,
+    at_once: int = KEPT_AT_ONCE,
 ) -> Part:
-    """The rows of one rank, made and kept on the current GPU; ``on_host``: heads are kept there."""
+    """The rows of one rank, made and kept on the current GPU; ``on_host``: heads are kept there.
+
+    ``at_once``: arcs of a range, each of which draws all links: 40 bytes each for a moment.
+    """
     import cupy as cp
 
     from kernels._cuda.loader import load_kernel
@@ -115,7 +123,7 @@ def drawn_part(
     place = cp.asarray(place)
     first, last = (int(each) for each in whole.first[rank : rank + 2])
     upto = np.append(0, np.cumsum(n_arcs[whole.own_blocks(rank)]))
-    n_ranges = max(1, -(-int(upto[-1]) // (KEPT_AT_ONCE * (4 if on_host else 1))))
+    n_ranges = max(1, -(-int(upto[-1]) // (at_once * (4 if on_host else 1))))
     ends = np.searchsorted(upto, np.linspace(0, upto[-1], n_ranges + 1)[1:-1])
     cuts = first + BLOCK * np.concatenate([[0], ends, [len(upto) - 1]])
     most = max(int(n) for n in np.diff(upto[(cuts - first) // BLOCK]))

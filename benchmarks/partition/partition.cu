@@ -177,13 +177,14 @@ extern "C" __global__ void next_levels(
     if (n) atomicAdd(n_found, n);
 }
 
-// All links of the list, duplicates and loops too, against a tree and its levels.
+// Links from .. to - 1 of the list, duplicates and loops too, against a tree and its levels.
 extern "C" __global__ void check_links(
     const int kind,
     const unsigned long long start,
     const int shape,
     const offset_t n_nodes,
-    const offset_t n_links,
+    const offset_t from,
+    const offset_t to,
     const int block,
     const int* __restrict__ place,
     const int* __restrict__ parent,
@@ -194,7 +195,8 @@ extern "C" __global__ void check_links(
 {
     const offset_t stride = (offset_t)gridDim.x * blockDim.x;
     unsigned long long wrong = 0, inside = 0;
-    for (offset_t i = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_links; i += stride) {
+    const offset_t thread = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (offset_t i = from + thread; i < to; i += stride) {
         unsigned a, b;
         draw(kind, start, shape, n_nodes, i, a, b);
         const offset_t u = (offset_t)place[a / block] * block + a % block;
