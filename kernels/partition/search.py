@@ -105,16 +105,17 @@ class _Rank:
         self.profile.lap("sent_s")
         return value
 
-    def settle(self, depth: int) -> np.ndarray:
-        """Nodes and arcs of each rank's part of the frontier, (n_ranks, 2)."""
+    def settle(self, depth: int) -> tuple[list[int], list[int]]:
+        """Nodes of each rank's part of the frontier, and their arcs."""
         message = self.steps.settle(depth)
         counts: np.ndarray = self.exchange(
             self.collective.share, message, self.steps.every, N_COUNTS
         )
         if self.collective.n_ranks > 1:
             self.result.sent_bytes += message.nbytes
-        self.result.n_reached += int(counts[:, 0].sum())
-        return counts
+        nodes, arcs = counts.T.tolist()
+        self.result.n_reached += sum(nodes)
+        return nodes, arcs
 
     def swap(self, outgoing: list[Any], incoming: list[Any]) -> None:
         self.exchange(self.collective.swap, outgoing, incoming)
@@ -242,24 +243,22 @@ def search(
     if profile is not None:
         profile.begin()
     steps.start(whole.renumber(checked_sources(source, whole)))
-    counts = rank.settle(0)
-    open_arcs = whole.n_arcs - int(counts[:, 1].sum())
+    nodes, arcs = rank.settle(0)
+    open_arcs = whole.n_arcs - sum(arcs)
     depth, is_bottom_up, n_before = 0, False, 0
-    while counts[:, 0].any():
+    while (n_front := sum(nodes)) > 0:
         depth += 1
-        n_front, front_arcs = counts.sum(axis=0).tolist()
         is_wide = n_front * BETA > whole.n_nodes
-        is_bottom_up = is_wide and (is_bottom_up or front_arcs * ALPHA > open_arcs)
-        frontier, arcs = counts.T.tolist()
+        is_bottom_up = is_wide and (is_bottom_up or sum(arcs) * ALPHA > open_arcs)
         if max(arcs) <= steps.small:
             rank.small()
         elif is_bottom_up:
-            rank.bottom_up(frontier, arcs, n_front > n_before)
+            rank.bottom_up(nodes, arcs, n_front > n_before)
         else:
-            rank.top_down(frontier[collective.rank], arcs)
+            rank.top_down(nodes[collective.rank], arcs)
         n_before = n_front
-        counts = rank.settle(depth)
-        open_arcs -= int(counts[:, 1].sum())
+        nodes, arcs = rank.settle(depth)
+        open_arcs -= sum(arcs)
     rank.result.eccentricity = max(0, depth - 1)
     rank.result.level = steps.levels()
     if profile is not None:

@@ -106,6 +106,7 @@ def _sweep(
         else:
             exchange.push(frontier, arcs)
         counts = exchange.settle(depth)
+    steps.keep(0)
     found = exchange.gather(steps.farthest(len(numbers)).ravel())
     each = found.reshape(len(found), len(numbers), N_FARTHEST).transpose(1, 0, 2)
     last = [np.sort(row[row >= 0])[:N_FARTHEST] for row in each.reshape(len(numbers), -1)]

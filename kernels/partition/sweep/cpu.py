@@ -84,7 +84,7 @@ def _settle(indptr, depth, found, deepest, counts):
 
 
 class CpuSweepSteps(SweepSteps):
-    """NumPy arrays; 24 bytes per node of the graph and 12 per own node."""
+    """NumPy arrays; 32 bytes per node of the graph and 12 per own node."""
 
     def __init__(self, part: Part, small: int = SMALL):
         super().__init__(part, np, small)
@@ -106,6 +106,7 @@ class CpuSweepSteps(SweepSteps):
     def settle(self, depth: int) -> np.ndarray:
         message, found = self.message, self.found_words[self.own]
         _settle(self.part.indptr, depth, found, self.deepest, message)
+        self.front, self.before = self.before, self.front
         self.front[self.own] = found
         self.seen[self.own] |= found
         found[:] = 0

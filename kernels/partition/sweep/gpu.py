@@ -20,7 +20,7 @@ from kernels.types import N_FARTHEST, NODE
 
 
 class GpuSweepSteps(SweepSteps):
-    """CuPy arrays on the current GPU; 24 1/8 bytes per node of the graph and 16 per own node.
+    """CuPy arrays on the current GPU; 32 1/8 bytes per node of the graph and 16 per own node.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ class GpuSweepSteps(SweepSteps):
 
     def __init__(self, part: Part, small: int = SMALL):
         n_own, n_all = len(part.indptr) - 1, int(part.split.first[-1])
-        check_fits(24 * n_all + n_all // 8 + 16 * n_own, f"a sweep of {n_own} nodes out of {n_all}")
+        n_bytes = 32 * n_all + n_all // 8 + 16 * n_own
+        check_fits(n_bytes, f"a sweep of {n_own} nodes out of {n_all}")
         super().__init__(part, cp, small)
         self.queue = cp.empty(1 + n_own, NODE)
         self.segments = segments_of(part.indptr)
@@ -63,6 +64,7 @@ class GpuSweepSteps(SweepSteps):
     def settle(self, depth: int) -> Any:
         message, n_own = self.message, self.deepest.size
         message.data.memset_async(0, HEAD * message.itemsize)
+        self.front, self.before = self.before, self.front
         own = (each[self.own] for each in (self.found_words, self.seen, self.front))
         own_map = self._map_of(self.part.rank)
         args = (self.part.indptr, cp.int64(n_own), cp.int32(depth), *own, own_map)
@@ -72,10 +74,9 @@ class GpuSweepSteps(SweepSteps):
         self._launch("push_small", n_own, *self._rows(), *numbers, *words, message)
         return message
 
-    def keep(self, alive: int) -> None:
-        self.alive = alive
+    def keep_last(self, ended: int) -> None:
         n_own = self.deepest.size
-        args = (cp.int64(n_own), cp.uint64(alive), self.front[self.own], self.last)
+        args = (cp.int64(n_own), cp.uint64(ended), self.before[self.own], self.last)
         self._launch("keep", n_own, *args)
 
     def take_small(self) -> None:

@@ -20,7 +20,7 @@ _HALF = np.dtype(np.uint32)  # messages have items of four bytes
 
 
 class SweepSteps(ABC):
-    """One rank's words, one per node of the graph in each of three arrays.
+    """One rank's words, one per node of the graph in each of four arrays.
 
     What travels is the words of one rank's nodes as uint32, or a list of int32: how many nodes,
     then for each its number and the two halves of its word. A message, as those of
@@ -47,7 +47,9 @@ class SweepSteps(ABC):
         self.edge = part.split.first.tolist()
         rank = part.rank
         self.own = slice(self.edge[rank], self.edge[rank + 1])
-        self.seen, self.found_words, self.front = (xp.zeros(self.edge[-1], LANE) for _ in range(3))
+        self.seen, self.found_words, self.front, self.before = (
+            xp.zeros(self.edge[-1], LANE) for _ in range(4)
+        )
         n_own = len(part.indptr) - 1
         self.last = xp.zeros(n_own, LANE)
         self.deepest = xp.empty(n_own, LEVEL)
@@ -80,7 +82,9 @@ class SweepSteps(ABC):
 
     @abstractmethod
     def settle(self, depth: int) -> Any:
-        """What was found of own nodes is the frontier; returns a message, int64.
+        """What was found of own nodes is the frontier, in ``front``; returns a message, int64.
+
+        The own part of the last one is in ``before`` until the next call.
 
         If the frontier has at most ``small`` arcs, it is expanded too, and the message lists what
         was found of others' nodes.
@@ -96,11 +100,14 @@ class SweepSteps(ABC):
         self.found_words[self.own.stop :].fill(0)
 
     def keep(self, alive: int) -> None:
-        """Lanes with a bit in ``alive`` have found the last frontier, the others nothing."""
-        self.alive = alive
-        word = LANE.type(alive)
-        self.last &= ~word
-        self.last |= self.front[self.own] & word
+        """Lanes without a bit in ``alive`` found nothing now: their last frontier is ``before``."""
+        ended, self.alive = self.alive & ~alive, alive
+        if ended:
+            self.keep_last(ended)
+
+    def keep_last(self, ended: int) -> None:
+        """Add to ``last`` what some lanes have in ``before``."""
+        self.last |= self.before[self.own] & LANE.type(ended)
 
     def found(self, rank: int, room: int | None) -> Any:
         """What was found of a rank's nodes."""

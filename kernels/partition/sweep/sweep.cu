@@ -288,14 +288,15 @@ extern "C" __global__ void pull(
         });
 }
 
-// The last frontier of each lane: some lanes have found this one.
+// Of lanes that have ended, the last frontier.
 extern "C" __global__ void keep(
-    const offset_t n_own, const lanes_t alive, const lanes_t* __restrict__ front, lanes_t* last)
+    const offset_t n_own, const lanes_t ended, const lanes_t* __restrict__ before,
+    lanes_t* __restrict__ last)
 {
     const offset_t stride = (offset_t)gridDim.x * blockDim.x;
     for (offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; v < n_own; v += stride) {
-        const lanes_t before = last[v], now = (before & ~alive) | (front[v] & alive);
-        if (now != before) last[v] = now;
+        const lanes_t word = before[v] & ended;
+        if (word) last[v] |= word;
     }
 }
 
