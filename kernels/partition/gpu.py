@@ -216,8 +216,8 @@ class GpuSteps:
             args = (self.indptr, n_words, cp.int32(depth), *maps, self.level, message)
             self._launch("settle", self.n_words, *args)
         self.mine.data.memset_async(0, NODE.itemsize)
-        args = (*self.rows, *self.words_small, self.own_front, self.seen, self.mine, message)
-        self._launch("expand_small", self.n_words, *args)
+        given = (*self.rows, *self.words_small, self.own_front, self.seen, self.mine, message)
+        self._launch("expand_small", self.n_words, *given)
         return message
 
     def take_small(self) -> None:

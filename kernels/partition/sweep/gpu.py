@@ -11,8 +11,8 @@ from kernels._cuda.constants import WARP
 from kernels._cuda.launch import BLOCK, grid_for
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
-from kernels.partition.gpu import segments_of
 from kernels.partition.exchange.message import items
+from kernels.partition.gpu import segments_of
 from kernels.partition.split import WORD, Part
 from kernels.partition.sweep.constants import HEAD, UNIT
 from kernels.partition.sweep.steps import LANE, SMALL, SweepSteps

@@ -10,7 +10,7 @@ import numpy as np
 from kernels.partition.exchange.message import items
 from kernels.partition.split import Part
 from kernels.partition.sweep.constants import HEAD
-from kernels.types import LEVEL, N_FARTHEST, NODE, UNREACHED
+from kernels.types import LEVEL, NODE, UNREACHED
 
 LANES = 64
 SMALL = 1312  # arcs: a message is 16 KiB then
