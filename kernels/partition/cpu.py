@@ -138,9 +138,6 @@ class CpuSteps:
                 last = self.first + self.n_own
                 _take(nodes, self.first, last, self.seen, self.found_map)
 
-    def turn_back(self) -> None:
-        raise NotImplementedError("a core launches nothing ahead")
-
     def forget(self) -> None:
         self.found_map[: self.edge[self.part.rank]] = 0
         self.found_map[self.edge[self.part.rank + 1] :] = 0

@@ -223,9 +223,6 @@ class GpuSteps:
     def take_small(self) -> None:
         self.step = "small"
 
-    def turn_back(self) -> None:
-        self.depth -= 1
-
     def levels(self) -> Any:
         level, self.level = self.level, cp.empty(0, LEVEL)
         return level

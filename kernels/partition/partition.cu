@@ -131,8 +131,7 @@ extern "C" __global__ void expand_small(
 }
 
 // A level after a small one, by one block: what was found of own nodes, by this rank or another, is
-// the frontier, and expanded if it is small too. No map is walked. It may be launched before it is
-// known whether the last level was small on all ranks: if not, it does nothing.
+// the frontier, and expanded if it is small too. No map is walked.
 extern "C" __global__ void __launch_bounds__(SMALL_BLOCK) small_level(
     const offset_t* __restrict__ indptr,
     const node_t* __restrict__ indices,
@@ -152,9 +151,6 @@ extern "C" __global__ void __launch_bounds__(SMALL_BLOCK) small_level(
 {
     __shared__ int n_front, n_own, n_others;
     __shared__ unsigned long long all_arcs;
-    for (int rank = 0; rank < n_ranks; ++rank) {
-        if (messages[rank * length + ARCS_AT] > n_small) return;
-    }
     if (threadIdx.x == 0) {
         n_front = n_own = n_others = 0;
         all_arcs = 0;

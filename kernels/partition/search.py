@@ -90,11 +90,6 @@ class _Rank:
     early_bytes: int
     result: PartResult = field(default_factory=lambda: PartResult(None, 0, 0))
     halves: list[Any] | None = None  # of the others' frontiers, that have arrived
-    is_ahead: bool = False  # the next level has been launched
-
-    def __post_init__(self) -> None:
-        # Where a host waits for its GPU; a profile has a wait after each part.
-        self.looks_ahead = hasattr(self.collective, "post") and self.profile is None
 
     def exchange(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Call a method of the collective, and count it."""
@@ -110,38 +105,17 @@ class _Rank:
         self.profile.lap("sent_s")
         return value
 
-    def settle(self, depth: int, is_small: bool = False) -> tuple[list[int], list[int]]:
-        """Nodes of each rank's part of the frontier, and their arcs.
-
-        After a small level (``is_small``) the next one is launched too, before this one's numbers
-        have arrived: it does nothing unless it turns out to be small.
-        """
-        if not self.is_ahead:
-            message = self.steps.settle(depth)
-        if not self.looks_ahead:
-            counts = self.exchange(self.collective.share, message, self.steps.every, N_COUNTS)
-        else:
-            posts: Any = self.collective
-            if not self.is_ahead:
-                posts.post(message, self.steps.every, N_COUNTS)
-            self.is_ahead = is_small
-            if is_small:
-                posts.post(self.steps.settle(depth + 1), self.steps.every, N_COUNTS)
-            counts = posts.first()
-            self.result.n_exchanges += 1
+    def settle(self, depth: int) -> tuple[list[int], list[int]]:
+        """Nodes of each rank's part of the frontier, and their arcs."""
+        message = self.steps.settle(depth)
+        counts: np.ndarray = self.exchange(
+            self.collective.share, message, self.steps.every, N_COUNTS
+        )
         if self.collective.n_ranks > 1:
-            self.result.sent_bytes += self.steps.message.nbytes
+            self.result.sent_bytes += message.nbytes
         nodes, arcs = counts.T.tolist()
         self.result.n_reached += sum(nodes)
         return nodes, arcs
-
-    def turn_back(self) -> None:
-        """What was launched ahead has done nothing."""
-        if self.is_ahead:
-            self.is_ahead = False
-            posts: Any = self.collective
-            posts.drop()
-            self.steps.turn_back()
 
     def swap(self, outgoing: list[Any], incoming: list[Any]) -> None:
         self.exchange(self.collective.swap, outgoing, incoming)
@@ -276,19 +250,15 @@ def search(
         depth += 1
         is_wide = n_front * BETA > whole.n_nodes
         is_bottom_up = is_wide and (is_bottom_up or sum(arcs) * ALPHA > open_arcs)
-        is_small = max(arcs) <= steps.small
-        if is_small:
+        if max(arcs) <= steps.small:
             rank.small()
+        elif is_bottom_up:
+            rank.bottom_up(nodes, arcs, n_front > n_before)
         else:
-            rank.turn_back()
-            if is_bottom_up:
-                rank.bottom_up(nodes, arcs, n_front > n_before)
-            else:
-                rank.top_down(nodes[collective.rank], arcs)
+            rank.top_down(nodes[collective.rank], arcs)
         n_before = n_front
-        nodes, arcs = rank.settle(depth, is_small)
+        nodes, arcs = rank.settle(depth)
         open_arcs -= sum(arcs)
-    rank.turn_back()
     rank.result.eccentricity = max(0, depth - 1)
     rank.result.level = steps.levels()
     if profile is not None:

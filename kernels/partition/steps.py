@@ -20,13 +20,10 @@ class Steps(Protocol):
         Most arcs of a small frontier.
     every : (n_ranks, k) int64
         Where the messages of all ranks are put.
-    message : (k,) int64
-        This rank's.
     """
 
     small: int
     every: Any
-    message: Any
 
     def start(self, sources: np.ndarray) -> None:
         """Forget the last search; ``sources``, new numbers, may be other ranks'."""
@@ -41,14 +38,7 @@ class Steps(Protocol):
         ...
 
     def take_small(self) -> None:
-        """All frontiers are small, and ``every`` is filled: add what others found.
-
-        Of GPUs a second ``settle`` may follow the next one before it is known whether all are.
-        """
-        ...
-
-    def turn_back(self) -> None:
-        """The last ``settle`` was launched ahead, and has done nothing: the level was not small."""
+        """All frontiers are small, and ``every`` is filled: add what others found."""
         ...
 
     def forget(self) -> None:

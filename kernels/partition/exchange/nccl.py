@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +14,6 @@ from cupy.cuda import nccl
 
 from kernels.partition.exchange import DEADLINE_S, ExchangeError
 
-SLOTS = 4
 HIGHEST = -5  # priority of a stream; beyond what a GPU has it means the most that it has
 
 
@@ -45,14 +43,12 @@ class NcclCollective:
     def __init__(self, n_ranks: int, name: bytes, rank: int, deadline_s: float = DEADLINE_S):
         self.rank, self.n_ranks, self.deadline_s = rank, n_ranks, deadline_s
         self.n_done = 0
-        # Pinned, by numbers per rank; with what is posted they take turns.
-        self._buffers: dict[tuple[int, int], tuple[np.ndarray, Any]] = {}
-        self._posted: deque[tuple[np.ndarray, Any]] = deque()
-        self._turn = 0
+        self._buffers: dict[int, np.ndarray] = {}  # pinned, by numbers per rank
         self._every: dict[int, Any] = {}
         self._beside: cp.cuda.Stream | None = None  # for what is sent beside other work
         self._ready = cp.cuda.Event(disable_timing=True)
         self._began, self._arrived = cp.cuda.Event(), cp.cuda.Event()
+        self._done = cp.cuda.Event(block=False, disable_timing=True)
         try:
             self._nccl = nccl.NcclCommunicator(n_ranks, name, rank)
         except nccl.NcclError as error:
@@ -66,17 +62,9 @@ class NcclCollective:
         return self.share(values, self._every[size], size)
 
     def share(self, message: Any, every: Any, n_first: int) -> np.ndarray:
-        self.post(message, every, n_first)
-        return self.first()
-
-    def post(self, message: Any, every: Any, n_first: int) -> None:
-        """Begin to ``share``; up to SLOTS may be posted before the first one's end is awaited."""
-        key, self._turn = (n_first, self._turn), (self._turn + 1) % SLOTS
-        if key not in self._buffers:
-            pinned = cupyx.empty_pinned((self.n_ranks, n_first), np.int64)
-            self._buffers[key] = pinned, cp.cuda.Event(block=False, disable_timing=True)
-        host, done = self._buffers[key]
-        stream = self._stream()
+        if n_first not in self._buffers:
+            self._buffers[n_first] = cupyx.empty_pinned((self.n_ranks, n_first), np.int64)
+        host, stream = self._buffers[n_first], self._stream()
         with self._errors():
             self._nccl.allGather(
                 message.data.ptr, every.data.ptr, message.size, nccl.NCCL_INT64, stream
@@ -92,19 +80,9 @@ class NcclCollective:
             cp.cuda.runtime.memcpyDeviceToHost,
             stream,
         )
-        done.record()
-        self._posted.append((host, done))
-
-    def first(self) -> np.ndarray:
-        """End what was posted first; as ``share`` returns."""
-        host, done = self._posted.popleft()
-        self._wait(done)
+        self._wait()
         self.n_done += 1
         return np.array(host)
-
-    def drop(self) -> None:
-        """Nobody wants what was posted first; it ends by itself."""
-        self._posted.popleft()
 
     def swap(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:
         self._swap(outgoing, incoming, self._stream())
@@ -156,10 +134,11 @@ class NcclCollective:
         except nccl.NcclError as error:
             raise ExchangeError(f"rank {self.rank} of {self.n_ranks}: {error}") from error
 
-    def _wait(self, done: Any) -> None:
+    def _wait(self) -> None:
         """Until all that was launched is done; a rank that died would keep it forever."""
+        self._done.record()
         end = time.monotonic() + self.deadline_s
-        while not done.done:
+        while not self._done.done:
             if time.monotonic() > end:
                 self.close()
                 raise ExchangeError(
