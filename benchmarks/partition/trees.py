@@ -7,6 +7,7 @@ as of ``bfs`` on one GPU; how levels of others come to a rank for it is two bits
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import time
 from typing import Any
 
@@ -146,6 +147,13 @@ def searched(
 ) -> dict[str, Any]:
     """What one rank finds; called by all."""
     rank, wait = collective.rank, cp.cuda.Device().synchronize
+    started = time.perf_counter()
+
+    def say(what: str) -> None:
+        if rank == 0:
+            print(f"{time.perf_counter() - started:7.1f} s: {what}", file=sys.stderr, flush=True)
+
+    say(f"{collective.n_ranks} GPUs are connected")
     collective.gather(np.zeros(1, np.int64))
     begin = time.perf_counter()
     whole, n_arcs = split_of(drawn, collective.n_ranks)
@@ -153,6 +161,7 @@ def searched(
     wait()
     n_held = int(collective.gather(np.array([part.indices.size], np.int64)).sum())
     construction_s = time.perf_counter() - begin
+    say(f"{n_held} arcs are in {collective.n_ranks} parts")
     steps = GpuSteps(part)
     part, parents = steps.part, Parents(steps.part, collective)
     checker = Checker(drawn, whole.order, collective)
@@ -186,6 +195,8 @@ def searched(
             del tree, level
         checked_s += time.perf_counter() - begin
         rows.append((tree_s, level_s, n_links, found.n_reached))
+        if i % 8 == 0:
+            say(f"{i} of {len(roots)} roots, the last in {1e3 * tree_s:.1f} ms")
         del found, parent
     return {
         "rows": rows[1:],  # the first one compiled

@@ -22,9 +22,10 @@ from kernels.types import N_FARTHEST
 
 __all__ = ["LANES", "SweepResult", "SweepSteps", "sweep"]
 
-# Bottom-up while the frontier has more than an ALPHA-th of all arcs: a node then asks its
-# neighbours until it has all that it lacks, mostly a few of them.
-ALPHA = 8
+# Bottom-up once the frontier has more than an ALPHA-th of all arcs: a node then asks its neighbours
+# until it has all that it lacks, mostly a few of them. As long as it has more than a BETA-th: most
+# nodes lack nothing by then.
+ALPHA, BETA = 8, 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,15 +94,16 @@ def _sweep(
     """Nodes by level and lane, (n_levels, n_lanes); farthest nodes by lane."""
     steps.start(numbers)
     counts = exchange.settle(0)
-    by_level, depth = [], 0
+    by_level, depth, is_bottom_up = [], 0, False
     while counts[:, 0].any():
         by_level.append(counts[:, 2 : 2 + len(numbers)].sum(axis=0))
         steps.keep(_mask(by_level[-1] > 0))
         depth += 1
         frontier, arcs = counts[:, :2].T.tolist()
+        is_bottom_up = sum(arcs) * (BETA if is_bottom_up else ALPHA) > part.split.n_arcs
         if max(arcs) <= steps.small:
             steps.take_small()
-        elif sum(arcs) * ALPHA > part.split.n_arcs:
+        elif is_bottom_up:
             exchange.pull(frontier, arcs)
         else:
             exchange.push(frontier, arcs)
