@@ -122,7 +122,7 @@ def main() -> None:
             )
             rows.append(measure(name, given.factor, asked))
             print(rows[-1], file=sys.stderr, flush=True)
-    record(given.subject, rows, given.results)
+            record(given.subject, rows, given.results)
 
 
 if __name__ == "__main__":
