@@ -10,19 +10,22 @@ the bucket that is best; ``delta_ms`` is our own delta-stepping in C++ likewise;
 whole call of ours, ``one_core_ms`` that of one thread. ECL-CC: components, the kernels between two
 events, medians of five; Gunrock: searches, as it times itself. Their graphs lie on the GPU before
 the clock starts.
-All programs are compiled at once, before the first is measured.
+All programs are compiled at once, before the first is measured. One that cannot be compiled, fails
+or does not end in time is said on stderr, and the others go on.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +43,8 @@ from kernels import CSRGraph, bfs, components, sssp
 from kernels._cpu.threads import use_threads
 from kernels.host import n_cores
 
+Result = TypeVar("Result")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
@@ -55,20 +60,23 @@ def main() -> None:
     if given.gunrock and not given.moderngpu:
         parser.error("Gunrock is compiled with moderngpu: give its folder")
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        built = _built(given, work)
-        weighted = filter(None, given.weighted.split(","))
-        rows += [paths(name, built["wasp"], work, given.sources) for name in weighted]
-        for name in filter(None, given.graphs.split(",")):
-            rows += gpu_rows(name, built, work, given.sources)
     clones = ("wasp", "ecl_suite", "gunrock", "moderngpu")
     folders = {name: getattr(given, name) for name in clones if getattr(given, name)}
     versions = {name: commit_of(folder) for name, folder in folders.items()}
-    record("programs", rows, given.results, programs=versions)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        built = _built(given, work)
+        try:
+            for name in filter(None, given.weighted.split(",")):
+                rows += [paths(name, built, work, given.sources)]
+            for name in filter(None, given.graphs.split(",")):
+                rows += gpu_rows(name, built, work, given.sources)
+        finally:  # what was measured until then, where it is interrupted
+            record("programs", rows, given.results, programs=versions)
 
 
 def _built(given: argparse.Namespace, work: Path) -> dict[str, Path]:
+    """The programs that could be compiled."""
     builds: dict[str, Callable[[], Path]] = {}
     if given.wasp:
         builds["wasp"] = lambda: programs.build_wasp(given.wasp, work)
@@ -77,8 +85,22 @@ def _built(given: argparse.Namespace, work: Path) -> dict[str, Path]:
     if given.gunrock:
         builds["gunrock"] = lambda: programs.build_gunrock(given.gunrock, given.moderngpu, work)
     with ThreadPoolExecutor(max(1, len(builds))) as pool:
-        running = {name: pool.submit(build) for name, build in builds.items()}
-        return {name: each.result() for name, each in running.items()}
+        running = {name: pool.submit(_tried, name, build) for name, build in builds.items()}
+    found = {name: each.result() for name, each in running.items()}
+    return {name: program for name, program in found.items() if program is not None}
+
+
+def _tried(what: str, call: Callable[[], Result]) -> Result | None:
+    """What ``call`` returns; None, and the reason on stderr, if a program of it fails or hangs."""
+    began, reason, result = time.perf_counter(), "", None
+    try:
+        result = call()
+    except subprocess.SubprocessError as error:
+        said = getattr(error, "stderr", None) or b""
+        said = said.decode(errors="replace") if isinstance(said, bytes) else said
+        reason = f": {type(error).__name__} {said[-500:]}"
+    print(f"{what}: {time.perf_counter() - began:.1f} s{reason}", file=sys.stderr, flush=True)
+    return result
 
 
 def _sources(graph: CSRGraph, indptr: np.ndarray, n: int) -> list[int]:
@@ -86,13 +108,13 @@ def _sources(graph: CSRGraph, indptr: np.ndarray, n: int) -> list[int]:
     return np.random.default_rng(1).choice(some, min(n, len(some)), replace=False).tolist()
 
 
-def paths(name: str, program: Path, work: Path, n_sources: int) -> dict[str, Any]:
+def paths(name: str, built: dict[str, Path], work: Path, n_sources: int) -> dict[str, Any]:
     """A row of Wasp and ours on cores."""
     graph = with_weights(host_graph(graph_named(name, FACTOR)))
-    path = programs.write_wsg(work / "graph.wsg", graph)
     sources = _sources(graph, graph.indptr, n_sources)
-    once = {"at_least": len(sources), "at_most": len(sources)}
     reached: dict[int, tuple[int, int]] = {}
+    row = {"graph": name, "what": "shortest paths", "n_nodes": graph.n_nodes}
+    row |= {"n_arcs": graph.n_arcs, "n_sources": len(sources), "n_threads": n_cores()}
 
     def search(source: int) -> None:
         result = sssp(graph, source)
@@ -100,22 +122,30 @@ def paths(name: str, program: Path, work: Path, n_sources: int) -> dict[str, Any
         if reached.setdefault(source, found) != found:
             raise AssertionError(f"{name}: threads and one core differ")
 
-    calls = [(source,) for source in sources]
-    ours = time_calls(search, calls, **once)
+    def median_ms(call: Callable[[int], Any]) -> float:
+        calls = [(source,) for source in sources]
+        return round(time_calls(call, calls, budget_s=0, at_least=len(sources)).median_ms, 3)
+
+    search(sources[0])
+    row["call_ms"] = median_ms(search)
     use_threads(1)
-    alone = time_calls(search, calls, **once)
+    row["one_core_ms"] = median_ms(search)
     use_threads(None)
-    wasp = programs.Wasp(program, path, n_cores())
-    found = wasp.search([sources[0], *sources])[1:]  # the first one starts the threads
-    if [each[1:] for each in found] != [reached[source] for source in sources]:
-        raise AssertionError(f"{name}: Wasp and ours differ")
-    delta = DeltaStepping(graph, n_cores())
-    stepped = time_calls(delta.sssp, calls, **once)
-    row = {"graph": name, "what": "shortest paths", "n_nodes": graph.n_nodes}
-    row |= {"n_arcs": graph.n_arcs, "n_sources": len(sources), "n_threads": n_cores()}
-    row |= {"call_ms": round(ours.median_ms, 3), "one_core_ms": round(alone.median_ms, 3)}
-    row |= {"wasp_ms": round(1e3 * statistics.median(took for took, _, _ in found), 3)}
-    row |= {"wasp_width": wasp.width, "delta_ms": round(stepped.median_ms, 3)}
+    stepping = DeltaStepping(graph, n_cores())
+    row |= {"delta_ms": median_ms(stepping.sssp), "delta_width": stepping.width}
+    if "wasp" in built:
+        path = programs.write_wsg(work / "graph.wsg", graph)
+
+        def run_wasp() -> dict[str, Any]:
+            wasp = programs.Wasp(built["wasp"], path, n_cores())
+            found = wasp.search([sources[0], *sources])[1:]  # the first one starts the threads
+            if [each[1:] for each in found] != [reached[source] for source in sources]:
+                raise AssertionError(f"{name}: Wasp and ours differ")
+            took_s = statistics.median(took for took, _, _ in found)
+            return {"wasp_ms": round(1e3 * took_s, 3), "wasp_width": wasp.width}
+
+        row |= _tried(f"{name}: wasp", run_wasp) or {}
+        path.unlink()
     print(row, file=sys.stderr, flush=True)
     return row
 
@@ -127,8 +157,11 @@ def gpu_rows(name: str, built: dict[str, Path], work: Path, n_sources: int) -> l
     sources = _sources(graph, graph.indptr.get(), n_sources)
     about = {"graph": name, "n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs}
     rows = []
+    found = None
     if "ecl_cc" in built:
-        n_components, times = programs.run_ecl_cc(built["ecl_cc"], path)
+        found = _tried(f"{name}: ECL-CC", lambda: programs.run_ecl_cc(built["ecl_cc"], path))
+    if found is not None:
+        n_components, times = found
         ours = time_calls(lambda: components(graph))
         if ours.last.n_components != n_components:
             raise AssertionError(f"{name}: ECL-CC finds {n_components} components")
@@ -139,18 +172,23 @@ def gpu_rows(name: str, built: dict[str, Path], work: Path, n_sources: int) -> l
             | {"call_ms": round(ours.median_ms, 4), "min_ms": ours.columns()["min_ms"]}
         )
         print(rows[-1], file=sys.stderr, flush=True)
+    levels = None
     if "gunrock" in built:
-        found = programs.run_gunrock(built["gunrock"], path, [sources[0], *sources])[1:]
+        twice = [sources[0], *sources]
+        levels = _tried(
+            f"{name}: Gunrock", lambda: programs.run_gunrock(built["gunrock"], path, twice)
+        )
+    if levels is not None:
         results = [bfs(graph, source) for source in sources]
         expected = [(each.n_reached, each.eccentricity) for each in results]
-        if [each[:2] for each in found] != expected:
+        if [each[:2] for each in levels[1:]] != expected:
             raise AssertionError(f"{name}: Gunrock and ours differ")
         calls = [(graph, source) for source in sources]
         ours = time_calls(bfs, calls, at_least=len(sources))
         rows.append(
             about
             | {"what": "search", "n_sources": len(sources), "call_ms": round(ours.median_ms, 4)}
-            | {"gunrock_ms": round(statistics.median(took for _, _, took in found), 4)}
+            | {"gunrock_ms": round(statistics.median(took for _, _, took in levels[1:]), 4)}
         )
         print(rows[-1], file=sys.stderr, flush=True)
     path.unlink()

@@ -6,6 +6,7 @@ gunrock/gunrock and, which Gunrock is compiled with, moderngpu/moderngpu.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -20,8 +21,15 @@ from benchmarks.peers.delta_stepping import whole_weights
 from benchmarks.peers.research import NVCC, compiled, replaced
 
 HERE = Path(__file__).parent
-WIDTHS = (1, 16, 64, 128, 256, 512, 1024)  # of Wasp's buckets, weights being 1 to 1,000
+WIDTHS = (16, 64, 256, 1024)  # of Wasp's buckets, weights being 1 to 1,000
+LIMIT_S = 10.0  # of a run of a program, after which it is ended
 _COPY = "  if (cudaSuccess != cudaMemcpy(nstat, nstat_d,"
+
+
+def _said(command: list[str], environment: dict[str, str] | None = None) -> str:
+    """What a program prints; TimeoutExpired if it does not end."""
+    run = {"capture_output": True, "text": True, "check": True, "timeout": LIMIT_S}
+    return subprocess.run(command, env=environment, **run).stdout
 
 
 def build_wasp(source: Path, work: Path) -> Path:
@@ -89,7 +97,10 @@ class Wasp:
 
     def _trial(self, width: int) -> float:
         self.width = width
-        return min(took for took, _, _ in self.search([0, 0, 0]))
+        try:
+            return min(took for took, _, _ in self.search([0, 0, 0]))
+        except subprocess.TimeoutExpired:
+            return math.inf
 
     def search(self, sources: Sequence[int]) -> list[tuple[float, int, int]]:
         """Seconds, nodes reached and largest distance of each source, by the program itself."""
@@ -98,26 +109,23 @@ class Wasp:
         command = [str(self.program), "-f", str(self.path), "-s", str(listed)]
         command += ["-S", str(len(sources)), "-n", "1", "-a", "-d", str(self.width)]
         threads = {"OMP_NUM_THREADS": str(self.n_threads), "OMP_PROC_BIND": "true"}
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=True, env={**os.environ, **threads}
-        )
-        times = re.findall(r"External Trial Time: +([\d.]+)", done.stdout)
-        reached = re.findall(r"SSSP Tree reaches (\d+) nodes", done.stdout)
-        farthest = re.findall(r"Max dist (\d+)", done.stdout)
+        said = _said(command, {**os.environ, **threads})
+        times = re.findall(r"External Trial Time: +([\d.]+)", said)
+        reached = re.findall(r"SSSP Tree reaches (\d+) nodes", said)
+        farthest = re.findall(r"Max dist (\d+)", said)
         found = zip(times, reached, farthest, strict=True)
         return [(float(took), int(n), int(far)) for took, n, far in found]
 
 
 def run_ecl_cc(program: Path, path: Path) -> tuple[int, list[float]]:
     """Components, and seconds of each call on the GPU but the first."""
-    done = subprocess.run([program, path], capture_output=True, text=True, check=True)
-    times = [float(each) for each in re.findall(r"compute time: ([\d.]+) s", done.stdout)]
-    return int(re.findall(r"components (\d+)", done.stdout)[0]), times[1:]
+    said = _said([str(program), str(path)])
+    times = [float(each) for each in re.findall(r"compute time: ([\d.]+) s", said)]
+    return int(re.findall(r"components (\d+)", said)[0]), times[1:]
 
 
 def run_gunrock(program: Path, path: Path, sources: Sequence[int]) -> list[tuple[int, int, float]]:
     """Nodes reached, largest level and milliseconds of each source."""
     command = [str(program), str(path), *map(str, sources)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = re.findall(r"reached (\d+) depth (\d+) took ([\d.]+) ms", done.stdout)
+    found = re.findall(r"reached (\d+) depth (\d+) took ([\d.]+) ms", _said(command))
     return [(int(n), int(depth), float(took)) for n, depth, took in found]

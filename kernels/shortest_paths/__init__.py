@@ -167,11 +167,19 @@ def search(arrays, sources: np.ndarray, mean: float, target: int = UNREACHED) ->
     from kernels.shortest_paths import cpu
 
     distance = np.empty(len(arrays[0]) - 1, np.float64)
-    if not near_far(arrays, sources, cpu.DELTA * mean, cpu.PATIENCE, distance, target):
+    if not near_far(arrays, sources, step_of(arrays, mean), cpu.PATIENCE, distance, target):
         dijkstra(arrays, sources, distance, target)
     if target >= 0:
         cpu.forget_beyond(distance, distance[target])
     return distance
+
+
+def step_of(arrays, mean: float) -> float:
+    """By how much the threshold rises: the more arcs a node has, the shorter the least of them."""
+    from kernels.shortest_paths import cpu
+
+    n_nodes, n_arcs = len(arrays[0]) - 1, len(arrays[1])
+    return mean * min(1.0, cpu.DEGREE * n_nodes / max(1, n_arcs))
 
 
 def near_far(

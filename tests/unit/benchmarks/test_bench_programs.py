@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.bench_programs import _tried
 from benchmarks.lib.graphs import with_weights
 from benchmarks.peers import programs
 from tests.shapes import star
@@ -32,6 +33,20 @@ def test_wasp_searches_with_the_bucket_that_takes_least_time(tmp_path):
     assert wasp.width == 64
     assert wasp.search([5, 7]) == [(0.1, 4, 17)]
     assert (tmp_path / "graph.sources").read_text() == "5\n7\n"
+
+
+def test_a_bucket_with_which_wasp_does_not_end_is_not_chosen(tmp_path, monkeypatch):
+    monkeypatch.setattr(programs, "LIMIT_S", 2.0)
+    says = "External Trial Time:   0.5\\nSSSP Tree reaches 4 nodes\\nMax dist 17\\n"
+    text = f'for w; do :; done\nif [ $w = 16 ]; then exec sleep 60; fi\nprintf "{says}"'
+    wasp = programs.Wasp(program(tmp_path / "wasp", text), tmp_path / "graph.wsg", 1)
+    assert wasp.width == 64
+
+
+def test_a_program_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
+    failing = program(tmp_path / "cc", "echo no card >&2; exit 3")
+    assert _tried("ECL-CC", lambda: programs.run_ecl_cc(failing, tmp_path)) is None
+    assert "CalledProcessError no card" in capsys.readouterr().err
 
 
 def test_figures_of_ecl_cc(tmp_path):
