@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kernels.host import n_cores
 from pipeline.errors import first_line
 from pipeline.store.versions.names import broken, is_file
 from pipeline.store.versions.schemas import checked_table
@@ -28,6 +29,7 @@ from pipeline.store.versions.schemas import checked_table
 ROW_GROUP = 250_000  # rows; one AS among many then costs about a millisecond
 HUGE_ROW_GROUP = 4_000_000  # rows; a graph beyond it takes several row groups, read one by one
 _PARTS_AHEAD = 2  # row groups that are made while one is written
+TAKERS = 8  # threads at most that decode row groups of which some rows are taken
 CACHE_BYTES = 64 << 20  # decoded row groups that each thread keeps: neighbours are read together
 
 
@@ -217,14 +219,27 @@ class ColumnFiles:
             bounds = self._footer(file)[1]
             if len(positions) and positions[-1] >= bounds[-1]:
                 raise ValueError(f"has {bounds[-1]} rows, row {positions[-1]} is requested")
-            groups = np.searchsorted(bounds, positions, side="right") - 1
-            for group in np.unique(groups):
-                first, last = np.searchsorted(groups, [group, group + 1])
+            groups, first = np.unique(
+                np.searchsorted(bounds, positions, side="right") - 1, return_index=True
+            )
+            last = np.append(first, len(positions))[1:]
+            # Of many row groups none is looked at again soon: nothing is kept.
+            n_threads = min(n_cores(), TAKERS) if len(groups) > TAKERS else 1
+            row_group = self._decoded if len(groups) > TAKERS else self._row_group
+
+            def take_one(group: int, first: int, last: int) -> None:
                 own = positions[first:last] - bounds[group]
-                for name, column in self._row_group(file, int(group), tuple(out)).items():
-                    _put(name, column[own], out[name][at : at + len(own)])
-                at += len(own)
-        return at
+                for name, column in row_group(file, group, tuple(out)).items():
+                    _put(name, column[own], out[name][at + first : at + last])
+
+            places = (groups.tolist(), first.tolist(), last.tolist())
+            if n_threads < 2:
+                for place in zip(*places, strict=True):
+                    take_one(*place)
+            else:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    list(pool.map(take_one, *places))
+        return at + len(positions)
 
     def _read_whole(self, pieces: list[_Piece], out: dict[str, np.ndarray], n_threads: int) -> None:
         """Copy whole row groups, which will not be needed again soon."""
