@@ -103,7 +103,7 @@ def phases(began: float, ended: float, reported: dict, memory: MemorySampler) ->
         "memory": memory.measure,
     }
     if "pages" in reported:
-        row["pages_s"] = reported["pages"] - reported["written"] - write_s
+        row["pages_s"] = reported["pages"] - reported["again"] - write_s
         row["peak_with_pages_gib"] = sum(memory.peak()[1]) / 2**30
     return {n: round(v, 3) if isinstance(v, float) else v for n, v in row.items()}
 

@@ -27,26 +27,29 @@ def main(options: str, reported: str) -> None:
     start_early(config)
     from dataclasses import replace
 
-    from pipeline.stages.analyze import measure_stage, report_stage
+    import pyarrow.parquet as pq
+
+    from pipeline.stages.analyze import analyze, measure_stage, report_stage
 
     stamps: dict[str, Any] = {}
 
     def note(progress) -> None:
         stamps.setdefault(progress.stage, time.time())  # the first comes after the planning
 
-    began = time.time()
-    measurement = measure_stage(config, note)
-    stamps["measured"] = time.time()
-    summary = report_stage(config, measurement, began)
-    stamps["written"] = time.time()
+    summary = analyze(config, note)
+    stamps["measured"], stamps["written"] = stamps["report"], time.time()
     if summary.failed:
         raise RuntimeError(f"{len(summary.failed)} ASes failed: {summary.failed}")
     if pages:
-        report_stage(replace(config, pages=True, out=config.out / "pages"), measurement, began)
+        again = replace(config, pages=True, full=False, out=config.out / "pages")
+        measurement = measure_stage(again)  # all is known by now
+        stamps["again"] = time.time()
+        report_stage(again, measurement, stamps["again"])
         stamps["pages"] = time.time()
     columns = ("kind", "worker", "device", "started", "ended", "read_s", "status")
-    stamps["tasks"] = {name: list(measurement.tasks[name]) for name in columns}
-    stamps["cluster"] = measurement.cluster
+    tasks = pq.read_table(summary.report.files["tasks"], columns=list(columns))
+    stamps["tasks"] = tasks.to_pydict()
+    stamps["cluster"] = summary.cluster
     Path(reported).write_text(json.dumps(stamps, default=str))
 
 

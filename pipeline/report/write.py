@@ -43,7 +43,7 @@ from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.swapping import swap, sync
 from pipeline.report.tables.largest import largest_ases
 from pipeline.report.tables.nodes.node_files import write_node_files
-from pipeline.report.tables.summarise import Summary, summarise
+from pipeline.report.tables.summarise import OfSnapshot, Summary, summarise
 from pipeline.store import check_name
 from pipeline.store.versions.held import WRITING, held_folder, release_folder
 
@@ -106,6 +106,7 @@ def write_reports(
     on_progress: Callable[[int], None] = lambda n_pages: None,
     check: Callable[[], None] = lambda: None,
     versions: Mapping[str, str] = MappingProxyType({}),
+    known: Callable[[], OfSnapshot | None] = lambda: None,
 ) -> ReportSummary:
     """Write everything under ``out/<snapshot>/``; a report of ours that is there is replaced.
 
@@ -135,6 +136,8 @@ def write_reports(
         Called when all is written; an error of it leaves the report that is there.
     versions : mapping of str to str
         Of other nights, as far as they are known, by name.
+    known
+        What ``of_snapshot`` made while searches ran; None: nothing was.
 
     Raises
     ------
@@ -168,6 +171,7 @@ def write_reports(
                 runs,
                 shown,
                 (processes, on_progress),
+                known(),
             )
             asns = summary.ases["asn"].to_pylist()
             made = Path(measurement.distances_dir) if measurement.distances_dir else None
@@ -232,10 +236,11 @@ def _write_all(
     runs: Sequence[dict],
     earlier: Path | None,
     writing: tuple[int | None, Callable[[int], None]],
+    known: OfSnapshot | None,
 ) -> tuple[Summary, int]:
     started, begun = times
     processes, on_progress = writing
-    summary = summarise(snapshot, measurement)
+    summary = summarise(snapshot, measurement, known)
     tables = {
         "ases": summary.ases,
         "ingresses": summary.ingresses,

@@ -43,6 +43,7 @@ def measure(
     config: AnalyzeConfig,
     progress: ProgressCallback | None = None,
     known: Known | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Measurement:
     """Search from every ingress of every requested AS, and find the widths of the ASes.
 
@@ -58,6 +59,8 @@ def measure(
     known : Known or None
         Results of earlier runs, which are not measured again; takes those of this run as they
         arrive. None: nothing is known or kept.
+    meanwhile : callable
+        Called once workers are there, before they search: what it begins costs them no time.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def measure(
         collector.know(searched)
     run = _Run(snapshot, config, collector, known, progress or no_progress)
     try:
-        return run.measure(rows, source_ptr, sources, kinds)
+        return run.measure(rows, source_ptr, sources, kinds, meanwhile)
     finally:
         known.flush()
 
@@ -155,6 +158,7 @@ class _Run:
         source_ptr: np.ndarray,
         sources: np.ndarray,
         kinds: dict[WidthKind, tuple[str, ...]],
+        meanwhile: Callable[[], None],
     ) -> Measurement:
         """Measure everything; ``kinds``: tasks about widths, and the metrics of each."""
         config, snapshot, folder = self._config, self._snapshot, self._folder
@@ -189,6 +193,8 @@ class _Run:
                 run_counts.note(outcome)
                 self._keep(outcome)
                 self._known.flush()  # the next gang may be at work for long
+            if not is_short:
+                meanwhile()
             stream = Stream([searches, *plans], len(jobs))
             run_counts.expect_tasks(stream.n_tasks)
             self._drive(cluster, stream, jobs, run_counts)

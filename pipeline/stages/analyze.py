@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -23,10 +23,12 @@ from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
+from pipeline.report.tables.summarise import OfSnapshot
 from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import again_of, with_earlier
+from pipeline.stages.ahead import Ahead
 from pipeline.stages.contents.snapshots import row_of
 from pipeline.stages.freshness import data_warnings, time_of_newest
 from pipeline.stages.nights.retention import Removed, gone_of, keep_nights
@@ -171,11 +173,15 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
         As ``measure_stage`` and ``report_stage`` do; an earlier report then stays as it is.
     """
     started = time.time()
-    with open_for(config) as snapshot, _shown("analyze", snapshot, config, progress) as shown:
-        measurement = _measure(snapshot, config, shown)
+    with (
+        open_for(config) as snapshot,
+        _shown("analyze", snapshot, config, progress) as shown,
+        Ahead(snapshot, config) as ahead,
+    ):
+        measurement = _measure(snapshot, config, shown, ahead.begin)
         made = Path(measurement.distances_dir) if measurement.distances_dir else None
         with removed_on_error(made):
-            summary = _report(snapshot, config, measurement, started, shown)
+            summary = _report(snapshot, config, measurement, started, shown, ahead.known)
         return without_old_nights(config, summary)
 
 
@@ -207,9 +213,14 @@ def _shown(
         yield metrics
 
 
-def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: RunMetrics) -> Measurement:
+def _measure(
+    snapshot: Snapshot,
+    config: AnalyzeConfig,
+    progress: RunMetrics,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Measurement:
     known = _known(snapshot, config)
-    measurement = known.mark(measure(snapshot, config, progress, known))
+    measurement = known.mark(measure(snapshot, config, progress, known, meanwhile))
     progress.measured(measurement)
     known.tidy(config.store)
     if not config.asns and not measurement.failed:
@@ -270,6 +281,7 @@ def _report(
     measurement: Measurement,
     started: float,
     progress: RunMetrics,
+    known_ahead: Callable[[], OfSnapshot | None] = lambda: None,
 ) -> AnalyzeSummary:
     n_ases = len(measurement.rows)
     progress(Progress("report", 0, n_ases, "ASes", "tables"))
@@ -298,6 +310,7 @@ def _report(
             on_progress=lambda n: progress(Progress("report", min(n, n_ases), n_ases, "ASes")),
             check=check,
             versions=versions_named(config.store),
+            known=known_ahead,
         )
     progress(Progress("report", n_ases, n_ases, "ASes"))
     unlisted = _list_nights(config, first=config.pages)

@@ -26,6 +26,7 @@ from pipeline.report.tables.node_names import node_texts, other_addresses
 from pipeline.report.tables.nodes.reach import Unreached, find_unreached
 from pipeline.report.tables.places import PLACE_COLUMNS
 from pipeline.report.tables.width.widths import WidthReport, report_widths
+from pipeline.store import Ingresses
 
 # Columns of ingresses behind those of searches, by how they begin.
 LATER = ("host_name", "delay_", *PLACE_COLUMNS)
@@ -112,7 +113,60 @@ def _rows(column, begin: int, end: int):
     return column.take(pa.array(np.arange(begin, end)))
 
 
-def summarise(snapshot, measurement: Measurement) -> Summary:
+@dataclass(frozen=True, eq=False)
+class OfSnapshot:
+    """What a report says of some ASes whatever was measured: made while searches run.
+
+    Attributes
+    ----------
+    rows : (n_ases,) int64
+        AS rows of the snapshot, ascending.
+    ingresses : pipeline.store.Ingresses
+    columns : dict of str to pyarrow.Array
+        Those of ``ingresses`` that do not come from searches; ``addr`` is null: their texts are
+        looked up with those of the farthest routers, in the same row groups.
+    others, unreached, unreached_texts, exits, as_links, crossings, adjacent
+        As in ``Summary``; ``ingress_others`` is the first.
+    """
+
+    rows: np.ndarray
+    ingresses: Ingresses
+    columns: dict[str, pa.Array]
+    others: pa.Array
+    unreached: Unreached
+    unreached_texts: pa.Array
+    exits: pa.Table
+    as_links: pa.Table
+    crossings: Crossings
+    adjacent: Adjacent
+
+
+def of_snapshot(snapshot, rows: np.ndarray) -> OfSnapshot:
+    """What a report says of AS rows, ascending, whatever was measured."""
+    rows = np.asarray(rows, np.int64)
+    ingresses = snapshot.ingresses(rows)
+    row, node = np.asarray(ingresses.row, np.int64), np.asarray(ingresses.node)
+    source = ~np.asarray(ingresses.candidate, bool)
+    unreached = find_unreached(snapshot, rows, row[source], node[source])
+    unreached_rows = np.repeat(rows, np.diff(unreached.first_ptr))
+    columns = ingress_columns(snapshot, ingresses, pa.nulls(len(row), pa.string()))
+    exits, as_links = exit_table(snapshot, rows), as_link_table(snapshot, rows)
+    asn = np.asarray(snapshot.asn, np.int64)
+    return OfSnapshot(
+        rows=rows,
+        ingresses=ingresses,
+        columns=columns,
+        others=other_addresses(snapshot, asn[row], node),
+        unreached=unreached,
+        unreached_texts=node_texts(snapshot, unreached_rows, unreached.first),
+        exits=exits,
+        as_links=as_links,
+        crossings=count_crossings(snapshot, rows),
+        adjacent=neighbors_of_ases(asn[rows], pa.table(columns), exits, as_links),
+    )
+
+
+def summarise(snapshot, measurement: Measurement, known: OfSnapshot | None = None) -> Summary:
     """Join the measurement to the data of the snapshot.
 
     Parameters
@@ -120,6 +174,8 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
     snapshot : pipeline.store.Snapshot
     measurement : Measurement
         Of this snapshot.
+    known : OfSnapshot or None
+        Of this snapshot; used if it is of the measured rows, else made again.
 
     Returns
     -------
@@ -127,48 +183,39 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
         Sorted by asn, then ingress; the same for any order, device and packing of the searches.
     """
     rows = np.asarray(measurement.rows, np.int64)
-    ingresses = snapshot.ingresses(rows)
-    ingress_row = np.asarray(ingresses.row, np.int64)
+    if known is None or not np.array_equal(known.rows, rows):
+        known = of_snapshot(snapshot, rows)
+    ingresses = known.ingresses
     candidate = np.asarray(ingresses.candidate, bool)
-    position = np.searchsorted(rows, ingress_row)
+    position = np.searchsorted(rows, np.asarray(ingresses.row, np.int64))
     source = ~candidate
-    unreached = find_unreached(
-        snapshot, rows, ingress_row[source], np.asarray(ingresses.node)[source]
-    )
     distributions = sum_distributions(rows, measurement.results)
     n_ingresses = np.bincount(position[source], minlength=len(rows))
     n_candidates = np.bincount(position[candidate], minlength=len(rows))
     widths = report_widths(snapshot, measurement)
-    ases = _as_table(
-        snapshot, measurement, n_ingresses, n_candidates, unreached.count, distributions, widths
-    )
-    unreached_rows = np.repeat(rows, np.diff(unreached.first_ptr))
-    ingress_table = _ingress_table(snapshot, ingresses, measurement)
-    exits, as_links = exit_table(snapshot, rows), as_link_table(snapshot, rows)
-    asns = np.asarray(snapshot.asn, np.int64)[rows]
+    counts = n_ingresses, n_candidates, known.unreached.count
+    ases = _as_table(snapshot, measurement, *counts, distributions, widths)
     return Summary(
         ases=ases,
-        ingresses=ingress_table,
-        ingress_others=other_addresses(
-            snapshot, np.asarray(snapshot.asn)[ingress_row], np.asarray(ingresses.node)
-        ),
+        ingresses=_ingress_table(snapshot, known, measurement),
+        ingress_others=known.others,
         ingress_ptr=offsets(np.bincount(position, minlength=len(rows))),
         distributions=distributions,
-        unreached=unreached,
-        unreached_texts=node_texts(snapshot, unreached_rows, unreached.first),
+        unreached=known.unreached,
+        unreached_texts=known.unreached_texts,
         totals=_totals(ases, distributions)
-        | {"n_border_links": int(as_links["n_links"].to_numpy().sum())}
+        | {"n_border_links": int(known.as_links["n_links"].to_numpy().sum())}
         | _confidence(ingresses)
         | widths.totals(np.asarray(snapshot.asn)),
         widths=widths,
-        crossings=count_crossings(snapshot, rows),
+        crossings=known.crossings,
         n_low_confidence=np.bincount(
             position[source & is_low(np.asarray(ingresses.confidence))],
             minlength=len(rows),
         ),
-        exits=exits,
-        as_links=as_links,
-        adjacent=neighbors_of_ases(asns, ingress_table, exits, as_links),
+        exits=known.exits,
+        as_links=known.as_links,
+        adjacent=known.adjacent,
         snapshot=snapshot,
         rows=rows,
     )
@@ -227,10 +274,10 @@ def _as_table(
     return pa.table(columns)
 
 
-def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
+def _ingress_table(snapshot, known: OfSnapshot, measurement: Measurement) -> pa.Table:
     results = measurement.results
-    row = np.asarray(ingresses.row, np.int64)
-    node = np.asarray(ingresses.node, np.int64)
+    row = np.asarray(known.ingresses.row, np.int64)
+    node = np.asarray(known.ingresses.node, np.int64)
     # Searches are found by key, whatever their order; an ingress without one has nulls.
     key = ordered_keys(row, node)
     searched = ordered_keys(results.row, results.source)
@@ -246,13 +293,13 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
     texts = node_texts(
         snapshot, np.concatenate([row, farthest_rows]), np.concatenate([node, farthest])
     )
-    known = ingress_columns(snapshot, ingresses, texts.slice(0, len(row)))
+    first = known.columns | {"addr": texts.slice(0, len(row))}
     # Later than the others: columns are added at the end.
-    last = {name: known.pop(name) for name in list(known) if name.startswith(LATER)}
+    last = {name: first.pop(name) for name in list(first) if name.startswith(LATER)}
     n_nodes = np.asarray(snapshot.n_nodes, np.int64)[row[has]]
     closeness, harmonic = closeness_of_sources(hop_ptr, hop_counts, n_nodes)
     columns = {
-        **known,
+        **first,
         "n_reached": spread(has, results.n_reached[search], pa.int64()),
         "eccentricity": spread(has, results.eccentricity[search], pa.int32()),
         "mean_hops": spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),

@@ -40,6 +40,7 @@ def test_parts_of_a_run_add_up_to_its_wall_time():
     reported = {
         "measured": 110.0,
         "written": 114.0,
+        "again": 114.0,
         "pages": 124.0,
         "cluster": {"n_workers": 2},
         "tasks": {

@@ -44,7 +44,7 @@ def some_of(snapshot, rows_done):
 
 
 def run(monkeypatch, tmp_path, rows_done):
-    def measure(snapshot, config, progress, known):
+    def measure(snapshot, config, progress, known, meanwhile):
         return some_of(snapshot, rows_done)
 
     monkeypatch.setattr(import_module("pipeline.stages.analyze"), "measure", measure)
@@ -90,7 +90,7 @@ def test_a_report_that_cannot_be_written_leaves_no_matrices(tmp_path, monkeypatc
     write(tmp_path / "store")
     stage = import_module("pipeline.stages.analyze")
 
-    def measure(snapshot, config, progress, known):
+    def measure(snapshot, config, progress, known, meanwhile):
         made = hold_folder(config.out, DISTANCES)
         (made / "1.parquet").touch()
         return replace(some_of(snapshot, [0, 1]), distances_dir=str(made))
