@@ -6,8 +6,8 @@ SHA256: dict[str, str] = {
     "cpython-311-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "893cd006dca35c0af12b501b80b1b8e08df816c5c06ebb7335eb5190444ea171",  # noqa: E501
     "cpython-312-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "85ae871f2d6e2fcb0c75f61a7401ddec28a164765ef29e8846a6143f489493dd",  # noqa: E501
     "cpython-313-numba-0.68.1-llvmlite-0.50.0-linux-x86-64-v3.tar.xz": "b75ab16981248b3f8006fc8122ad48ea0cfbc4d2302936243fcbe36a26703556",  # noqa: E501
-    "cubins-sm_100.tar.xz": "0e65c876df0d406952ac9e607181711007a4322bb4653b992c5a93d9b6333eec",
-    "cubins-sm_120.tar.xz": "4ae3287b9b6957e5c983443de0967ca8edcfdae3fd6f1401b1c8c4c2c09b880c",
-    "cubins-sm_80.tar.xz": "337ba17bd719fcbad5320f7595bcc9947d8f7000fcbbab97f260d9b20f94f4fc",
-    "cubins-sm_90.tar.xz": "8dc3ce31b56907332529e66fcb9f7cf3b6daf1e4166c199d677e81982a1986a0",
+    "cubins-sm_100.tar.xz": "d67452db538d49528f9a906f4b0a5b354250f5b941761203708bb6f2e2994123",
+    "cubins-sm_120.tar.xz": "6a66f23d1eacf25db21d70182e0bcfe9f82009f965f729218357a451470a012f",
+    "cubins-sm_80.tar.xz": "3de5c7c9f9ef3e345b8df946497b67b915a98cb033a0711372466ccf90f9a38c",
+    "cubins-sm_90.tar.xz": "d2892771b029a57a9d5a1e757fabee1ec0c8282c193473b182b515ccd0de6c6e",
 }
