@@ -41,6 +41,7 @@ from pipeline.model.topology import BETWEEN_ASES, NO_ASN, ExitTable, IngressTabl
 
 HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs
 HASH_ARCS = 1 << 20  # arcs that one thread hashes at a time
+TAKEN_AT_ONCE = 1 << 20  # rows of a column, by one thread
 
 
 def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
@@ -83,19 +84,18 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
     keep_links = topology.weight is not None or bool(topology.link_columns)
     lists = adjacency(near, far, row, place, node_ptr, _weights(topology), keep_links)
     degree, indices, link = lists.degree, lists.indices, lists.link
-    border, n_border_parallel = _borders(
-        topology, near, far, row, place, node_ptr, asn, lists.n_border
-    )
-    adjacent_unmapped = _adjacent_unmapped(near, far, row, len(asn), lists.n_unmapped)
     arc_ptr = _summed_degrees(degree, node_ptr)
-    component_count, largest = count_components(node_ptr, arc_ptr, degree, indices)
-    by_place = _by_place(place, n_nodes)
-    of_links = {n: c for n, c in topology.link_columns.items() if n not in BETWEEN_ASES}
     with ThreadPoolExecutor(n_cores()) as pool:
+        # One thread hashes a graph, however large: from here to the end of all other work.
         hashes = pool.submit(_graph_hashes, node_ptr, arc_ptr, degree, indices)
-        weights = None
-        if topology.weight is not None:
-            weights = pool.submit(np.take, _weights(topology), link)
+        weights = None if topology.weight is None else _gathered(_weights(topology), link, pool)
+        component_count, largest = count_components(node_ptr, arc_ptr, degree, indices)
+        by_place = _by_place(place, n_nodes)
+        border, n_border_parallel = _borders(
+            topology, near, far, row, place, node_ptr, asn, lists.n_border
+        )
+        adjacent_unmapped = _adjacent_unmapped(near, far, row, len(asn), lists.n_unmapped)
+    of_links = {n: c for n, c in topology.link_columns.items() if n not in BETWEEN_ASES}
     return GraphSet(
         asn=asn,
         node_ptr=node_ptr,
@@ -108,7 +108,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         **_ingress_columns(topology.ingresses, place, row, node_ptr),
         exits=_exits(topology.exits, place, row, node_ptr),
         **border,
-        weights=None if weights is None else weights.result(),
+        weights=weights,
         node_addr=None if topology.node_addr is None else topology.node_addr[by_place],
         node_id=None if topology.node_id is None else topology.node_id[by_place],
         **_address_columns(topology, asn, place, node_ptr),
@@ -134,6 +134,19 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
             "n_border_links": len(border["border_near"]),
         },
     )
+
+
+def _gathered(column: np.ndarray, rows: np.ndarray, pool: ThreadPoolExecutor) -> np.ndarray:
+    """``column[rows]``, taken by several threads."""
+    found = np.empty(len(rows), column.dtype)
+
+    def take_some(first: int) -> None:
+        some = slice(first, first + TAKEN_AT_ONCE)
+        # Rows are those of links that are there; to check them again, NumPy would take them twice.
+        np.take(column, rows[some], out=found[some], mode="clip")
+
+    list(pool.map(take_some, range(0, len(rows), TAKEN_AT_ONCE)))
+    return found
 
 
 def _taken(

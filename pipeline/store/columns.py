@@ -8,11 +8,12 @@ an altered byte is an error and not a wrong hop count.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +24,13 @@ import pyarrow.parquet as pq
 
 from kernels.host import n_cores
 from pipeline.errors import first_line
+from pipeline.store.footers import MAGIC, Footer
 from pipeline.store.versions.names import broken, is_file
 from pipeline.store.versions.schemas import checked_table
 
 ROW_GROUP = 250_000  # rows; one AS among many then costs about a millisecond
 HUGE_ROW_GROUP = 4_000_000  # rows; a graph beyond it takes several row groups, read one by one
-_PARTS_AHEAD = 2  # row groups that are made while one is written
+PARTS_AHEAD = 16  # parts, of one column if they are large, that are made while one is written
 TAKERS = 8  # threads at most that decode row groups of which some rows are taken
 CACHE_BYTES = 64 << 20  # decoded row groups that each thread keeps: neighbours are read together
 
@@ -69,31 +71,70 @@ def write_columns(path: Path, table: pa.Table, ends: Sequence[int] | np.ndarray)
             start += n
 
 
-def write_parts(
-    path: Path, table_of: Callable[[int, int], pa.Table], ends: Sequence[int] | np.ndarray
-) -> int:
-    """Write a table of which ``table_of(start, stop)`` makes rows, a row group each; its rows.
+@dataclass(frozen=True)
+class Written:
+    """A file of columns: its rows, and the sha256 of its bytes."""
 
-    Some row groups are made by other threads while one is written, so no more are in memory.
+    n_rows: int
+    sha256: str
+
+
+def write_parts(
+    path: Path,
+    columns: Mapping[str, Callable[[int, int], pa.Array]],
+    ends: Sequence[int] | np.ndarray,
+    pool: ThreadPoolExecutor,
+) -> Written:
+    """Write columns of which ``columns[name](start, stop)`` makes rows.
+
+    Columns of row groups are made and encoded by threads of ``pool``, some of them while others
+    are written, so no more are in memory. The file does not depend on how many threads there are.
     """
     bounds = [0, *(int(end) for end in ends)]
     cuts = [(start, stop) for start, stop in itertools.pairwise(bounds) if start < stop]
-    empty = table_of(0, 0)
-    with (
-        ThreadPoolExecutor(_PARTS_AHEAD) as pool,
-        writing_columns(path, empty.schema) as writer,
-    ):
-        waiting = deque(pool.submit(table_of, *cut) for cut in cuts[:_PARTS_AHEAD])
-        for later in [*cuts[_PARTS_AHEAD:], *[None] * len(waiting)]:
-            table = waiting.popleft().result()
-            if later is not None:
-                waiting.append(pool.submit(table_of, *later))
+
+    def part(names: Iterable[str], start: int, stop: int) -> memoryview:
+        return _encoded(pa.table({name: columns[name](start, stop) for name in names}))
+
+    def parts() -> Iterator[tuple[bool, Future[memoryview]]]:
+        for start, stop in cuts:
+            each = 1 if stop - start > ROW_GROUP else len(columns)
+            for first in range(0, len(columns), each):
+                names = [*columns][first : first + each]
+                yield first == 0, pool.submit(part, names, start, stop)
+
+    footer = Footer(part(columns, 0, 0))
+    digest = hashlib.sha256()
+    with path.open("wb") as file, ThreadPoolExecutor(1) as beside:
+
+        def put(data: bytes | memoryview) -> None:
+            hashing = beside.submit(digest.update, data)
+            file.write(data)
+            hashing.result()
+
+        put(MAGIC)
+        coming = parts()
+        waiting = deque(itertools.islice(coming, PARTS_AHEAD))
+        while waiting:
+            begins, made = waiting.popleft()
+            pages = footer.append(made.result(), file.tell(), begins)
+            waiting.extend(itertools.islice(coming, 1))
+            put(pages)
+        put(footer.end())
+    return Written(bounds[-1], digest.hexdigest())
+
+
+def _encoded(table: pa.Table) -> memoryview:
+    """A file in memory, of one row group if there are rows."""
+    stream = pa.BufferOutputStream()
+    with writing_columns(stream, table.schema) as writer:
+        if table.num_rows:
             writer.write_table(table, row_group_size=table.num_rows)
-    return bounds[-1]
+    return memoryview(stream.getvalue()).cast("B")
 
 
 def writing_columns(
-    path: Path, schema: pa.Schema, lists_split: Sequence[str] = (), compression: str = "lz4"
+    path: Path | pa.NativeFile, schema: pa.Schema, lists_split: Sequence[str] = (), compression: str = "lz4"
 ) -> pq.ParquetWriter:
     """A writer of tables of a schema; ``lists_split``: lists whose values are rarely repeated."""
     repeated = [f.name for f in schema if pa.types.is_string(f.type)]

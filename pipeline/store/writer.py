@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,7 +22,14 @@ from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.locations import Locations
 from pipeline.model.topology import SILENT
-from pipeline.store.columns import as_arrow, row_group_ends, write_columns, write_parts
+from pipeline.store.columns import (
+    PARTS_AHEAD,
+    Written,
+    as_arrow,
+    row_group_ends,
+    write_columns,
+    write_parts,
+)
 from pipeline.store.delays import delay_columns
 from pipeline.store.observations import observation_tables
 from pipeline.store.pointers import (
@@ -132,7 +139,7 @@ def write_snapshot(
         raise unwritable(store, error) from None
     try:
         try:
-            rows, n_kept = _write_files(
+            rows, n_kept, sha256 = _write_files(
                 folder, graphs, as_names, organisations or {}, host_names, locations, rejects
             )
             content = {
@@ -142,7 +149,7 @@ def write_snapshot(
                 "warnings": list(warnings),
                 "options": options,
                 "inputs": inputs,
-                "files": _entries(folder, rows),
+                "files": _entries(folder, rows, sha256),
             }
             while True:
                 fsync_file(write_manifest(folder, {"name": chosen} | content))
@@ -170,12 +177,25 @@ def _write_files(
     host_names: HostNames | None,
     locations: Locations | None,
     rejects: Iterable[dict],
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Write all but the manifest; rows of each Parquet file by name, and counts of traces."""
+) -> tuple[dict[str, int], dict[str, int], dict[str, str]]:
+    """Write all but the manifest.
+
+    Returns
+    -------
+    rows : dict of str to int
+        Of each Parquet file by name.
+    n_kept : dict of str to int
+        Counts of traces.
+    sha256 : dict of str to str
+        Of the files of graphs, by name.
+    """
     first_of_file = _cut_files(graphs)
-    rows = _write_graphs(folder, graphs, np.append(first_of_file, graphs.n_ases))
+    with ThreadPoolExecutor(1) as beside:  # it hashes weights, the ones of a large AS for long
+        ases = beside.submit(_ases_table, graphs, as_names, organisations, first_of_file)
+        written = _write_graphs(folder, graphs, np.append(first_of_file, graphs.n_ases))
+    rows = {name: file.n_rows for name, file in written.items()}
     tables: list[tuple[str, pa.Table]] = [
-        (ASES, _ases_table(graphs, as_names, organisations, first_of_file)),
+        (ASES, ases.result()),
         (INGRESSES, _ingresses_table(graphs)),
         (EXITS, _exits_table(graphs)),
         (BORDERS, _borders_table(graphs)),
@@ -205,40 +225,47 @@ def _write_files(
     if graphs.traces is not None:
         of_traces, n_kept["n_traces_kept"] = write_traces(folder, graphs.traces)
         rows |= of_traces
-    return rows, n_kept
+    return rows, n_kept, {name: file.sha256 for name, file in written.items()}
 
 
-def _write_graphs(folder: Path, graphs: GraphSet, bounds: np.ndarray) -> dict[str, int]:
-    """Write the files of nodes and of arcs, some at once; rows of each by name."""
-    writing: dict[str, Future[int]] = {}
-    with ThreadPoolExecutor(min(n_cores(), _FILES_AT_ONCE)) as pool:
+def _write_graphs(folder: Path, graphs: GraphSet, bounds: np.ndarray) -> dict[str, Written]:
+    """Write the files of nodes and of arcs, some at once; what was written, by name."""
+    writing: dict[str, Future[Written]] = {}
+    kinds = (
+        ("arcs", graphs.arc_ptr, _arc_columns(graphs)),
+        ("nodes", graphs.node_ptr, _node_columns(graphs)),
+    )
+    with (
+        ThreadPoolExecutor(min(n_cores(), PARTS_AHEAD)) as encoding,
+        ThreadPoolExecutor(min(n_cores(), _FILES_AT_ONCE)) as pool,
+    ):
         for number, (first, last) in enumerate(itertools.pairwise(bounds)):
-            for kind, ptr, table_of in (
-                ("arcs", graphs.arc_ptr, _arcs_table),
-                ("nodes", graphs.node_ptr, _nodes_table),
-            ):
+            for kind, ptr, columns in kinds:
                 base, ends = int(ptr[first]), row_group_ends(ptr[first : last + 1] - ptr[first])
-
-                def rows_of(start: int, stop: int, base=base, table_of=table_of) -> pa.Table:
-                    return table_of(graphs, slice(base + start, base + stop))
-
+                rows_of = {name: _from(base, column) for name, column in columns.items()}
                 name = graph_file(kind, number)
-                writing[name] = pool.submit(write_parts, folder / name, rows_of, ends)
+                writing[name] = pool.submit(write_parts, folder / name, rows_of, ends, encoding)
         return {name: written.result() for name, written in writing.items()}
 
 
-def _entries(folder: Path, rows: dict[str, int]) -> dict[str, dict]:
+def _from(base: int, column: Callable[[slice], pa.Array]) -> Callable[[int, int], pa.Array]:
+    """Rows of a column, counted from ``base``."""
+    return lambda start, stop: column(slice(base + start, base + stop))
+
+
+def _entries(folder: Path, rows: dict[str, int], sha256: dict[str, str]) -> dict[str, dict]:
     """Manifest entries of the files by name, once these are on disk."""
     paths = sorted(folder.glob("*.*"))
     with ThreadPoolExecutor(n_cores()) as pool:
-        entries = pool.map(lambda path: _entry(path, rows), paths)
+        entries = pool.map(lambda path: _entry(path, rows, sha256), paths)
         return {path.name: entry for path, entry in zip(paths, entries, strict=True)}
 
 
-def _entry(path: Path, rows: dict[str, int]) -> dict:
+def _entry(path: Path, rows: dict[str, int], sha256: dict[str, str]) -> dict:
     """Manifest entry of one file, once that is on disk."""
     fsync_file(path)
-    entry = {"size_bytes": path.stat().st_size, "sha256": file_sha256(path)}
+    known = sha256.get(path.name)
+    entry = {"size_bytes": path.stat().st_size, "sha256": known or file_sha256(path)}
     return entry | ({"n_rows": rows[path.name]} if path.name in rows else {})
 
 
@@ -278,22 +305,25 @@ def _cut_files(graphs: GraphSet) -> np.ndarray:
     return np.array(first, np.int64)
 
 
-def _nodes_table(graphs: GraphSet, nodes: slice) -> pa.Table:
-    columns = {"degree": pa.array(graphs.degree[nodes])}
+def _node_columns(graphs: GraphSet) -> dict[str, Callable[[slice], pa.Array]]:
+    columns = {"degree": _rows_of(graphs.degree)}
     if graphs.node_addr is not None:
-        columns["addr_high"] = as_arrow(graphs.node_addr[nodes, 0])
-        columns["addr_low"] = as_arrow(graphs.node_addr[nodes, 1])
-    if graphs.node_id is not None:
-        ids = graphs.node_id[nodes]
-        columns["id"] = pa.array(ids, mask=ids == NO_ID)
-    return pa.table(columns | {n: as_arrow(c[nodes]) for n, c in graphs.node_columns.items()})
+        columns["addr_high"] = _rows_of(graphs.node_addr[:, 0])
+        columns["addr_low"] = _rows_of(graphs.node_addr[:, 1])
+    if (ids := graphs.node_id) is not None:
+        columns["id"] = lambda nodes: pa.array(ids[nodes], mask=ids[nodes] == NO_ID)
+    return columns | {name: _rows_of(column) for name, column in graphs.node_columns.items()}
 
 
-def _arcs_table(graphs: GraphSet, arcs: slice) -> pa.Table:
-    columns = {"indices": pa.array(graphs.indices[arcs])}
+def _arc_columns(graphs: GraphSet) -> dict[str, Callable[[slice], pa.Array]]:
+    columns = {"indices": _rows_of(graphs.indices)}
     if graphs.weights is not None:
-        columns["weight"] = pa.array(graphs.weights[arcs])
-    return pa.table(columns | {n: as_arrow(c[arcs]) for n, c in graphs.arc_columns.items()})
+        columns["weight"] = _rows_of(graphs.weights)
+    return columns | {name: _rows_of(column) for name, column in graphs.arc_columns.items()}
+
+
+def _rows_of(column: np.ndarray | Gathered) -> Callable[[slice], pa.Array]:
+    return lambda rows: as_arrow(column[rows])
 
 
 def _ases_table(
