@@ -75,4 +75,5 @@ def test_no_array_is_given_back_and_none_is_counted():
             assert isinstance(given, SCALARS) or all(isinstance(x, SCALARS) for x in given), name
             assert calls_that_count(again) == set(), name
         seen |= new
-    assert {name for name, _ in seen} == ALL.keys() - {"explain", "gain"}
+    # These two are compiled apart, and seen only if another test has called them before.
+    assert ALL.keys() - {name for name, _ in seen} <= {"explain", "gain"}
