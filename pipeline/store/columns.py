@@ -134,7 +134,10 @@ def _encoded(table: pa.Table) -> memoryview:
 
 
 def writing_columns(
-    path: Path | pa.NativeFile, schema: pa.Schema, lists_split: Sequence[str] = (), compression: str = "lz4"
+    path: Path | pa.NativeFile,
+    schema: pa.Schema,
+    lists_split: Sequence[str] = (),
+    compression: str = "lz4",
 ) -> pq.ParquetWriter:
     """A writer of tables of a schema; ``lists_split``: lists whose values are rarely repeated."""
     repeated = [f.name for f in schema if pa.types.is_string(f.type)]

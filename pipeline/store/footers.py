@@ -6,8 +6,8 @@ encoded as a file of their own in memory, its pages are appended to the file, an
 of those of the parts. The file is the one that a single writer makes, byte by byte.
 
 A footer is a struct ``FileMetaData`` in Thrift's compact protocol (parquet-format's
-``parquet.thrift``; Thrift's ``thrift-compact-protocol.md``). Only the fields named here are looked at; all others are
-kept as they are.
+``parquet.thrift``; Thrift's ``thrift-compact-protocol.md``). Only the fields named here are looked
+at; all others are kept as they are.
 """
 
 from __future__ import annotations

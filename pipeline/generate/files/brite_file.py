@@ -14,9 +14,11 @@ import pyarrow.csv as pacsv
 
 from kernels.host import n_cores
 from pipeline.files import written_whole
+from pipeline.generate.files.rows_text import rows_text
 from pipeline.model.topology import Topology
 
 _ROWS_AT_ONCE = 1 << 16  # turned into text at a time
+_FEW_ROWS = 1 << 16  # written before what writes more is compiled
 
 
 def write_brite(
@@ -75,38 +77,48 @@ def _model(topology: Topology) -> list[str]:
 
 def _node_columns(topology: Topology) -> list[np.ndarray]:
     columns, n = topology.node_columns, topology.n_nodes
-    degree = np.bincount(topology.near, minlength=n) + np.bincount(topology.far, minlength=n)
     node_type = "AS_NODE" if topology.kind == "as" else "RT_NODE"
+    degree = None
+    if not {"indegree", "outdegree"} <= columns.keys():
+        degree = np.bincount(topology.near, minlength=n) + np.bincount(topology.far, minlength=n)
     return [
         _ids(topology),
-        _whole(columns.get("x", np.zeros(n))),
-        _whole(columns.get("y", np.zeros(n))),
+        _whole(columns.get("x", np.broadcast_to(0.0, n))),
+        _whole(columns.get("y", np.broadcast_to(0.0, n))),
         columns.get("indegree", degree),
         columns.get("outdegree", degree),
         topology.node_asn,
-        columns.get("type", np.full(n, node_type)),
+        columns.get("type", np.broadcast_to(node_type, n)),
     ]
 
 
 def _link_columns(topology: Topology) -> list[np.ndarray]:
     columns, n = topology.link_columns, topology.n_links
-    ids, asn = _ids(topology), topology.node_asn
-    near, far = topology.near, topology.far
+    near, far, asn = topology.near, topology.far, topology.node_asn
+    none = np.broadcast_to(0.0, n)
     length = topology.weight if topology.weight_unit == "length" else None
-    inter = asn[near] != asn[far]
-    directed = columns.get("directed", np.zeros(n, bool))
+    directed = columns.get("directed", np.broadcast_to(False, n))
+    asn_from = columns["asn_from"] if "asn_from" in columns else asn[near]
+    asn_to = columns["asn_to"] if "asn_to" in columns else asn[far]
     return [
         columns.get("edge_id", np.arange(n)),
-        ids[near],
-        ids[far],
-        np.zeros(n) if length is None else length.astype(np.float64),
-        columns.get("delay", np.zeros(n)),
-        columns.get("bandwidth", np.zeros(n)),
-        columns.get("asn_from", asn[near]),
-        columns.get("asn_to", asn[far]),
-        columns.get("type", np.where(inter, "E_AS", "E_RT")),
-        np.where(directed, "D", "U"),
+        near if topology.node_id is None else topology.node_id[near],
+        far if topology.node_id is None else topology.node_id[far],
+        none if length is None else length.astype(np.float64),
+        columns.get("delay", none),
+        columns.get("bandwidth", none),
+        asn_from,
+        asn_to,
+        columns["type"] if "type" in columns else _words(asn[near] != asn[far], "E_AS", "E_RT"),
+        _words(directed, "D", "U"),
     ]
+
+
+def _words(mask: np.ndarray, yes: str, no: str) -> np.ndarray:
+    """One of two words for each; one word for all where the mask is one value for all."""
+    if mask.strides == (0,) and len(mask):
+        return np.broadcast_to(yes if mask[0] else no, len(mask))
+    return np.where(mask, yes, no)
 
 
 def _ids(topology: Topology) -> np.ndarray:
@@ -122,7 +134,7 @@ def _whole(column: np.ndarray) -> np.ndarray:
 def _write_rows(columns: list[np.ndarray], file: BinaryIO) -> None:
     """Rows as text in their order; parts of them are turned into text by several threads."""
     n_threads = n_cores()
-    waiting: deque[Future[pa.Buffer]] = deque()
+    waiting: deque[Future[pa.Buffer | memoryview]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
         for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
             if len(waiting) > n_threads:  # else text accumulates if the disk is slower
@@ -132,11 +144,13 @@ def _write_rows(columns: list[np.ndarray], file: BinaryIO) -> None:
             file.write(part.result())
 
 
-def _text(columns: list[np.ndarray], start: int) -> pa.Buffer:
+def _text(columns: list[np.ndarray], start: int) -> pa.Buffer | memoryview:
     """Some rows from ``start`` on, tab-separated."""
+    some = [column[start : start + _ROWS_AT_ONCE] for column in columns]
+    if len(columns[0]) > _FEW_ROWS and (text := rows_text(some)) is not None:
+        return text
     options = pacsv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
     names = [str(i) for i in range(len(columns))]
-    part = [pa.array(column[start : start + _ROWS_AT_ONCE]) for column in columns]
     stream = pa.BufferOutputStream()
-    pacsv.write_csv(pa.table(part, names=names), stream, write_options=options)
+    pacsv.write_csv(pa.table([pa.array(c) for c in some], names=names), stream, options)
     return stream.getvalue()

@@ -17,6 +17,7 @@ from pipeline.generate import MODELS, Parameters, check, generate
 from pipeline.generate.barabasi_albert import generate_barabasi_albert
 from pipeline.generate.files import brite_file
 from pipeline.generate.files.brite_file import write_brite
+from pipeline.generate.files.rows_text import rows_text
 from pipeline.generate.top_down import generate_top_down
 from pipeline.ingest import brite
 from pipeline.model.measured.reading import ReadReport
@@ -110,16 +111,27 @@ def test_the_file_is_read_back_unchanged(model, tmp_path):
     assert os.listdir(tmp_path) == ["a.brite"]
 
 
-def test_text_of_many_parts_is_in_order_on_any_number_of_threads(tmp_path, monkeypatch):
-    topology = generate("ba", Parameters(n_routers=3000))
+@pytest.mark.parametrize("model", ["ba", "top-down"])
+def test_text_of_many_parts_is_in_order_on_any_number_of_threads(model, tmp_path, monkeypatch):
+    topology = generate(model, Parameters(n_routers=3000, n_ases=20))
     whole = tmp_path / "whole"
-    write_brite(topology, whole)
+    write_brite(topology, whole)  # by pyarrow, the parts by what is compiled
     monkeypatch.setattr(brite_file, "_ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(brite_file, "_FEW_ROWS", 0)
+    parts = []
+
+    def told(columns):
+        parts.append(rows_text(columns))
+        return parts[-1]
+
+    monkeypatch.setattr(brite_file, "rows_text", told)
     for n_threads in (1, 2, 3):
         monkeypatch.setattr(brite_file, "n_cores", lambda n=n_threads: n)
         path = tmp_path / str(n_threads)
         write_brite(topology, path)
         assert path.read_bytes() == whole.read_bytes()
+    assert len(parts) > 80
+    assert None not in parts
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -34,9 +34,7 @@ def every_kind_of_column() -> pa.Table:
 
 def rows_of(table: pa.Table):
     return {
-        name: lambda start, stop, name=name: (
-            table[name].slice(start, stop - start).combine_chunks()
-        )
+        name: lambda start, stop, name=name: table[name].slice(start, stop - start).combine_chunks()
         for name in table.column_names
     }
 
