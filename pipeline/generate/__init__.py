@@ -204,7 +204,7 @@ def flat_links(
 
     Returns
     -------
-    near, far : (n_links,) int64
+    near, far : (n_links,) int64 or int32
         No loops, no duplicates.
     """
     links = _model(model).function("links")

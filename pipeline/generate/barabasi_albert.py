@@ -41,8 +41,7 @@ def links(
     node_ptr: np.ndarray, places: tuple[np.ndarray, np.ndarray], given: Parameters
 ) -> tuple[np.ndarray, np.ndarray]:
     """Links of graphs side by side, as ``flat_links`` gives them."""
-    near, far = attach_all(node_ptr, given.m, given.seed)
-    return near.astype(np.int64), far.astype(np.int64)
+    return attach_all(node_ptr, given.m, given.seed)
 
 
 def check(given: Parameters) -> None:

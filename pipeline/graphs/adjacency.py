@@ -114,7 +114,7 @@ def adjacency(
 
     Parameters
     ----------
-    near, far : (n_links,) int64
+    near, far : (n_links,) int64 or int32
     row : (n_nodes,) int32
         AS row of each node; negative: none.
     place, node_ptr

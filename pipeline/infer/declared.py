@@ -76,6 +76,8 @@ def _with_asn(topology: Topology, asn: int | None) -> Topology:
             none = f"none of the {n_nodes:,} routers has an" if n_nodes > 1 else "the router has no"
             raise UsageError(f"{none} AS: give one with --asn N")
         return topology
+    if without.all():  # one value for all
+        return replace(topology, node_asn=np.broadcast_to(np.int64(asn), topology.n_nodes))
     return replace(topology, node_asn=np.where(without, np.int64(asn), topology.node_asn))
 
 

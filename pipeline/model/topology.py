@@ -106,7 +106,7 @@ class Topology:
         are sorted by their smallest, those without one last. None: the input has ids only.
     node_id : (n_nodes,) int64 or None
         The file's id; nodes are sorted by it. None: the input has addresses only.
-    near, far : (n_links,) int64
+    near, far : (n_links,) int64 or int32
         Node positions. A link may appear twice, or join a node to itself: ``build`` drops and
         counts these.
     weight : (n_links,) float32 or None

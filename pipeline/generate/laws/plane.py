@@ -129,7 +129,7 @@ def with_geometry(
     node_asn : (n_nodes,) int64
     node_ptr : (n_ases + 1,) int64
         Nodes of each plane.
-    near, far : (n_links,) int64
+    near, far : (n_links,) int64 or int32
     first_node_id, first_edge_id : int
         Ids of the first node and edge; the others follow.
     seed : int
@@ -165,15 +165,15 @@ def routers_in_plane(
 
     Parameters
     ----------
-    near, far : (n_links,) integers
+    near, far : (n_links,) int64 or int32
     asn : int or None
         None: the routers belong to no AS.
     """
     return with_geometry(
-        node_asn=np.full(n_nodes, NO_ASN if asn is None else asn, np.int64),
+        node_asn=np.broadcast_to(np.int64(NO_ASN if asn is None else asn), n_nodes),
         node_ptr=np.array([0, n_nodes], np.int64),
-        near=near.astype(np.int64, copy=False),
-        far=far.astype(np.int64, copy=False),
+        near=near,
+        far=far,
         first_node_id=0,
         first_edge_id=0,
         seed=seed,
