@@ -78,15 +78,15 @@ def _model(topology: Topology) -> list[str]:
 def _node_columns(topology: Topology) -> list[np.ndarray]:
     columns, n = topology.node_columns, topology.n_nodes
     node_type = "AS_NODE" if topology.kind == "as" else "RT_NODE"
-    degree = None
     if not {"indegree", "outdegree"} <= columns.keys():
         degree = np.bincount(topology.near, minlength=n) + np.bincount(topology.far, minlength=n)
+        columns = {"indegree": degree, "outdegree": degree} | columns
     return [
         _ids(topology),
         _whole(columns.get("x", np.broadcast_to(0.0, n))),
         _whole(columns.get("y", np.broadcast_to(0.0, n))),
-        columns.get("indegree", degree),
-        columns.get("outdegree", degree),
+        columns["indegree"],
+        columns["outdegree"],
         topology.node_asn,
         columns.get("type", np.broadcast_to(node_type, n)),
     ]

@@ -66,7 +66,7 @@ def rows_text(columns: Sequence[np.ndarray]) -> memoryview | None:
     length = _write_rows(
         kinds, values, np.frombuffer(text + b" ", np.uint8), ends, *_powers_of_ten(), out
     )
-    return None if length < 0 else memoryview(out[:length])
+    return None if length < 0 else out[:length].data
 
 
 @cache
