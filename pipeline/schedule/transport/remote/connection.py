@@ -40,7 +40,17 @@ def _runs(facts: dict[str, Any]) -> bool:
 
 def ask(client: Client, call: Callable[[], Awaitable[Any]], timeout_s: float) -> Any:
     """Run a coroutine on the client's loop; TimeoutError after ``timeout_s``."""
-    return client.sync(call, callback_timeout=timeout_s)
+
+    async def answer() -> Any:
+        return await call()
+
+    # ``Client.sync`` waits until what it cancels has ended, which may wait for a stopped worker.
+    asked = asyncio.run_coroutine_threadsafe(answer(), client.loop.asyncio_loop)
+    try:
+        return asked.result(timeout_s)
+    except TimeoutError:
+        asked.cancel()
+        raise
 
 
 class _End(asyncio.Event):
