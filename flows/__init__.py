@@ -19,6 +19,9 @@ if "PREFECT__FLOW_RUN_ID" in os.environ and TMPDIR_OF_RUNS in os.environ:
     os.environ["TMPDIR"] = os.environ.pop(TMPDIR_OF_RUNS)
     tempfile.tempdir = None  # it may have been looked up
 
+# Where `hopscope serve` was started: relative paths in parameters of its runs begin there.
+STARTED_IN = "HOPSCOPE_SERVE_FOLDER"
+
 _DEFAULTS = {
     "PREFECT_HOME": str(Path.cwd() / ".prefect"),
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",

@@ -11,6 +11,7 @@ import copy
 import functools
 import inspect
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +19,7 @@ from typing import Annotated, Any, Literal
 from prefect.states import Failed, State
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from flows import STARTED_IN
 from flows.runs.outcome import EXPECTED
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, options_of, values
@@ -181,6 +183,8 @@ def _comma_text(option: Option) -> Any:
 def given_values(options: Sequence[Option], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Values of options by name, from the parameters of a flow run; None means not given.
 
+    Relative paths begin where ``serve`` was started, as those of its variables do.
+
     Raises
     ------
     UsageError
@@ -192,7 +196,15 @@ def given_values(options: Sequence[Option], parameters: Mapping[str, Any]) -> di
         further = further.model_dump(exclude_none=True)
     if twice := [name for name in further if given.get(name) is not None]:
         raise UsageError(f"parameter {twice[0]} is given twice: directly and in {FURTHER}")
-    return values(options, given | dict(further))
+    found = values(options, given | dict(further))
+    folder = os.environ.get(STARTED_IN)
+    return {name: _in(folder, value) for name, value in found.items()} if folder else found
+
+
+def _in(folder: str, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_in(folder, each) for each in value)
+    return folder / value if isinstance(value, Path) else value
 
 
 def parameters_of(options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:

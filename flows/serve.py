@@ -125,7 +125,7 @@ def _serve(config: ServeConfig, stopping: Stopping) -> int:
         server.wait()
         _end_earlier_runs(api, server)
         stack.callback(end_lost_runs, api, no_worker=True)
-        environment = os.environ | {"PREFECT_API_URL": api.url}
+        environment = os.environ | {"PREFECT_API_URL": api.url, flows.STARTED_IN: os.getcwd()}
         if not reports.elsewhere:
             environment[REPORTS_URL] = reports.url + REPORTS.rstrip("/")
             environment[REPORTS_FOLDER] = str(reports.out)

@@ -9,6 +9,7 @@ import pytest
 from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools import validate
 
+from flows import STARTED_IN
 from flows import nightly as module
 from flows.analyze import analyze as analyze_flow
 from flows.compare import compare as compare_flow
@@ -17,11 +18,17 @@ from flows.measure import measure
 from flows.nightly import _configs as configs
 from flows.nightly import nightly
 from flows.nightly import words_given as parse
-from flows.options import further_options, given_values, parameters_of, with_values_in_force
+from flows.options import (
+    further_options,
+    given_values,
+    parameters_of,
+    with_values_in_force,
+)
 from flows.report import report
 from pipeline.config import AnalyzeConfig, IngestConfig, NotifyConfig
 from pipeline.errors import UsageError
 from pipeline.options import merged, options_of
+from pipeline.places.urls import url_of
 
 OPTIONS = merged(IngestConfig, AnalyzeConfig, NotifyConfig)
 ENOUGH = {"inputs": ["x"], "store": "s", "out": "o"}
@@ -76,6 +83,15 @@ def test_any_option_of_the_command_line_can_be_given():
     assert ingest.bridge_gaps
     assert ingest.asn == 64500
     assert analyze.pack == 4
+
+
+def test_relative_paths_begin_where_serve_was_started(monkeypatch, tmp_path):
+    monkeypatch.setenv(STARTED_IN, str(tmp_path))
+    given = {"inputs": ["night", "/data/%Y"], "store": "s3://bucket/store", "out": "o"}
+    found = given_values(OPTIONS, given | {"options": {"as_rel": "as-rel.txt"}})
+    assert found["inputs"] == (tmp_path / "night", Path("/data/%Y"))
+    assert (found["out"], found["as_rel"]) == (tmp_path / "o", tmp_path / "as-rel.txt")
+    assert url_of(found["store"]) == "s3://bucket/store"
 
 
 def test_false_wins_over_a_variable_that_switches_on(monkeypatch):
