@@ -9,6 +9,8 @@ columns of ``edges``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -36,6 +38,15 @@ class HasGraph(Protocol):
 AnyGraph: TypeAlias = CSRGraph | HasGraph
 
 
+@contextmanager
+def _needed(name: str, get: str) -> Iterator[None]:
+    """Says how to get the library that is imported here, if it is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{name} is not installed: {get}", name=name.lower()) from error
+
+
 def to_arrow(graph: AnyGraph) -> pa.Table:
     """Edge list: ``source`` < ``target``, and ``weight`` if there are weights; sorted."""
     tails, heads, weights = _edges(_graph_of(graph))
@@ -51,17 +62,20 @@ def to_pandas(graph: AnyGraph) -> pandas.DataFrame:
     ModuleNotFoundError
         If pandas is not installed; it says how to get it.
     """
-    try:
+    with _needed("pandas", "pip install pandas"):
         return to_arrow(graph).to_pandas()
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "pandas is not installed: pip install pandas", name="pandas"
-        ) from error
 
 
 def to_scipy(graph: AnyGraph) -> scipy.sparse.csr_array:
-    """``scipy.sparse.csr_array``: weights, else ones, at both arcs of each edge."""
-    from scipy.sparse import csr_array
+    """``scipy.sparse.csr_array``: weights, else ones, at both arcs of each edge.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If SciPy is not installed; it says how to get it.
+    """
+    with _needed("SciPy", "pip install scipy"):
+        from scipy.sparse import csr_array
 
     plain = _graph_of(graph)
     data = np.ones(plain.n_arcs, np.float32) if plain.weights is None else plain.weights
@@ -71,8 +85,15 @@ def to_scipy(graph: AnyGraph) -> scipy.sparse.csr_array:
 
 
 def to_networkx(graph: AnyGraph) -> networkx.Graph:
-    """``networkx.Graph`` of nodes 0, 1, ...; attributes of an AS as above, none for a null."""
-    import networkx as nx
+    """``networkx.Graph`` of nodes 0, 1, ...; attributes of an AS as above, none for a null.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If NetworkX is not installed; it says how to get it.
+    """
+    with _needed("NetworkX", "pip install networkx"):
+        import networkx as nx
 
     plain = _graph_of(graph)
     tails, heads, weights = _edges(plain)
@@ -90,8 +111,15 @@ def to_networkx(graph: AnyGraph) -> networkx.Graph:
 
 
 def to_igraph(graph: AnyGraph) -> igraph.Graph:
-    """``igraph.Graph``; attributes of an AS as above."""
-    import igraph
+    """``igraph.Graph``; attributes of an AS as above.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If igraph is not installed; it says how to get it.
+    """
+    with _needed("igraph", "pip install igraph"):
+        import igraph
 
     plain = _graph_of(graph)
     tails, heads, weights = _edges(plain)
@@ -112,13 +140,9 @@ def to_cugraph(graph: AnyGraph) -> cugraph.Graph:
     ModuleNotFoundError
         If cuGraph is not installed; it says how to get it.
     """
-    try:
+    with _needed("cuGraph", "see https://docs.rapids.ai/install"):
         import cudf
         import cugraph
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "cuGraph is not installed: see https://docs.rapids.ai/install", name="cugraph"
-        ) from error
 
     plain = _graph_of(graph)
     weights = None if plain.weights is None else cudf.Series(plain.weights)
