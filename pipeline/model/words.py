@@ -264,4 +264,4 @@ def traces_kept_text(n_kept: int | None, n_traces: int) -> str:
     """How many traces a snapshot keeps whole out of how many; None: it was made before any were."""
     if n_kept is None:
         return "No traces kept: ingest them again to have some"
-    return f"{n_kept:,} of {number(n_traces, 'trace')} kept"
+    return f"{n_kept:,} of {number(n_traces, 'trace')} kept whole"

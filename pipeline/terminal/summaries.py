@@ -133,7 +133,8 @@ def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
         n_in_no_table = summary.n_addrs_in_no_table
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped, n_in_no_table))
     if summary.n_traces_kept is not None:
-        print_line(traces_kept_text(summary.n_traces_kept, summary.n_traces))
+        kept = traces_kept_text(summary.n_traces_kept, summary.n_traces)
+        print_line(f"{kept}, for `hopscope traces`; all were used")
     if skipped := _skipped(summary):
         kinds = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.most_common(SKIPPED_NAMED))
         more = len(skipped) - SKIPPED_NAMED

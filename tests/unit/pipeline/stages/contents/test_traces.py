@@ -79,7 +79,7 @@ def test_the_command_prints_hops_and_how_many_traces_are_kept(store, tmp_path):
     done = run(["traces", "night", "--link", f"{X},{Y}", "--store", str(store)], tmp_path, {})
     assert done.status == 0
     assert f"1 kept trace of snapshot night: link {X} {Y} (" in done.said
-    assert "of 7 traces kept)" in done.said
+    assert "of 7 traces kept whole)" in done.said
     assert f"   3  {Y}  AS2               30.00 ms" in done.said
     done = run(["traces", "night", "--address", FAR, "--store", str(store)], tmp_path, {})
     assert "   2  *\n" in done.said
