@@ -24,10 +24,11 @@ def test_each_format_has_module_samples_tests_and_documentation(name):
     assert callable(module.read)
     samples = [path for path in (SAMPLES / name).iterdir() if path.is_file()]
     assert samples
-    (tests,) = Path(__file__).parent.rglob(f"test_{name}.py")
-    assert (SAMPLES / name / "bad").is_dir() or "    bad = {" in tests.read_text()
-    assert f'format = "{name}"' in tests.read_text()  # of the contract of all readers
-    assert f"\n## {name}: " in (ROOT / "docs" / "formats.md").read_text()
+    tests = "\n".join(each.read_text() for each in Path(__file__).parent.rglob(f"test_{name}.py"))
+    assert f'format = "{name}"' in tests, f"no test_{name}.py, of a contract of tests/contracts"
+    assert (SAMPLES / name / "bad").is_dir() or "    bad = {" in tests, "no broken files"
+    page = (ROOT / "docs" / "formats.md").read_text()
+    assert f"\n## {name}: " in page, "no section in docs/formats.md: make generated"
     assert FORMATS[name].least
 
 
