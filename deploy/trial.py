@@ -129,6 +129,7 @@ def main(dist: Path, pythons: list[str]) -> int:
         try:
             said = "not tried: there is no such Python here"
             if python is not None:
+                sys.stderr.write(f"trying {wheel.name}: installing it takes minutes\n")
                 said = try_wheel(wheel, python, Path(__file__).parents[1])
         except TrialError as error:
             said, status = f"FAILED: {error}", 1
