@@ -11,7 +11,14 @@ from pipeline.config import completing
 from pipeline.config.shared import asn_option, ingresses_option, snapshot_option, store_option
 from pipeline.config.values import bandwidth_law, given_as_number, snapshot_name, weight_law
 from pipeline.errors import UsageError
-from pipeline.generate import MODELS, flat_models, is_brite, models_named, models_that_take
+from pipeline.generate import (
+    MODELS,
+    flat_models,
+    is_brite,
+    models_named,
+    models_that_take,
+    most_links,
+)
 from pipeline.generate.networks.plan import (
     KINDS,
     MEASURED,
@@ -510,9 +517,7 @@ def parameters_of(config: GenerateConfig, model: str) -> Parameters:
         if config.routers is None:
             raise UsageError("give the number of routers: --routers N")
         if "links" not in config.said:  # of few routers, as many as there can be
-            largest = -(-config.routers // config.ases) if model == "top-down" else config.routers
-            others = (largest - 1) // 2 if model == "rmat" else largest - 1
-            options["m"] = min(config.links, max(others, 1))
+            options["m"] = min(config.links, most_links(model, config.routers, config.ases))
         return Parameters(n_routers=config.routers, seed=config.seed, **options)
     from pipeline.generate.files.brite_conf import read_conf
 

@@ -220,6 +220,12 @@ def models_that_take(option: str) -> str:
     return ", ".join(name for name, model in MODELS.items() if option in model.options)
 
 
+def most_links(model: str, n_routers: int, n_ases: int) -> int:
+    """How many links of its own each router of a model can have, 1 at least."""
+    largest = -(-n_routers // n_ases) if model == "top-down" else n_routers
+    return max((largest - 1) // 2 if model == "rmat" else largest - 1, 1)
+
+
 def check_sizes(model: str, given: Parameters) -> None:
     """Raise UsageError for more than a model can make, and for an unknown one.
 

@@ -62,7 +62,9 @@ def find_tasks(words: Sequence[str], seeds: Sequence[int], rules: tuple[str, ...
             raise UsageError(f"{word}: no way {way}; there are {', '.join(WAYS)}")
         called, options = WAYS[way or USUAL]
         label = called.removeprefix("elected, ") if way not in ("", USUAL) else ""
-        own = (*SMALLER.get(name, ()), *fields) if name in KINDS else ()
+        said = {word.partition("=")[0] for word in fields}
+        small = (word for word in SMALLER.get(name, ()) if word.partition("=")[0] not in said)
+        own = (*small, *fields) if name in KINDS else ()
         found = find_sources([name, *own], seeds)
         turns += [(i, Task(source, rules, options, label)) for i, source in enumerate(found)]
     return [task for _, task in sorted(turns, key=lambda turn: turn[0])]
