@@ -58,6 +58,7 @@ from pipeline.store.versions.names import (
     graph_file,
 )
 from pipeline.store.versions.pointer import fsync_file, fsync_folder
+from pipeline.store.versions.schemas import order_fault
 
 # Bytes of arrays in one pair of nodes and arcs files; on disk it is about half. A larger AS has a
 # pair of its own, so no AS is ever spread over files.
@@ -118,6 +119,8 @@ def write_snapshot(
         If the name cannot be one.
     StoreError
         If the store cannot be written (no space, no permission); the store is then unchanged.
+    ValueError
+        If rows do not ascend as readers need them, or an optional column cannot be kept.
 
     Notes
     -----
@@ -215,6 +218,8 @@ def _write_files(
         tables.append((REASONS, graphs.reasons.owners.table()))
         tables.append((JOINS, graphs.reasons.joins.table()))
     for name, table in tables:
+        if fault := order_fault(name, table):
+            raise ValueError(f"{name} {fault}")
         whole = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
         write_columns(folder / name, table, whole)
         rows[name] = table.num_rows

@@ -141,8 +141,10 @@ def borders_like(
     ends = _ends(original, counts, links.donor, ptr, end_row, seed)
     _part_repeated(ends, end_row, seed)
     pairs = np.unique(np.stack(np.split(ends, 2)), axis=1) if len(ends) else np.empty((2, 0), int)
-    near, far = pairs  # rows of near are smaller, so near < far
     row = np.repeat(np.arange(len(asn)), n_each)
+    # By node, as snapshots are sorted: border routers of an AS do not stand in that order.
+    by_node = (node[pairs[1]], row[pairs[1]], node[pairs[0]], row[pairs[0]])
+    near, far = pairs[:, np.lexsort(by_node)]  # row[near] < row[far]
     entered, from_row = ingress[np.append(near, far)], row[np.append(far, near)]
     is_ingress = entered >= 0
     entries = np.unique(np.stack([entered[is_ingress], from_row[is_ingress]]), axis=1)

@@ -250,16 +250,23 @@ def checked_table(path: Path, table: pa.Table) -> pa.Table:
     for name, column in columns_of(path.name).items():
         if name in table.column_names and (fault := column.fault(table.column(name))):
             raise broken(path, f"its column {name} {fault}, so hopscope has not written it")
-    order = ORDER.get(path.name, ())
+    if fault := order_fault(path.name, table):
+        raise broken(path, fault)
+    return table
+
+
+def order_fault(file: str, table: pa.Table) -> str:
+    """How the rows of a table, or some columns of it, do not ascend as in ``ORDER``; "" if so."""
+    order = ORDER.get(file, ())
     there = set(table.column_names)
     if order and not set(order) <= there and set(_ADDR) <= there and order[:2] == tuple(_ADDR):
         by = [table.column(name).to_numpy() for name in _ADDR]  # of several nodes: repeats are none
         starts = run_starts(*by)
         if not ascends([column[starts] for column in by]):
-            raise broken(path, f"is not sorted by {', '.join(_ADDR)}")
+            return f"is not sorted by {', '.join(_ADDR)}"
     if order and set(order) <= there and not ascends([_with_least(table[name]) for name in order]):
-        raise broken(path, f"is not sorted by {', '.join(order)}, or has a row twice")
-    return table
+        return f"is not sorted by {', '.join(order)}, or has a row twice"
+    return ""
 
 
 def _with_least(column: pa.ChunkedArray) -> np.ndarray:

@@ -344,10 +344,10 @@ def test_errors_of_the_store_survive_pickling(path):
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-@pytest.mark.parametrize("node", [-1, 40])
-def test_an_ingress_that_is_no_node_is_refused(tmp_path, graphs, node):
+@pytest.mark.parametrize(("at", "node"), [(0, -1), (-1, 40)])
+def test_an_ingress_that_is_no_node_is_refused(tmp_path, graphs, at, node):
     ingress_node = graphs.ingress_node.copy()
-    ingress_node[-1] = node
+    ingress_node[at] = node
     write(tmp_path, "bad", dataclasses.replace(graphs, ingress_node=ingress_node))
     with pytest.raises(
         StoreError,

@@ -9,11 +9,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from pipeline.cli import main
 from pipeline.errors import UsageError
 from pipeline.generate.likeness import clustering, making
 from pipeline.generate.likeness.making import likeness_topology, make_likeness
 from pipeline.generate.likeness.original import Original
 from tests.unit.pipeline.generate.likeness.originals import original_of
+from tests.unit.pipeline.store.snapshots import write
 
 
 def internet(n_ases: int = 12, seed: int = 5) -> Original:
@@ -37,6 +39,18 @@ def as_degrees(near: np.ndarray, far: np.ndarray) -> list[int]:
 
 def arrays(graphs) -> list[np.ndarray]:
     return [value for value in vars(graphs).values() if isinstance(value, np.ndarray)]
+
+
+def test_a_likeness_whose_links_end_at_other_routers_than_ingresses_is_readable(tmp_path, capsys):
+    original = internet()
+    graphs = make_likeness(replace(original, ingress=original.ingress[::3]), seed=3)
+    ends = graphs.node_ptr[graphs.asn.searchsorted(graphs.border_near_asn)] + graphs.border_near
+    assert len(graphs.ingress_node) < len(np.unique(ends))
+    write(tmp_path / "store", "twin", graphs)
+    for command in (["analyze", "--device", "cpu", "--out", str(tmp_path / "out")], ["doctor"]):
+        with pytest.raises(SystemExit) as stopped:
+            main([*command, "--store", str(tmp_path / "store")])
+        assert stopped.value.code == 0, capsys.readouterr().err
 
 
 def test_threads_that_share_one_as_give_the_same(monkeypatch):
