@@ -27,6 +27,8 @@ from pipeline.model.synthetic import (
     GROUPINGS,
     GROWTHS,
     LEVELS,
+    MAX_LINKS,
+    MAX_SIDE,
     PLACEMENTS,
     Parameters,
 )
@@ -171,6 +173,15 @@ class _Section:
             )
         return value
 
+    def counted(self, name: str, most: int = MAX_LINKS) -> int:
+        """A whole number from 1 on."""
+        value = self.whole(name)
+        if not 1 <= value <= most:
+            raise UsageError(
+                f"{self.path}: the model of line {self.line}: {name} = {value}; give 1 to {most}"
+            )
+        return value
+
     def whole(self, name: str, default: int | None = None) -> int:
         value = self._number(name, default)
         if value != int(value):
@@ -226,24 +237,18 @@ class _Section:
         """Numbers of a model of one level."""
         model, _ = self.model()
         given = Parameters(
-            n_routers=self.whole("N"),
-            m=self.whole("m"),
+            n_routers=self.counted("N"),
+            m=self.counted("m"),
             level=level,
             placement=self.choice("NodePlacement", PLACEMENTS),
-            plane_side=self.whole("HS"),
-            square_side=self.whole("LS"),
+            plane_side=self.counted("HS", MAX_SIDE),
+            square_side=self.counted("LS", MAX_SIDE),
             bandwidth=self.bandwidth("BW"),
         )
         own = MODELS[model].options
         named = {name: self._number(name, None) for name in _SPELT.values() if name in own}
         growth = {"growth": self.choice("GrowthType", GROWTHS)} if "growth" in own else {}
-        given = replace(given, **named, **growth)  # type: ignore[arg-type]
-        for name, value in (("N", given.n_routers), ("m", given.m), ("HS", given.plane_side)):
-            if value is None or value < 1:
-                raise UsageError(
-                    f"{self.path}: the model of line {self.line}: {name} = {value}; give 1 or more"
-                )
-        return given
+        return replace(given, **named, **growth)  # type: ignore[arg-type]
 
 
 def _sections(text: str, path: Path) -> list[_Section]:

@@ -62,6 +62,8 @@ def check_plane(given: Parameters, n_routers: int) -> None:
     """Raise UsageError for a plane or squares that do not hold so many routers."""
     side = given.plane_side or plane_side(n_routers)
     square = given.square_side or max(side // 10, 1)
+    if side < 1 or square < 1:  # compiled code would write elsewhere
+        raise UsageError(f"a plane of side {side} in squares of side {square}: give 1 or more")
     if n_routers > _FULL * side * side:
         raise UsageError(
             f"--plane-side {side}: {number(n_routers, 'router')} would take more than three "
