@@ -96,14 +96,18 @@ def sssp(
 
     Near-far [1]_: nodes nearer than a threshold are relaxed until none is left, then it rises; the
     sequential form has one queue, and changes to Dijkstra's algorithm with a heap if it relaxes
-    arcs too often. O(n_nodes + n_arcs) in practice, O((n_nodes + n_arcs) log n_nodes) at worst on a
-    core. At most 13 bytes per node besides the graph and the distances there (16 after that
-    change). An isolated source reaches itself: distance 0, eccentricity 0, n_reached 1.
+    arcs too often. All threads share the search of a graph with 2**20 arcs or more, by
+    delta-stepping [2]_. O(n_nodes + n_arcs) in practice, O((n_nodes + n_arcs) log n_nodes) at worst
+    on a core. At most 13 bytes per node besides the graph and the distances there (17, and 17 KB
+    per thread, where they share; 16 after that change). An isolated source reaches itself: distance
+    0, eccentricity 0, n_reached 1.
 
     References
     ----------
     .. [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-efficient parallel GPU methods
        for single-source shortest paths", IPDPS 2014.
+    .. [2] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm",
+       J. Algorithms 49 (2003).
 
     Examples
     --------
@@ -119,10 +123,8 @@ def sssp(
     if graph.device == "cpu":
         from kernels.shortest_paths import cpu
 
-        mean = checked_mean(graph)
         arrays = weighted_arrays(graph)
-        distance = search(arrays, np.array([source], NODE), mean, goal)
-        eccentricity, n_reached = cpu.summarise(distance)
+        distance, eccentricity, n_reached = _on_cores(graph, arrays, source, goal)
         if parents:
             parent = np.empty(graph.n_nodes, NODE)
             cpu.parents(*arrays, source, distance, parent)
@@ -138,6 +140,23 @@ def sssp(
             parent = gpu.parents(*arrays, source, distance)
     end = None if target is None else goal
     return SSSPResult(source, distance, eccentricity, n_reached, end, parent, graph=graph)
+
+
+def _on_cores(graph: CSRGraph, arrays, source: int, goal: int) -> tuple[np.ndarray, float, int]:
+    """Distances, the largest and how many; of a large graph by all threads."""
+    from kernels._cpu.threads import Team, n_threads
+    from kernels.shortest_paths import cpu
+
+    sources = np.array([source], NODE)
+    if n_threads() > 1 and graph.n_arcs >= cpu.LARGE:
+        from kernels.shortest_paths import shared
+
+        with Team(n_threads()) as team:
+            state, found = shared.delta_stepping(arrays, sources, goal, team)
+        if state == shared.IS_DONE:
+            return found
+    distance = search(arrays, sources, checked_mean(graph), goal)
+    return distance, *cpu.summarise(distance)
 
 
 def weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:

@@ -19,6 +19,7 @@ from kernels._cpu.lanes import prefetch
 from kernels._cpu.signatures import F32, F64, I32, I64, OUT_F64, OUT_I32, OUT_U8
 from kernels.types import UNREACHED
 
+LARGE = 1 << 20  # arcs from which threads share a search (``shared``)
 DEGREE = 3.0  # arcs per node from which the threshold rises by less than the mean weight
 PATIENCE = 4  # relaxations per arc, on average, after which Dijkstra's algorithm takes over
 AHEAD = 8  # queue places between prefetching a node's arcs and using them
