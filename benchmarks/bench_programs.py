@@ -11,7 +11,8 @@ whole call of ours, ``one_core_ms`` that of one thread. ECL-CC: components, the 
 events, medians of five; Gunrock: searches, as it times itself. Their graphs lie on the GPU before
 the clock starts.
 All programs are compiled at once, before the first is measured. One that cannot be compiled, fails
-or does not end in time is said on stderr, and the others go on.
+or does not end in time is said on stderr, and the others go on; so is a Gunrock that finds other
+levels than ours, which are proved.
 """
 
 from __future__ import annotations
@@ -180,9 +181,14 @@ def gpu_rows(name: str, built: dict[str, Path], work: Path, n_sources: int) -> l
         )
     if levels is not None:
         results = [bfs(graph, source) for source in sources]
+        for each in results:
+            each.check()
         expected = [(each.n_reached, each.eccentricity) for each in results]
-        if [each[:2] for each in levels[1:]] != expected:
-            raise AssertionError(f"{name}: Gunrock and ours differ")
+        theirs = [each[:2] for each in levels[1:]]
+        if theirs != expected:  # ours is proved: Gunrock has no time
+            print(f"{name}: Gunrock finds {theirs}, not {expected}", file=sys.stderr, flush=True)
+            levels = None
+    if levels is not None:
         calls = [(graph, source) for source in sources]
         ours = time_calls(bfs, calls, at_least=len(sources))
         rows.append(

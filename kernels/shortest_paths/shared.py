@@ -36,15 +36,15 @@ from kernels._cpu.threads import Team
 from kernels.shortest_paths import cpu
 from kernels.types import NODE
 
-WIDTH = 0.125  # of a bucket, in steps of the search on one core
 BLOCK = 64  # nodes that a thread takes at a time
 BINS = 64  # buckets that a thread keeps apart; the last one is all that is farther
-ALONE = 512  # nodes of a bucket from which threads share it
+ALONE = 64  # nodes of a bucket from which threads share it
 FUSED = 16  # blocks of a bucket up to which a thread relaxes its own at once
 SLICES = 64  # parts of a pass over all nodes or arcs
 PATIENCE = 16  # relaxations per arc, on average, after which one core searches again
 AHEAD = 8  # nodes of a block between prefetching what is known of a node and using it
 SPINS = 4000  # looks for a job before a thread rests
+EXACT = 2.0**52  # buckets at most
 YIELD = 100  # looks before a thread that waits lets another one run
 REST_S = 5e-5
 
@@ -55,8 +55,9 @@ TAKEN, DONE, N_BLOCKS = 16, 24, 32
 STATE = 40
 CLEAR, RELAX, SORT, SUMMARISE = 0, 1, 2, 3  # kinds of jobs
 RUNS, IS_DONE, IS_TOO_MUCH, IS_INVALID = 0, 1, 2, 3  # states
-# Places of a thread's row of ``own``: for each bin the next place in ``pool``, 0 if it is empty.
-FREE, N_ARCS, N_REACHED = 64, 65, 66
+# Places of a thread's row of ``own``: for each bin the next place in ``pool``, 0 if it is empty;
+# LENT: that of the bin that was gathered.
+FREE, N_ARCS, N_REACHED, LENT = 64, 65, 66, 67
 OWN = 72
 TOTAL, BEYOND, LARGEST = 0, 1, 2  # of its row of ``lengths``: weights, least put off, farthest
 LENGTHS = 8
@@ -95,7 +96,7 @@ def delta_stepping(
     sources: np.ndarray,
     target: int,
     team: Team,
-    width: float = WIDTH,
+    width: float = 1.0,
     alone: int = ALONE,
     patience: int = PATIENCE,
 ) -> tuple[int, tuple[np.ndarray, float, int]]:
@@ -167,14 +168,8 @@ def _push(searched, me, bin_, node):
 
 
 @njit(**UNCOUNTED)
-def _free(searched, me, block):
-    searched.after[block] = searched.own[me * OWN + FREE]
-    searched.own[me * OWN + FREE] = block
-
-
-@njit(**UNCOUNTED)
 def _relax(searched, me, end, is_alone):
-    """Relax the arcs of the nodes of a block up to a place, and free it."""
+    """Relax the arcs of the nodes of a block up to a place."""
     indptr, indices, weights = searched.indptr, searched.indices, searched.weights
     distance, pool = searched.distance, searched.pool
     base, inverse = np.float64(searched.shared[BASE]), searched.scale[INVERSE]
@@ -210,12 +205,11 @@ def _relax(searched, me, end, is_alone):
                 _push(searched, me, np.int64(place), v)
     searched.lengths[me * LENGTHS + BEYOND] = beyond
     searched.own[me * OWN + N_ARCS] += n_arcs
-    _free(searched, me, block)
 
 
 @njit(**UNCOUNTED)
 def _sort(searched, me, end):
-    """Put the nodes of a block of the last bin into those of the new base, and free it."""
+    """Put the nodes of a block of the last bin into those of the new base."""
     base, inverse = np.float64(searched.shared[BASE]), searched.scale[INVERSE]
     beyond, block = searched.lengths[me * LENGTHS + BEYOND], (end - 1) // BLOCK
     for at in range(block * BLOCK, end):
@@ -229,7 +223,6 @@ def _sort(searched, me, end):
             place = np.float64(BINS - 1)
         _push(searched, me, np.int64(place), node)
     searched.lengths[me * LENGTHS + BEYOND] = beyond
-    _free(searched, me, block)
 
 
 @njit(**UNCOUNTED)
@@ -290,9 +283,12 @@ def _fuse(searched, me):
             return
         searched.own[place] = 0
         while end > 0:
-            block = np.int64(searched.after[(end - 1) // BLOCK])
             _relax(searched, me, end, False)
-            end = (block + 1) * BLOCK if block > 0 else 0
+            block = (end - 1) // BLOCK
+            before = np.int64(searched.after[block])
+            searched.after[block] = searched.own[me * OWN + FREE]
+            searched.own[me * OWN + FREE] = block
+            end = (before + 1) * BLOCK if before > 0 else 0
 
 
 @njit(**UNCOUNTED)
@@ -337,11 +333,12 @@ def _share(searched, kind, n):
 
 @njit(**UNCOUNTED)
 def _gather(searched, n_threads, bin_):
-    """Take the blocks of a bin from all threads as items: (items, nodes)."""
+    """Borrow the blocks of a bin from all threads as items: (items, nodes)."""
     n, n_nodes = 0, 0
     for thread in range(n_threads):
         end = searched.own[thread * OWN + bin_]
         searched.own[thread * OWN + bin_] = 0
+        searched.own[thread * OWN + LENT] = end
         while end > 0:
             searched.items[n] = end
             n += 1
@@ -350,6 +347,23 @@ def _gather(searched, n_threads, bin_):
             block = np.int64(searched.after[block])
             end = (block + 1) * BLOCK if block > 0 else 0
     return n, n_nodes
+
+
+@njit(**UNCOUNTED)
+def _give_back(searched, n_threads):
+    """Free what was gathered, each block for the thread that filled it.
+
+    Threads that relax few nodes begin many blocks, and others relax those: if these kept them, they
+    would have all blocks in the end.
+    """
+    for thread in range(n_threads):
+        end = searched.own[thread * OWN + LENT]
+        if end > 0:
+            first = block = (end - 1) // BLOCK
+            while searched.after[block] > 0:
+                block = np.int64(searched.after[block])
+            searched.after[block] = searched.own[thread * OWN + FREE]
+            searched.own[thread * OWN + FREE] = first
 
 
 @njit(**UNCOUNTED)
@@ -375,6 +389,7 @@ def _rebase(searched, n_threads, alone):
     else:
         for i in range(n):
             _sort(searched, 0, np.int64(searched.items[i]))
+    _give_back(searched, n_threads)
 
 
 @njit(**UNCOUNTED)
@@ -403,9 +418,12 @@ def lead(searched, sources, n_threads, target, width, alone, patience):
     for thread in range(n_threads):
         total += searched.lengths[thread * LENGTHS + TOTAL]
         searched.lengths[thread * LENGTHS + BEYOND] = np.inf
+    # Steps of one core, less again by the same factor: among many arcs per node the wider bucket
+    # has more arcs relaxed twice, among few the narrower one has too few nodes to share.
+    factor = min(1.0, cpu.DEGREE * distance.size / max(1, n_arcs))
+    step = width * factor * factor
     # No path is longer than all weights together: numbers of buckets are small enough to be exact.
-    step = width * min(1.0, cpu.DEGREE * distance.size / max(1, n_arcs))
-    searched.scale[INVERSE] = n_arcs / (step * total) if total > 0 else 1.0
+    searched.scale[INVERSE] = min(n_arcs / step, EXACT) / total if total > 0 else 1.0
     for source in sources:
         distance[source] = 0.0
         _push(searched, 0, 0, source)
@@ -429,6 +447,7 @@ def lead(searched, sources, n_threads, target, width, alone, patience):
             else:
                 for i in range(n):
                     _relax(searched, 0, np.int64(items[i]), True)
+            _give_back(searched, n_threads)
         if look(shared, STATE) != RUNS or _n_relaxed(searched, n_threads) > patience * n_arcs:
             return IS_TOO_MUCH
     if target >= 0:
