@@ -6,7 +6,8 @@
 Fields are separated by commas, semicolons, TABs or bars, with a first line that names them, or
 without one in this order. Names of a column: ``address``, ``addr``, ``ip``; ``asn``, ``as``,
 ``owner``; ``router``, ``node``. Further columns are not read, so that the CSV of bdrmapIT fits. An
-AS is a whole number, perhaps with ``AS`` before it; empty, 0 and what is below: none is said. A
+AS is a whole number, perhaps with ``AS`` before it; empty, 0 and -1: none is said, nor by what is
+below in bdrmapIT's, which numbers exchange points so; elsewhere that is broken. A
 number with a dot is broken: it may be ASdot (RFC 5396), or a spreadsheet may have made it decimal.
 Lines that begin with # are left out, broken ones are counted by reason.
 """
@@ -30,10 +31,12 @@ from pipeline.model.topology import NO_ASN
 from pipeline.model.words import number
 
 ADDRESS, ASN, ROUTER = "address", "asn", "router"
+_OF_BDRMAPIT = "conn_asn"  # a column that no other has
 _NAMES = {
     ADDRESS: ("address", "addr", "ip"),
     ASN: ("asn", "as", "owner"),
     ROUTER: ("router", "node"),
+    _OF_BDRMAPIT: (_OF_BDRMAPIT,),
 }
 _SEPARATORS = ",;\t|"
 _DOTTED = "an AS number with a dot: write it as a whole number, ASdot 1.10 as 65546"
@@ -127,7 +130,9 @@ def _row(cells: Sequence[str], columns: Mapping[str, int]) -> Row:
     router = cells[at] if at < len(cells) else ""
     if len(router) > _MOST_NAME:
         raise ValueError(f"a router of more than {_MOST_NAME} characters")
-    return Row(address, as_number(cells[columns[ASN]]), router)
+    text = cells[columns[ASN]]
+    is_exchange = _OF_BDRMAPIT in columns and re.fullmatch(r"-[0-9]+", text)
+    return Row(address, NO_ASN if is_exchange else as_number(text), router)
 
 
 def as_number(text: str) -> int:
@@ -140,6 +145,6 @@ def as_number(text: str) -> int:
     if len(digits) > 11 or not digits.removeprefix("-").isdecimal() or not digits.isascii():
         raise ValueError("not an AS number")
     asn = int(digits)
-    if asn > MAX_ASN:
+    if not -1 <= asn <= MAX_ASN:
         raise ValueError("not an AS number")
     return asn if asn > 0 else NO_ASN

@@ -36,7 +36,7 @@ BRDMAPIT = "create table annotation (addr TEXT, router TEXT, asn INT, conn_asn I
 
 
 def csv_of(head, separator=","):
-    rows = ((addr, str(asn), router) for addr, asn, router in ROWS)
+    rows = ((addr, str(max(asn, -1)), router) for addr, asn, router in ROWS)
     return head + "".join(f"{separator.join(row)}\n" for row in rows)
 
 
@@ -70,6 +70,17 @@ def test_broken_lines_of_a_table_are_counted(tmp_path):
     assert said(output).keys() == {"20.1.0.1", "20.1.0.6"}  # its third column is no router
     assert report.rejected.total() == 5
     assert "not an address" in report.rejected
+
+
+def test_a_negative_number_is_no_as_but_an_exchange_in_the_csv_of_bdrmapit(tmp_path):
+    path = tmp_path / "owners.csv"
+    path.write_text("addr,asn\n20.1.0.1,1\n20.1.0.2,-53807\n")
+    output, report = read_output(path)
+    assert (said(output).keys(), report.rejected) == ({"20.1.0.1"}, {"not an AS number": 1})
+    path.write_text("addr,asn,conn_asn\n20.1.0.1,1,2\n20.1.0.2,-53807,1\n")
+    output, report = read_output(path)
+    assert [asn for asn, _ in said(output).values()] == [1, NO_ASN]
+    assert not report.rejected
 
 
 def test_a_router_in_several_ases_is_in_that_of_most(tmp_path):
