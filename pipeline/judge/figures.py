@@ -132,7 +132,13 @@ _OF_ALIASES = ("alias_pairs_right", "alias_pairs_found")
 
 
 def unsaid(
-    truth: Truth, *, has_traces: bool, has_links: bool, has_routers: bool, has_tunnels: bool
+    truth: Truth,
+    *,
+    has_traces: bool,
+    has_links: bool,
+    has_routers: bool,
+    has_tunnels: bool,
+    has_owners: bool = True,
 ) -> dict[str, str]:
     """Why figures cannot be said, by name.
 
@@ -145,6 +151,8 @@ def unsaid(
         The output has links of its own, and joins addresses to routers.
     has_tunnels : bool
         It marks links that may hide routers.
+    has_owners : bool
+        It says an AS of any router.
     """
     reasons: dict[str, str] = {}
     if not has_tunnels:
@@ -156,6 +164,9 @@ def unsaid(
         reasons |= dict.fromkeys(
             (*_OF_INGRESSES, *_OF_LINKS), "the truth says nothing of links, nor of neighbours"
         )
+    if not has_owners:  # links count in graphs of ASes
+        none = "the output says nothing of owners"
+        reasons |= dict.fromkeys((*_OF_INGRESSES, *_OF_LINKS, "addresses"), none)
     if not has_links:
         reasons |= dict.fromkeys(_OF_LINKS, "the output says nothing of links")
     if not has_routers:

@@ -243,6 +243,7 @@ def judge_output(
         has_links=output.near is not None,
         has_routers=output.joins,
         has_tunnels=False,
+        has_owners=output.has_owners,
     )
     judged = {"method": output.method, "path": str(path), "node_kind": topology.kind}
     return _compared(
@@ -327,6 +328,7 @@ def _compare(done: int) -> Progress:
 _LISTS = {
     "ingresses": ("ingresses",),
     "borders": ("borders_missed",),
+    "addresses": ("addresses",),
     "links_right": ("links_false",),
     "links_found": ("links_missed",),
     "alias_pairs_right": ("mixed_nodes",),

@@ -51,6 +51,11 @@ class Output:
         """Whether any addresses are said to be of one router."""
         return len(np.unique(self.router)) < len(self.addrs)
 
+    @property
+    def has_owners(self) -> bool:
+        """Whether the AS of any router is said."""
+        return bool((self.asn != NO_ASN).any())
+
     @classmethod
     def of_addresses(
         cls, method: str, addrs: np.ndarray, asn: np.ndarray, router: Sequence[str] | None = None

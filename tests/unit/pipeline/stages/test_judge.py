@@ -255,6 +255,19 @@ def test_an_exported_kit_has_the_figures_of_its_snapshot(store, tmp_path, capfd)
     assert found == {name: of for name, of in ours.items() if name in found}
 
 
+def test_routers_without_owners_are_not_judged_by_owners(store, tmp_path, capfd):
+    path = tmp_path / "kit.links"
+    assert said(capfd, "export", "lab", "--store", store, "--out", path, "--format", "itdk")[0] == 0
+    (tmp_path / "kit.nodes.as").unlink()
+    facts, own = judge(JudgeConfig(path, LAB)), judge(JudgeConfig(store, LAB))
+    figures = facts["figures"]
+    for name in ("ingresses", "routers", "borders", "ases", "addresses", "hops", "links_found"):
+        assert figures[name]["of"] is None
+        assert figures[name]["reason"] == "the output says nothing of owners"
+    assert shares(facts)["alias_pairs_right"] == shares(own)["alias_pairs_right"]
+    assert {kind["what"] for kind in facts["errors"]["kinds"]} <= {"router"}
+
+
 def test_wrong_owners_cost_what_they_are(store, tmp_path):
     right = judge(JudgeConfig(owners_of(store, tmp_path / "right.csv"), LAB))
     wrong = judge(JudgeConfig(owners_of(store, tmp_path / "wrong.csv", lambda asn: 64499), LAB))
