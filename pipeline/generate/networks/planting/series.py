@@ -108,13 +108,14 @@ def _choose(seen: Seen, order: Order, others: Sequence[tuple[Order, Plant]]) -> 
     random = Random(f"{seen.network.plan.seed} {order.what} {before}")
     if "=" in order.what:
         plant = plant_share(seen, random, order.what)
-        if _fits(order, plant, others):
+        other = _touched(order, plant, others)
+        if other is None:
             return plant
-        raise ValueError(f"{order.text}: it touches what else is planted on these nights")
+        raise ValueError(f"{order.text}: it touches what is planted by {other.text}")
     kind, n_places = KINDS[order.what], 0
     for _, plant in zip(range(_TRIES), kind.find(seen, random), strict=False):
         n_places += 1
-        if _fits(order, plant, others):
+        if _touched(order, plant, others) is None:
             return plant
     if n_places:
         raise ValueError(
@@ -126,20 +127,20 @@ def _choose(seen: Seen, order: Order, others: Sequence[tuple[Order, Plant]]) -> 
     )
 
 
-def _fits(order: Order, plant: Plant, others: Sequence[tuple[Order, Plant]]) -> bool:
-    """Whether a plant is apart from others that are there on its nights, or the night after."""
+def _touched(order: Order, plant: Plant, others: Sequence[tuple[Order, Plant]]) -> Order | None:
+    """The first of others, there on its nights or next to them, that a plant is not apart from."""
     for other, theirs in others:
         is_same_turn = bool(order.turns & other.turns)
         if is_same_turn and (plant.is_everywhere or theirs.is_everywhere):
-            return False
+            return other
         if order.first > other.last + 1 or other.first > order.last + 1:
             continue
         if (plant.asns | plant.beside) & (theirs.asns | theirs.beside):
-            return False
+            return other
         fewer = min(len(plant.pairs), len(theirs.pairs))
         if is_same_turn and len(common(plant.pairs, theirs.pairs)) > _OVERLAP * fewer:
-            return False
-    return True
+            return other
+    return None
 
 
 def _facts(seen: Seen, order: Order, plant: Plant) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def test_the_same_kind_finds_another_place() -> None:
     [
         (("load-balancing@2", "table-changed@2"), "table-changed@2: every place that was found"),
         (("exchange-lost@2", "exchange-lost@2"), "exchange-lost@2: every place that was found"),
-        (("mpls@2", "tunnels=1.0@2"), "tunnels=1.0@2: it touches what else is planted"),
+        (("mpls@2", "tunnels=1.0@2"), "tunnels=1.0@2: it touches what is planted by mpls@2"),
     ],
 )
 def test_what_does_not_go_together(plants: Sequence[str], message: str) -> None:
