@@ -15,7 +15,8 @@ METHODS = ("icmp-echo-paris", "icmp-paris", "udp-paris", "icmp-echo", "udp")
 MOST_ASES, MOST_ROUTERS = 300_000, 5000
 _NO_SHARES = ("name", "seed")
 _TEXTS = {"exchange_announced": ("none", "ixp", "member"), "methods": METHODS}
-_WORDS = {float: "a share from 0 to 1", int: "a whole number", bool: "true or false"}
+_WORDS = {float: "a share from 0 to 1", bool: "true or false"}
+_SUCH_AS = {float: "0.4,0.4", int: "2,4"}
 _LEAST = {"diamonds": 1, "ipv6_lengths": 64, "n_vantage_points": 1}
 _MOST = {"diamonds": 64, "ipv6_lengths": 127, "attachment": 100}
 
@@ -333,8 +334,10 @@ def _value(name: str, text: str, kind: Any) -> Any:
         n = len(parts) if Ellipsis in others else 1 + len(others)
         is_right = len(parts) == n and all(_fits(part, each, name) for part in parts)
         if not is_right or (kind == Range and not 1 <= parts[0] <= parts[1] <= MOST_ROUTERS):
-            such_as = ",".join(map(str, getattr(Plan, name))) or "0.4,0.4"
-            raise ValueError(f"{name} takes values like {such_as}, not {text!r}")
+            such_as = ",".join(map(str, getattr(Plan, name))) or _SUCH_AS[each]
+            most = MOST_ROUTERS if kind == Range else None
+            takes = f"{such_as}, each {_takes(each, name, most)}"
+            raise ValueError(f"{name} takes values like {takes}, not {text!r}")
         return parts
     value = parts[0] if len(parts) == 1 else text
     if kind is bool and text.lower() in ("true", "false"):
@@ -343,8 +346,18 @@ def _value(name: str, text: str, kind: Any) -> Any:
         return value
     if kind in (int, float) and _fits(value, kind, name):
         return kind(value)
-    takes = ", ".join(get_args(kind)) or _WORDS[kind]
+    takes = ", ".join(get_args(kind)) or _takes(kind, name)
     raise ValueError(f"{name} takes {takes}, not {text!r}")
+
+
+def _takes(kind: Any, name: str, most: int | None = None) -> str:
+    """What a value may be, in words."""
+    if kind is str:
+        return f"one of {', '.join(_TEXTS[name])}"
+    if kind is not int:
+        return _WORDS[kind]
+    least = 1 if most else _LEAST.get(name, 0)
+    return f"a whole number from {least} to {most or _MOST.get(name, MOST_ASES)}"
 
 
 def _parts(text: str) -> tuple[Any, ...]:

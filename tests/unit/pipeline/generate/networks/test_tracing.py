@@ -111,6 +111,20 @@ def test_vantage_points_may_have_methods_in_turn(tmp_path: Path) -> None:
         make_plan("plain", 1, ["methods=udp/tcp"])
 
 
+@pytest.mark.parametrize(
+    ("word", "takes"),
+    [
+        ("diamonds=0.4,0.4", "like 2,4, each a whole number from 1 to 64, not"),
+        ("n_stub=1000000000", "a whole number from 0 to 300000, not"),
+        ("tier1=9-3", "like 10,16, each a whole number from 1 to 5000, not"),
+        ("exchange_members=7,7", "like 0.4,0.4, each a share from 0 to 1, not"),
+    ],
+)
+def test_a_share_out_of_range_is_told_the_range(word, takes):
+    with pytest.raises(ValueError, match=takes):
+        make_plan("plain", 1, [word])
+
+
 def test_threads_change_nothing(tmp_path: Path) -> None:
     network = Network(make_plan("ecmp_classic", 4, SMALL))
     texts = []
