@@ -76,9 +76,10 @@ def generate_network(config: GenerateConfig, progress: ProgressCallback = no_pro
         raise UsageError(f"--kind {config.kind}: {error}") from None
     progress(Progress("generate", 1, 1, "network", plan.name))
     n_hosts = len(network.vantages)
-    if config.vantage_points is not None and n_hosts < config.vantage_points:
+    is_given = any(word.startswith("n_vantage_points=") for word in config.share)
+    if (is_given or config.vantage_points is not None) and n_hosts < plan.n_vantage_points:
         raise UsageError(
-            f"--vantage-points {config.vantage_points}: there are {n_hosts} ASes with an open "
+            f"--vantage-points {plan.n_vantage_points}: there are {n_hosts} ASes with an open "
             "network of customers to measure from; give fewer, or more ASes"
         )
     n_nights = config.nights or 1

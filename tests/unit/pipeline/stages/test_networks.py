@@ -93,6 +93,10 @@ def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ({"share": ("quiet=1",)}, "--share quiet=1: there is no such field; fields are anycast, "),
         ({"share": ("tier1=9-3",)}, "tier1 takes values like"),
         ({"vantage_points": 500}, "--vantage-points 500: there are"),
+        (
+            {"share": ("n_vantage_points=500",), "vantage_points": None},
+            "--vantage-points 500: there are",
+        ),
         ({"ases": 3}, "3 ASes of kind plain"),
         ({"model": "grid"}, "--traces takes the model internet, not 'grid'"),
         ({"said": ("routers",)}, "--routers is not an option of networks that are traced"),
