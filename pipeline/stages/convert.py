@@ -90,6 +90,8 @@ def convert(config: ConvertConfig) -> dict[str, Any]:
     except FormatError:
         if not found:
             raise
+    if format == report.format == "brite":
+        return facts | _brite_again(found[0], config.out, report)
     topology = _in_order(found[0])
     graph = written(topology, config.source.name)
     files = write_graph(graph, format, config.out)
@@ -100,6 +102,16 @@ def convert(config: ConvertConfig) -> dict[str, Any]:
         "lost": lost(topology, format),
         "report": report,
     }
+
+
+def _brite_again(topology: Topology, path: Path, report: ReadReport) -> dict[str, Any]:
+    """BRITE from BRITE: places, delays, bandwidths and types, too, which no other file has."""
+    from pipeline.generate.files.brite_file import write_brite  # compiled code
+
+    imported = "Model (8 - AS File)" if topology.kind == "as" else "Model (7 - RT File)"
+    write_brite(topology, path, model=[imported])
+    sizes = {"n_nodes": topology.n_nodes, "n_edges": topology.n_links}
+    return sizes | {"files": [str(path)], "lost": {}, "report": report}
 
 
 def _convert_traces(config: ConvertConfig, format: str) -> dict[str, Any]:

@@ -54,12 +54,28 @@ def test_graphml_carries_all_of_brite_and_gives_it_back(tmp_path):
     assert facts["lost"] == {"columns of nodes": 5, "columns of links": 7}
 
 
+@pytest.mark.parametrize("path", sorted((SAMPLES / "brite").glob("*.brite")), ids=lambda p: p.stem)
+def test_brite_of_brite_keeps_every_column(path, tmp_path):
+    facts = convert(ConvertConfig(path, tmp_path / "again.brite"))
+    assert facts["lost"] == {}
+    before, again = read(path), read(tmp_path / "again.brite")
+    for name in ("node_id", "node_asn", "near", "far", "weight"):
+        assert getattr(again, name).tolist() == getattr(before, name).tolist(), name
+    for columns in ("node_columns", "link_columns"):
+        then, now = getattr(before, columns), getattr(again, columns)
+        assert {name: values.tolist() for name, values in now.items()} == {
+            name: values.tolist() for name, values in then.items()
+        }
+    model = "8 - AS File" if before.kind == "as" else "7 - RT File"
+    assert f"Model ({model})" in (tmp_path / "again.brite").read_text()
+
+
 @pytest.mark.parametrize("format", sorted(set(WRITERS) - {"parquet"}))
 def test_every_format_is_written_and_those_that_we_read_give_the_links(tmp_path, format):
     out = tmp_path / f"x{WRITERS[format].suffix}"
     facts = convert(ConvertConfig(BRITE, out))
     assert facts["n_edges"] == 5
-    assert (facts["lost"] == {}) == (format in ("gexf", "graphml"))
+    assert (facts["lost"] == {}) == (format in ("brite", "gexf", "graphml"))
     if format not in ("dot", "gexf"):
         assert len(links_of(read(out))) == 5
 
