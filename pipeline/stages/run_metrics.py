@@ -21,6 +21,7 @@ from pipeline.model.choices import RUN_STATUSES
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import DEVICES
 from pipeline.places import shown
+from pipeline.processes.stopping import signals_later
 from pipeline.store.running import running_stages
 from pipeline.store.versions.locks import HeldLock, hold_for_writing, hold_with_others
 
@@ -248,6 +249,7 @@ class RunMetrics:
 
     def _families(self, known: Mapping[tuple[str, str], float]) -> Iterator[Metric]:
         """All figures; ``known``: totals, and what an earlier run left."""
+        _load()
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         out = shown(self._out.resolve())
@@ -283,7 +285,14 @@ class _Figures:
         return self._families
 
 
+def _load() -> None:
+    """Import prometheus_client; a signal waits, since its decorators print what they then lose."""
+    with signals_later():
+        import prometheus_client.parser  # noqa: F401
+
+
 def _text(figures: _Figures) -> bytes:
+    _load()
     from prometheus_client import CollectorRegistry, generate_latest
 
     registry = CollectorRegistry()
@@ -302,6 +311,7 @@ def last_success(out: Path) -> float | None:
 def _totals(path: Path) -> dict[tuple[str, str], float]:
     """Figures of an earlier file by name and status; none where there is no sound one."""
     try:
+        _load()
         from prometheus_client.parser import text_string_to_metric_families
 
         with path.open("rb") as file:

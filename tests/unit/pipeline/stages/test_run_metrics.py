@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +24,7 @@ from pipeline.report.folder import report_turn
 from pipeline.stages import run_metrics as module
 from pipeline.stages.analyze import analyze, measure_stage, report_stage
 from pipeline.stages.run_metrics import COUNTERS, GAUGES, NAME, run_metrics, stages_of_a_run
+from tests.real_data import REPOSITORY
 from tests.s3 import BUCKET
 from tests.unit.pipeline.stages.small_store import make_store
 
@@ -418,3 +421,30 @@ def test_the_newest_trace_of_any_report_is_kept(tmp_path):
     for newest_s, kept in ((500.0, 500.0), (0.0, 500.0), (300.0, 500.0), (900.0, 900.0)):
         one_run(tmp_path, newest_s=newest_s)
         assert figures(tmp_path)[name] == kept
+
+
+def test_a_signal_while_the_library_is_imported_waits_and_prints_nothing():
+    """Its decorators are made by ``compile``, and print their code if that is interrupted."""
+    program = """
+import builtins, os, signal
+from pipeline.processes.stopping import stop_on_signals
+from pipeline.stages import run_metrics
+
+real, asked = builtins.compile, []
+
+def compile_later(source, *others, **named):
+    if not asked and "_call_" in str(source):
+        asked.append(os.kill(os.getpid(), signal.SIGTERM))
+    return real(source, *others, **named)
+
+builtins.compile = compile_later
+with stop_on_signals():
+    try:
+        run_metrics._text(run_metrics._Figures(iter(())))
+    except KeyboardInterrupt:
+        print("stopped", len(asked))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("stopped 1\n", "")
