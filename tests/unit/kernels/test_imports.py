@@ -44,7 +44,7 @@ WITH_TWO_PACKAGES = """
 import sys
 
 ALLOWED = {"kernels", "numpy", "numba", "llvmlite"}
-OF_THESE = {"scipy", "yaml", "colorama", "coverage", "cffi", "_cffi_backend", "org"}
+OF_THESE = {"scipy", "yaml", "colorama", "coverage", "cffi", "_cffi_backend", "org", "_wmi"}
 refused = []
 
 
